@@ -1,0 +1,133 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// What every target is compiled with. CI adds `-warnings-as-errors`.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let metricsTesting = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
+
+// Debian's libzmq.pc names an include path of a private requirement in a form that SwiftPM warns about at each build.
+// There the header and the library lie where the compiler looks anyway; Homebrew's do not.
+#if os(macOS)
+    let libzmqPackage: String? = "libzmq"
+#else
+    let libzmqPackage: String? = nil
+#endif
+
+/// One row per module, from the pure core outwards: each imports only what stands above it.
+let layers: [Target] = [
+    .target(name: "StateCore", swiftSettings: settings),
+    .target(name: "StateCoding", dependencies: [ordered], swiftSettings: settings),
+    .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
+    .systemLibrary(
+        name: "CZeroMQ",
+        pkgConfig: libzmqPackage,
+        providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
+    ),
+    .target(name: "ZeroMQ", dependencies: ["CZeroMQ", deque], swiftSettings: settings),
+    .target(
+        name: "Statecast",
+        dependencies: ["StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", deque, logging, metrics, lifecycle],
+        swiftSettings: settings
+    ),
+]
+
+/// The example apps: a library each, so that the primary, the board and the tests share one definition.
+let apps: [Target] = [
+    .target(name: "CounterApp", dependencies: ["StateCore"], path: "Sources/Apps/Counter", swiftSettings: settings),
+    .target(name: "FleetApp", dependencies: ["StateCore"], path: "Sources/Apps/Fleet", swiftSettings: settings),
+    .target(
+        name: "HostSampling",
+        dependencies: ["FleetApp"],
+        path: "Sources/Apps/HostSampling",
+        swiftSettings: settings
+    ),
+]
+
+let executables: [Target] = [
+    .target(
+        name: "CommandLineSupport",
+        dependencies: ["Statecast", "StateCoding", argumentParser, logging, lifecycle, configuration],
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "statecast-primary",
+        dependencies: ["CommandLineSupport", "CounterApp", "FleetApp", "Statecast", argumentParser, logging, lifecycle],
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "statecast-replica",
+        dependencies: [
+            "CommandLineSupport", "FleetApp", "StateCoding", "Statecast", argumentParser, logging, lifecycle,
+        ],
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "statecast-send",
+        dependencies: ["CommandLineSupport", "StateCoding", "Statecast", argumentParser, logging, lifecycle],
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "fleet-agent",
+        dependencies: ["CommandLineSupport", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle],
+        swiftSettings: settings
+    ),
+]
+
+let tests: [Target] = [
+    .testTarget(name: "StateCoreTests", dependencies: ["StateCore"], swiftSettings: settings),
+    .testTarget(name: "StateCodingTests", dependencies: ["StateCoding"], swiftSettings: settings),
+    .testTarget(name: "SyncProtocolTests", dependencies: ["SyncProtocol", "StateCore", "StateCoding"], swiftSettings: settings),
+    .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ"], swiftSettings: settings),
+    .testTarget(
+        name: "StatecastTests",
+        dependencies: [
+            "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp", metricsTesting,
+        ],
+        swiftSettings: settings
+    ),
+    .testTarget(
+        name: "AppsTests",
+        dependencies: ["CounterApp", "FleetApp", "HostSampling", "StateCore"],
+        swiftSettings: settings
+    ),
+]
+
+let package = Package(
+    name: "statecast",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "Statecast", targets: ["Statecast"]),
+        .library(name: "StateCore", targets: ["StateCore"]),
+        .library(name: "StateCoding", targets: ["StateCoding"]),
+        .executable(name: "statecast-primary", targets: ["statecast-primary"]),
+        .executable(name: "statecast-replica", targets: ["statecast-replica"]),
+        .executable(name: "statecast-send", targets: ["statecast-send"]),
+        .executable(name: "fleet-agent", targets: ["fleet-agent"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: layers + apps + executables + tests
+)

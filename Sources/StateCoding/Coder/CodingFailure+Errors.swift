@@ -1,0 +1,23 @@
+extension CodingFailure {
+    /// Any error that came out of a type's own coding at a place, as a failure that names the field.
+    init(_ error: any Error, at place: Place) {
+        func path(_ codingPath: [any CodingKey]) -> [String] { codingPath.map(\.component) }
+        switch error {
+        case let failure as CodingFailure: self = failure
+        case DecodingError.keyNotFound(let key, let context):
+            self.init(.missingKey, "missing the key \"\(key.component)\"", path: path(context.codingPath))
+        case DecodingError.valueNotFound(let type, let context):
+            self.init(.missingValue, "expected \(type), got nothing", path: path(context.codingPath))
+        case DecodingError.typeMismatch(let type, let context):
+            let message = "expected \(type): \(context.debugDescription)"
+            self.init(.typeMismatch, message, path: path(context.codingPath))
+        case DecodingError.dataCorrupted(let context):
+            self.init(.refusedByType, context.debugDescription, path: path(context.codingPath))
+        case EncodingError.invalidValue(let value, let context):
+            let message = "\(type(of: value)) cannot be encoded: \(context.debugDescription)"
+            self.init(.unencodable, message, path: path(context.codingPath))
+        default:
+            self.init(.refusedByType, "\(error)", path: path(place.codingPath))
+        }
+    }
+}

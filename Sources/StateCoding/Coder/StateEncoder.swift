@@ -1,0 +1,49 @@
+/// Turns any `Encodable` value into CBOR, deterministically: equal states have equal bytes.
+///
+/// ```swift
+/// let bytes = try StateEncoder().encode(fleet)
+/// ```
+///
+/// Structs are maps with their coding keys (the names) as texts; dictionaries are maps with encoded keys, sets arrays
+/// sorted by encoding, `[UInt8]` a byte string. A `nil` field is left out, a `nil` element is null.
+public struct StateEncoder: Sendable {
+    /// What is made at most, so that a decoder with the same limits takes it.
+    public var limits: CodingLimits
+
+    /// An encoder with these limits.
+    public init(limits: CodingLimits = .standard) {
+        self.limits = limits
+    }
+
+    /// The value in CBOR.
+    ///
+    /// - Throws: `unencodable`, `tooDeep`, or `refusedByType` for an error of the type's own; each names the field.
+    public func encode(_ value: some Encodable) throws(CodingFailure) -> [UInt8] {
+        try self.value(of: value).encoded
+    }
+
+    /// The value as an untyped tree.
+    ///
+    /// - Throws: as `encode(_:)`.
+    public func value(of value: some Encodable) throws(CodingFailure) -> Value {
+        try tree(of: value, in: CodingContext(limits: limits))
+    }
+
+    /// Checks that all of the encoded tree are values.
+    ///
+    /// A class instance can change without its old copy differing, so that its changes would never be published. Empty
+    /// collections and `nil` fields are checked by their element types. Costs an encoding: do it once, at start.
+    ///
+    /// - Throws: `unencodable`, with the path of the first class instance.
+    public func checkValueSemantics(of value: some Encodable) throws(CodingFailure) {
+        _ = try tree(of: value, in: CodingContext(limits: limits, refusesClasses: true))
+    }
+
+    private func tree(of value: some Encodable, in context: CodingContext) throws(CodingFailure) -> Value {
+        do {
+            return try encodeTree(value, at: context.root)
+        } catch {
+            throw CodingFailure(error, at: context.root)
+        }
+    }
+}

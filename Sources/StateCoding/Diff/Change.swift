@@ -1,0 +1,52 @@
+/// The change of one part of a state: the patch of that part, and what it does to the summary of the whole.
+struct Change {
+    var patch: Patch
+    var summary: SummaryChange
+
+    /// The change between two trees; `nil` if they are equal.
+    static func replacing(_ old: Value, with new: Value, path: DigestPath) -> Change? {
+        guard let patch = Patch.difference(from: old, to: new) else { return nil }
+        var summary = SummaryChange()
+        summary.remove(old, at: path)
+        summary.add(new, at: path)
+        return Change(patch: patch, summary: summary)
+    }
+}
+
+/// Gathers the changes of a container's parts.
+struct PartChanges {
+    private var entries: [(key: Value, element: Patch.FieldChange)] = []
+    private(set) var summary = SummaryChange()
+    let path: DigestPath
+
+    init(path: DigestPath) {
+        self.path = path
+    }
+
+    mutating func insert(_ key: Value, _ value: Value) {
+        entries.append((key, .change(.replace(value))))
+        summary.add(value, under: key, in: path)
+    }
+
+    mutating func remove(_ key: Value, _ value: Value) {
+        entries.append((key, .remove))
+        summary.remove(value, under: key, in: path)
+    }
+
+    mutating func change(_ key: Value, _ change: Change) {
+        entries.append((key, .change(change.patch)))
+        summary.combine(change.summary)
+    }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The change of the container; `nil` if no part changed.
+    ///
+    /// - Throws: `duplicateKey`.
+    func finish(_ container: SummaryChange.Container, from old: Int, to new: Int) throws(CodingFailure) -> Change? {
+        guard !entries.isEmpty else { return nil }
+        var summary = summary
+        summary.resize(container, from: old, to: new, at: path)
+        return Change(patch: Patch(.fields(try KeyedEntries(canonical: entries))), summary: summary)
+    }
+}

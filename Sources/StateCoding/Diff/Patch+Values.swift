@@ -1,0 +1,53 @@
+extension Patch {
+    /// The difference of two untyped values: the reference for the typed one, which only takes a shorter way to it.
+    public init(from old: Value, to new: Value) {
+        self = Self.difference(from: old, to: new) ?? .none
+    }
+
+    /// `nil` if the values are equal.
+    static func difference(from old: Value, to new: Value) -> Patch? {
+        switch (old, new) {
+        case (.map(let old), .map(let new)): return difference(from: old, to: new)
+        case (.array(let old), .array(let new)):
+            switch ArrayEdit(from: old, to: new, by: ==) {
+            case nil: return nil
+            case .splices(let splices)?: return .splices(splices) { Array(new[$0]) }
+            case .elements(let range)?:
+                var fields = KeyedEntries<FieldChange>()
+                for index in range {
+                    guard let patch = difference(from: old[index], to: new[index]) else { continue }
+                    fields.append(Value(index), .change(patch))
+                }
+                return Patch(.fields(fields))
+            }
+        default: return old == new ? nil : .replace(new)
+        }
+    }
+
+    private static func difference(from old: ValueMap, to new: ValueMap) -> Patch? {
+        var fields = KeyedEntries<FieldChange>()
+        var sharesKeys = false
+        var (left, right) = (0, 0)
+        while left < old.count || right < new.count {
+            let oldKey = left < old.count ? old.entries.keys[left] : nil
+            let newKey = right < new.count ? new.entries.keys[right] : nil
+            if let key = newKey, oldKey.map({ key.precedes($0) }) ?? true {
+                fields.append(key, .change(.replace(new.entries.elements[right])))
+                right += 1
+            } else if let key = oldKey, newKey.map({ key.precedes($0) }) ?? true {
+                fields.append(key, .remove)
+                left += 1
+            } else if let key = oldKey {
+                sharesKeys = true
+                let (before, after) = (old.entries.elements[left], new.entries.elements[right])
+                if let patch = difference(from: before, to: after) { fields.append(key, .change(patch)) }
+                left += 1
+                right += 1
+            }
+        }
+        if fields.count == 0 { return nil }
+        // Nothing stayed: an enum that changed its case, above all, whose two keys must never be there at once.
+        if !sharesKeys && !old.isEmpty { return .replace(.map(new)) }
+        return Patch(.fields(fields))
+    }
+}

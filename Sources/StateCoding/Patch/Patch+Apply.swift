@@ -1,0 +1,164 @@
+extension Patch {
+    /// Applies the patch in place, at a cost that follows the patch. If it does not fit, the value stays as it was.
+    ///
+    /// - Throws: `patchMismatch`, with the path where it does not fit.
+    public func apply(to value: inout Value) throws(CodingFailure) {
+        try check(against: value)
+        var nothing: SummaryChange?
+        perform(on: &value, at: .root, &nothing)
+    }
+
+    /// Applies the patch and keeps the value's summary.
+    ///
+    /// - Throws: as `apply(to:)`; then the summary stays too.
+    public func apply(to value: inout Value, summary: inout Summary) throws(CodingFailure) {
+        try check(against: value)
+        var change: SummaryChange? = SummaryChange()
+        perform(on: &value, at: .root, &change)
+        if let change { summary.advance(by: change) }
+    }
+
+    // MARK: Checking
+
+    /// Finds out whether the patch fits before anything is changed: cheaper than a copy, of which each container on
+    /// the way would be a copy too. Only within a sequence must the earlier patches be tried.
+    private func check(against value: Value) throws(CodingFailure) {
+        switch form {
+        case .replace: break
+        case .fields(let fields):
+            if fields.count > 0 { try Self.check(fields, against: value) }
+        case .splice(let splice):
+            guard case .array(let elements) = value else { throw Self.misfit("an array to splice", value) }
+            guard splice.removedEnd <= elements.count else {
+                throw Self.misfit("at least \(splice.removedEnd) elements to splice", value)
+            }
+        case .sequence(let parts):
+            var copy = value
+            for part in parts { try part.apply(to: &copy) }
+        }
+    }
+
+    private static func check(
+        _ fields: KeyedEntries<FieldChange>,
+        against value: Value
+    ) throws(CodingFailure) {
+        switch value {
+        case .map(let map):
+            for (key, change) in zip(fields.keys, fields.elements) {
+                guard case .change(let patch) = change else { continue }
+                let component = DataKey.of(key).component
+                if let element = map.entries.element(for: key) {
+                    do throws(CodingFailure) { try patch.check(against: element) } catch {
+                        throw error.inside(component)
+                    }
+                } else {
+                    guard case .replace = patch.form else {
+                        let message = "expected the key to be there, as the patch changes a part of it"
+                        throw CodingFailure(.patchMismatch, message).inside(component)
+                    }
+                }
+            }
+        case .array(let elements):
+            for (key, change) in zip(fields.keys, fields.elements) {
+                guard let index = key.intValue, elements.indices.contains(index), case .change(let patch) = change
+                else { throw misfit("the element \(key.summary) of an array to change", value) }
+                do throws(CodingFailure) { try patch.check(against: elements[index]) } catch {
+                    throw error.inside("\(index)")
+                }
+            }
+        default: throw misfit("a map or an array", value)
+        }
+    }
+
+    private static func misfit(_ expected: String, _ value: Value) -> CodingFailure {
+        CodingFailure(.patchMismatch, "expected \(expected), got \(value.summary)")
+    }
+
+    // MARK: Performing
+
+    /// Changes the value, and the summary where one is kept. The patch has been checked.
+    ///
+    /// Containers are taken out of the value while they change, so that they have one owner and are not copied.
+    private func perform(on value: inout Value, at path: DigestPath, _ summary: inout SummaryChange?) {
+        switch form {
+        case .replace(let new):
+            summary?.remove(value, at: path)
+            summary?.add(new, at: path)
+            value = new
+        case .fields(let fields):
+            guard fields.count > 0 else { break }
+            switch value {
+            case .map(var map):
+                value = .null
+                Self.perform(fields, on: &map, at: path, &summary)
+                value = .map(map)
+            case .array(var elements):
+                value = .null
+                for (key, change) in zip(fields.keys, fields.elements) {
+                    guard let index = key.intValue, case .change(let patch) = change else { continue }
+                    patch.perform(on: &elements[index], at: summary == nil ? path : path.index(index), &summary)
+                }
+                value = .array(elements)
+            default: preconditionFailure("a patch of fields passed the check against \(value.summary)")
+            }
+        case .splice(let splice):
+            guard case .array(var elements) = value else {
+                preconditionFailure("a splice passed the check against \(value.summary)")
+            }
+            value = .null
+            Self.perform(splice, on: &elements, at: path, &summary)
+            value = .array(elements)
+        case .sequence(let parts):
+            for part in parts { part.perform(on: &value, at: path, &summary) }
+        }
+    }
+
+    private static func perform(
+        _ fields: KeyedEntries<FieldChange>,
+        on map: inout ValueMap,
+        at path: DigestPath,
+        _ summary: inout SummaryChange?
+    ) {
+        let oldCount = map.count
+        var structural: [(key: Value, element: Value?)] = []
+        for (key, change) in zip(fields.keys, fields.elements) {
+            let (index, found) = map.entries.position(of: key)
+            switch (change, found) {
+            case (.remove, false): break
+            case (.remove, true):
+                summary?.remove(map.entries.elements[index], under: key, in: path)
+                structural.append((key, nil))
+            case (.change(let patch), true):
+                let inner = summary == nil ? path : path.key(key)
+                map.entries.update(at: index) { patch.perform(on: &$0, at: inner, &summary) }
+            case (.change(let patch), false):
+                guard case .replace(let value) = patch.form else {
+                    preconditionFailure("a patch of the absent key \(key.summary) passed the check")
+                }
+                summary?.add(value, under: key, in: path)
+                structural.append((key, value))
+            }
+        }
+        map.entries.merge(structural)
+        summary?.resize(.map, from: oldCount, to: map.count, at: path)
+    }
+
+    private static func perform(
+        _ splice: Splice,
+        on elements: inout [Value],
+        at path: DigestPath,
+        _ summary: inout SummaryChange?
+    ) {
+        let oldCount = elements.count
+        let newCount = oldCount - splice.removed + splice.inserted.count
+        // Positions are part of the digest: where the length changes, all that follows moves.
+        let keepsPositions = oldCount == newCount
+        summary?.remove(
+            elements[splice.offset..<(keepsPositions ? splice.removedEnd : oldCount)],
+            in: path
+        )
+        elements.replaceSubrange(splice.offset..<splice.removedEnd, with: splice.inserted)
+        summary?.add(elements[splice.offset..<(keepsPositions ? splice.insertedEnd : newCount)], in: path)
+        summary?.resize(.array, from: oldCount, to: newCount, at: path)
+    }
+}

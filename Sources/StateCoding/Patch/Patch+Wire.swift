@@ -1,0 +1,122 @@
+extension Patch {
+    /// The patch in CBOR.
+    public func encode() -> [UInt8] {
+        var writer = CBORWriter()
+        encode(into: &writer)
+        return writer.bytes
+    }
+
+    /// Writes the patch as one item.
+    package func encode(into writer: inout CBORWriter) {
+        switch form {
+        case .replace(let value):
+            writer.array(count: 1)
+            writer.value(value)
+        case .fields(let fields):
+            writer.map(count: fields.count)
+            for (key, change) in zip(fields.keys, fields.elements) {
+                writer.value(key)
+                switch change {
+                case .remove: writer.null()
+                case .change(let patch): patch.encode(into: &writer)
+                }
+            }
+        case .splice(let splice):
+            writer.array(count: 3)
+            writer.unsigned(UInt64(splice.offset))
+            writer.unsigned(UInt64(splice.removed))
+            writer.array(count: splice.inserted.count)
+            for value in splice.inserted { writer.value(value) }
+        case .sequence(let parts): Self.encode(parts[...], into: &writer)
+        }
+    }
+
+    /// A sequence nests in halves, so that a long one stays within any limit of depth.
+    private static func encode(_ parts: ArraySlice<Patch>, into writer: inout CBORWriter) {
+        guard parts.count > 1 else {
+            parts.first?.encode(into: &writer)
+            return
+        }
+        let middle = parts.startIndex + parts.count / 2
+        writer.array(count: 2)
+        encode(parts[..<middle], into: &writer)
+        encode(parts[middle...], into: &writer)
+    }
+
+    /// The patch of CBOR bytes, all of them.
+    ///
+    /// A patch may nest about twice as deep as `limits` allow a value to: it has levels of its own.
+    ///
+    /// - Throws: `malformed` for CBOR that is no patch, and what reading CBOR throws.
+    public init(decoding bytes: [UInt8], limits: CodingLimits = .standard) throws(CodingFailure) {
+        var reader = CBORReader(bytes, limits: limits)
+        try self.init(reading: &reader)
+        try reader.requireEnd()
+    }
+
+    /// Reads the patch that comes next.
+    ///
+    /// - Throws: as `init(decoding:limits:)`.
+    package init(reading reader: inout CBORReader) throws(CodingFailure) {
+        var inner = reader.with(limits: reader.limits.forPatches)
+        self = try inner.patch(depth: 0)
+        reader.move(to: inner.offset)
+    }
+
+    /// The wire form in its JSON view, for people.
+    fileprivate var wireText: String {
+        (try? Value(decoding: encode(), limits: CodingLimits(depthMax: .max))).map { JSON.text(of: $0) } ?? ""
+    }
+}
+
+extension Patch: CustomStringConvertible {
+    /// The wire form in its JSON view.
+    public var description: String { wireText }
+}
+
+extension CBORReader {
+    fileprivate mutating func patch(depth: Int) throws(CodingFailure) -> Patch {
+        let inner = try deeper(depth)
+        switch peek {
+        case .map: return try fields(depth: inner)
+        case .array: break
+        default: throw failure(.malformed, "expected a patch (a map or an array), got \(peek?.words ?? "the end")")
+        }
+        let start = offset
+        switch try arrayCount() {
+        case 1: return .replace(try value(depth: inner))
+        case 2: return .sequence([try patch(depth: inner), try patch(depth: inner)])
+        case 3:
+            let (spliceOffset, removed) = (try index(), try index())
+            let count = try arrayCount()
+            _ = try deeper(inner)
+            var inserted: [Value] = []
+            for _ in 0..<count { inserted.append(try value(depth: inner + 1)) }
+            return .splice(spliceOffset, removed, inserted)
+        case let count:
+            move(to: start)
+            throw failure(.malformed, "expected a patch (an array of 1, 2 or 3), got an array of \(count)")
+        }
+    }
+
+    private mutating func fields(depth: Int) throws(CodingFailure) -> Patch {
+        let start = offset
+        var fields: [(key: Value, element: Patch.FieldChange)] = []
+        for _ in 0..<(try mapCount()) {
+            let key = try value(depth: depth).canonical
+            fields.append((key, isNull() ? .remove : .change(try patch(depth: depth))))
+        }
+        do throws(CodingFailure) {
+            return Patch(.fields(try KeyedEntries(canonical: fields)))
+        } catch {
+            throw CodingFailure(error.code, error.message, offset: start)
+        }
+    }
+
+    private mutating func index() throws(CodingFailure) -> Int {
+        let value = try unsigned()
+        // Half of what an `Int` holds: two of them can be added.
+        guard value <= UInt64(Int.max / 2) else { throw failure(.outOfRange, "expected an index, got \(value)") }
+        return Int(value)
+    }
+}

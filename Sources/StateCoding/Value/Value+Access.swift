@@ -1,0 +1,92 @@
+extension Value {
+    /// The value under a text key of a map.
+    public subscript(key: String) -> Value? {
+        guard case .map(let map) = self else { return nil }
+        return map[.text(key)]
+    }
+
+    /// The element of an array; `nil` outside of it.
+    public subscript(index: Int) -> Value? {
+        guard case .array(let array) = self, array.indices.contains(index) else { return nil }
+        return array[index]
+    }
+
+    /// The value at a dotted path: `value[path: "hosts.alpha.samples.3"]`.
+    ///
+    /// Each component is looked up as a text key of a map, then as an integer key; in an array, as an index. The empty
+    /// path is the value itself. A key that holds a dot is reached by subscripts instead.
+    public subscript(path path: String) -> Value? {
+        var value = self
+        for component in path.split(separator: ".") {
+            guard let next = value.child(String(component)) else { return nil }
+            value = next
+        }
+        return value
+    }
+
+    private func child(_ component: String) -> Value? {
+        switch self {
+        case .map(let map): map[.text(component)] ?? Int64(component).flatMap { map[Value($0)] }
+        case .array: Int(component).flatMap { self[$0] }
+        case .tagged(_, let content): content.child(component)
+        default: nil
+        }
+    }
+
+    /// Whether this is `.null`.
+    public var isNull: Bool { self == .null }
+
+    /// The bool, if this is one.
+    public var boolValue: Bool? {
+        guard case .bool(let value) = self else { return nil }
+        return value
+    }
+
+    /// The integer, if it fits an `Int`; an integral float counts as one.
+    public var intValue: Int? { integer(Int.self) }
+
+    /// The number, integer or float, as far as a `Double` holds it.
+    public var doubleValue: Double? {
+        switch self {
+        case .float(let value): value
+        case .unsigned(let value): Double(value)
+        case .negative(let value): -1 - Double(value)
+        default: nil
+        }
+    }
+
+    /// The text, if this is one.
+    public var textValue: String? {
+        guard case .text(let value) = self else { return nil }
+        return value
+    }
+
+    /// The bytes, if this is a byte string.
+    public var bytesValue: [UInt8]? {
+        guard case .bytes(let value) = self else { return nil }
+        return value
+    }
+
+    /// The elements, if this is an array.
+    public var arrayValue: [Value]? {
+        guard case .array(let value) = self else { return nil }
+        return value
+    }
+
+    /// The entries, if this is a map.
+    public var mapValue: ValueMap? {
+        guard case .map(let value) = self else { return nil }
+        return value
+    }
+
+    /// The value as an integer type, where that is exact.
+    func integer<I: FixedWidthInteger>(_ type: I.Type) -> I? {
+        switch self {
+        case .unsigned(let value): I(exactly: value)
+        case .negative(let value):
+            value <= UInt64(Int64.max) ? I(exactly: ~Int64(bitPattern: value)) : nil
+        case .float(let value): I(exactly: value)
+        default: nil
+        }
+    }
+}

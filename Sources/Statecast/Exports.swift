@@ -1,0 +1,4 @@
+// What a user of the library meets under the one import: the values of these modules appear in its API.
+@_exported public import StateCoding
+@_exported public import StateCore
+@_exported public import SyncProtocol

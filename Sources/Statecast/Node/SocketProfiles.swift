@@ -1,0 +1,45 @@
+internal import ZeroMQ
+
+/// How each socket of the protocol is set up. The heartbeats end connections whose peer is gone or stalled; their
+/// timeout is how long a stalled subscriber may hold its queue.
+extension SocketOptions {
+    /// Down, on the primary. A subscriber says no more than its topics.
+    static func publisher() -> SocketOptions {
+        .with {
+            $0.heartbeatInterval = .seconds(5)
+            $0.heartbeatTimeout = .seconds(15)
+            $0.messageBytesMax = Limits.subscriptionBytesMax
+            $0.xpubVerbose = true
+        }
+    }
+
+    /// Down, on a replica or sender.
+    static func subscriber(_ limits: Limits) -> SocketOptions {
+        .with {
+            $0.heartbeatInterval = .seconds(5)
+            $0.heartbeatTimeout = .seconds(15)
+            $0.messageBytesMax = limits.frameBytesMax
+            $0.reconnectIntervalMax = .seconds(2)
+        }
+    }
+
+    /// Up, on the primary. Frames somewhat over the limit still come in, to be counted; a peer beyond is cut off.
+    static func puller(_ limits: Limits) -> SocketOptions {
+        .with {
+            $0.heartbeatInterval = .seconds(5)
+            $0.heartbeatTimeout = .seconds(15)
+            $0.messageBytesMax = limits.frameBytesMax * 2
+        }
+    }
+
+    /// Up, on a sender. Nothing waits for a connection that is not there: the outbox is the place for that.
+    static func pusher() -> SocketOptions {
+        .with {
+            $0.heartbeatInterval = .seconds(5)
+            $0.heartbeatTimeout = .seconds(15)
+            $0.immediate = true
+            $0.reconnectIntervalMax = .seconds(2)
+            $0.sendHighWaterMark = 64
+        }
+    }
+}

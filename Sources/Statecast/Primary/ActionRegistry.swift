@@ -1,0 +1,74 @@
+/// The actions that a store knows, by name: how they are read, and what an example of each looks like.
+///
+/// On the wire an action is a CBOR array of its name and its payload.
+struct ActionRegistry: Sendable {
+    private let decoders: [String: @Sendable ([UInt8]) throws(CodingFailure) -> any Action]
+    /// What the store says of its actions, in the order in which they were registered.
+    let entries: [StoreSchema.Entry]
+
+    /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
+    init(_ actions: [any Action.Type]) throws {
+        var decoders: [String: @Sendable ([UInt8]) throws(CodingFailure) -> any Action] = [:]
+        var entries: [StoreSchema.Entry] = []
+        for action in actions {
+            let (name, decoder, example) = Self.entry(of: action)
+            guard decoders.updateValue(decoder, forKey: name) == nil else {
+                throw StatecastError(.definition, "two actions are named \"\(name)\": give one another static name")
+            }
+            entries.append(StoreSchema.Entry(name: name, example: example))
+        }
+        self.decoders = decoders
+        self.entries = entries
+    }
+
+    private static func entry<A: Action>(
+        of type: A.Type
+    ) -> (String, @Sendable ([UInt8]) throws(CodingFailure) -> any Action, [UInt8]?) {
+        let example = A.example.flatMap { try? StateEncoder().value(of: $0) } ?? Schema.example(of: type)
+        return (A.name, { bytes throws(CodingFailure) in try StateDecoder().decode(type, from: bytes) }, example?.encoded)
+    }
+
+    /// Reads an action.
+    ///
+    /// - Throws: ``Rejection`` with code `unknown-action` or `undecodable`; the message names what is known, or the
+    ///   field.
+    func decode(_ bytes: [UInt8]) throws(Rejection) -> any Action {
+        let name: String
+        let payload: [UInt8]
+        do throws(CodingFailure) {
+            var reader = CBORReader(bytes)
+            guard try reader.arrayCount() == 2 else {
+                throw CodingFailure(.malformed, "an action is an array of its name and its payload")
+            }
+            name = try reader.text()
+            payload = try reader.encodedItem()
+            try reader.requireEnd()
+        } catch {
+            throw Rejection(.undecodable, "not an action: \(error)")
+        }
+        guard let decoder = decoders[name] else {
+            let known = entries.map(\.name).joined(separator: ", ")
+            throw Rejection(.unknownAction, "there is no action \"\(name.prefix(64))\", only: \(known)")
+        }
+        do { return try decoder(payload) } catch { throw Rejection(.undecodable, "\(name): \(error)") }
+    }
+}
+
+/// The bytes of actions.
+enum ActionCoding {
+    /// - Throws: ``StatecastError`` with code `definition` if the action has no encoding.
+    static func encode(_ action: some Action) throws -> [UInt8] {
+        do { return encode(name: type(of: action).name, payload: try StateEncoder().encode(action)) } catch {
+            throw StatecastError(.definition, "\(type(of: action).name) cannot be encoded: \(error)", cause: error)
+        }
+    }
+
+    /// An action of which only the name and the encoded payload are known.
+    static func encode(name: String, payload: [UInt8]) -> [UInt8] {
+        var writer = CBORWriter(reserving: name.utf8.count + payload.count + 8)
+        writer.array(count: 2)
+        writer.text(name)
+        writer.encoded(payload)
+        return writer.bytes
+    }
+}

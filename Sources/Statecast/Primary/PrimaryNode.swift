@@ -1,0 +1,233 @@
+public import Logging
+public import ServiceLifecycle
+internal import Metrics
+internal import Synchronization
+internal import ZeroMQ
+
+/// The process side of one or more primaries: one pair of sockets, one loop, any number of stores.
+///
+/// A ``Primary`` makes a node of its own; make one yourself to let several stores share it.
+///
+/// ```swift
+/// let node = PrimaryNode(configuration: PrimaryConfiguration())
+/// let counter = try Primary(store: "counter", state: Counter(), actions: Counter.actions, on: node, reducer: ...)
+/// let fleet = try Primary(store: "fleet", state: Fleet(), actions: Fleet.actions, on: node, reducer: ...)
+/// try await node.run()
+/// ```
+public actor PrimaryNode: Service {
+    private let loop: PollLoop
+    private let configuration: PrimaryConfiguration
+    private let logger: Logger
+    private let clock = NodeClock()
+    private let definitions = Mutex<[any StoreDefinition]>([])
+
+    /// The loop's thread runs everything here.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private var wires: Wires?
+    private var stores: [StoreName: any HostedStore] = [:]
+    private var gate = Gate(stores: [])
+    private var timer: DeadlineTimer?
+
+    /// How much of the incoming actions one turn takes: what comes in meanwhile makes the next batch.
+    private static let framesPerTurnMax = 512
+    private static let bytesPerTurnMax = 4 << 20
+
+    /// What exists while the node is bound.
+    private final class Wires {
+        let publisher: Socket
+        let puller: Socket
+        let address: PrimaryAddress
+        var watches: [Watch] = []
+
+        init(publisher: consuming Socket, puller: consuming Socket, address: PrimaryAddress) {
+            self.publisher = publisher
+            self.puller = puller
+            self.address = address
+        }
+    }
+
+    /// A node that has not bound anything yet.
+    ///
+    /// - Throws: ``StatecastError`` if the machine has no room for one more thread.
+    public init(
+        configuration: PrimaryConfiguration = PrimaryConfiguration(), logger: Logger = Logger(label: "statecast.primary")
+    ) throws {
+        do { loop = try PollLoop(name: "statecast-primary") } catch { throw StatecastError(error) }
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    deinit { loop.shutdown() }
+
+    /// Adds a store; before the node starts.
+    nonisolated func add(_ definition: some StoreDefinition) throws {
+        try definitions.withLock { definitions in
+            guard !definitions.contains(where: { $0.name == definition.name }) else {
+                throw StatecastError(.definition, "the node already serves a store named \"\(definition.name)\"")
+            }
+            definitions.append(definition)
+        }
+    }
+
+    /// Binds, unless that is done, and serves until the task is cancelled or the service group shuts down.
+    ///
+    /// - Throws: ``StatecastError`` with code `endpoint` or `insecure`: one line that says which endpoint and what to do.
+    public func run() async throws {
+        try start()
+        try? await gracefulShutdown()
+        stop()
+    }
+
+    /// Binds both endpoints and begins to serve.
+    ///
+    /// - Returns: where it is bound, ports filled in.
+    @discardableResult
+    public func start() throws -> PrimaryAddress {
+        if let address = wires?.address { return address }
+        let publish = try Reachability.endpoint(configuration.publish, insecure: configuration.insecure)
+        let actions = try Reachability.endpoint(configuration.actions, insecure: configuration.insecure)
+        let advertised = try configuration.advertiseActions.map { try Reachability.endpoint($0, insecure: true) }
+        do {
+            let publisher = try Socket(.xpub, options: .publisher())
+            let puller = try Socket(.pull, options: .puller(configuration.limits))
+            let boundActions = try puller.bind(actions)
+            host((advertised ?? boundActions).description)
+            let boundPublish = try publisher.bind(publish)
+            let address = PrimaryAddress(publish: boundPublish.description, actions: boundActions.description)
+            let wires = Wires(publisher: publisher, puller: puller, address: address)
+            wires.watches = [
+                loop.watch(wires.publisher) { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } },
+                loop.watch(wires.puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } },
+            ]
+            self.wires = wires
+            timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
+            tick()
+            return address
+        } catch {
+            throw StatecastError(error)
+        }
+    }
+
+    /// The revision at which a store stands; `nil` if the node does not serve it.
+    func head(of store: StoreName) -> Revision? { stores[store]?.head }
+
+    /// Closes the sockets; what was accepted is done, what is on its way is resent by its sender to the next primary.
+    public func stop() {
+        wires = nil
+        timer = nil
+        stores = [:]
+    }
+
+    // MARK: Sockets
+
+    private func host(_ actionsEndpoint: String) {
+        var generator = SystemRandomNumberGenerator()
+        for definition in definitions.withLock({ $0 }) {
+            let surroundings = StoreSurroundings(
+                lineage: Lineage(using: &generator),
+                epoch: Epoch(1),
+                limits: configuration.limits,
+                actionsEndpoint: actionsEndpoint,
+                clock: clock,
+                publish: { [weak self] store, topic, frame in
+                    self?.assumeIsolated { $0.publish(Message.encode(frame, to: Address(store, topic))) }
+                },
+                encode: { [weak self] store, work in
+                    Task.detached { await self?.encoded(work(), for: store) }
+                }
+            )
+            stores[definition.name] = definition.host(in: surroundings)
+        }
+        gate = Gate(stores: Set(stores.keys))
+    }
+
+    private func drainSubscriptions() {
+        guard let wires else { return }
+        for _ in 0..<Self.framesPerTurnMax {
+            guard let message = receive(wires.publisher) else { break }
+            guard let flag = message.first, flag <= 1 else {
+                count(.malformed)
+                continue
+            }
+            let isBeginning = flag == 1
+            switch gate.subscription(message.dropFirst()) {
+            case .store(let store, let topic):
+                if isBeginning { stores[store]?.subscribed(to: topic) } else { stores[store]?.unsubscribed(from: topic) }
+            case .answer(let refusal, let address):
+                guard isBeginning else { continue }
+                count(refusal.reason.code)
+                publish(Message.encode(.refusal(refusal), behind: address))
+            case .drop(let code):
+                if isBeginning { count(code) }
+            }
+        }
+        endTurn()
+    }
+
+    private func drainActions() {
+        guard let wires else { return }
+        var bytes = 0
+        for _ in 0..<Self.framesPerTurnMax {
+            guard bytes < Self.bytesPerTurnMax, let message = receive(wires.puller) else { break }
+            bytes += message.count
+            guard message.count <= configuration.limits.frameBytesMax else {
+                count(.tooLarge)
+                continue
+            }
+            switch gate.actions(message) {
+            case .store(let store, let frame): stores[store]?.received(frame)
+            case .answer(let refusal, let address):
+                count(refusal.reason.code)
+                publish(Message.encode(.refusal(refusal), behind: address))
+            case .drop(let code): count(code)
+            }
+        }
+        endTurn()
+    }
+
+    /// The next message; `nil` if there is none. One that could not be of this protocol comes as no bytes.
+    private func receive(_ socket: borrowing Socket) -> [UInt8]? {
+        do throws(ZeroMQError) {
+            switch try socket.receive() {
+            case .message(let bytes): return bytes
+            case .multipart: return []
+            case nil: return nil
+            }
+        } catch {
+            logger.error("cannot receive", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    private func publish(_ message: [UInt8]) {
+        do throws(ZeroMQError) { _ = try wires?.publisher.send(message) } catch {
+            logger.error("cannot publish", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func encoded(_ snapshot: EncodedSnapshot, for store: StoreName) {
+        stores[store]?.snapshotEncoded(snapshot)
+        endTurn()
+    }
+
+    // MARK: Turns
+
+    private func tick() {
+        for store in stores.values { store.tick() }
+        endTurn()
+    }
+
+    private func endTurn() {
+        for store in stores.values { store.endTurn() }
+        let hasRequests = stores.values.contains { $0.hasRequests }
+        let next = hasRequests ? clock.now : stores.values.map(\.nextDeadline).min()
+        timer?.set(next.map(clock.deadline))
+    }
+
+    /// Counts what no store has seen.
+    private func count(_ code: Rejection.Code) {
+        Counter(label: "statecast_primary_messages_dropped_total", dimensions: [("code", code.rawValue)]).increment()
+        logger.debug("message dropped", metadata: ["code": "\(code)"])
+    }
+}

@@ -1,0 +1,33 @@
+internal import Logging
+
+/// A store's definition, checked: what can be known to be wrong before anybody connects is found here.
+struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
+    let name: StoreName
+    let state: State
+    let summary: Summary
+    let fingerprint: UInt64
+    let registry: ActionRegistry
+    let reducer: Reducer<State>
+    let logger: Logger
+
+    /// - Throws: ``StatecastError`` with code `definition`: a name that is not well-formed, a state that cannot be
+    ///   encoded (the field is named), two actions of one name.
+    init(
+        name: String, state: State, actions: [any Action.Type], reducer: Reducer<State>, logger: Logger
+    ) throws {
+        do {
+            self.name = try StoreName(name)
+            try StateEncoder().checkValueSemantics(of: state)
+            summary = Summary(of: try StateEncoder().value(of: state))
+        } catch {
+            throw StatecastError(.definition, "the store \"\(name)\" cannot be served: \(error)", cause: error)
+        }
+        self.state = state
+        self.reducer = reducer
+        self.logger = logger
+        fingerprint = Schema.fingerprint(of: State.self)
+        registry = try ActionRegistry(actions)
+    }
+
+    func host(in surroundings: StoreSurroundings) -> any HostedStore { StoreHost(self, in: surroundings) }
+}

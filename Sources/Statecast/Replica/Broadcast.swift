@@ -1,0 +1,59 @@
+internal import Synchronization
+
+/// A value that many may follow: each gets the latest one first, then newer ones. Who is slow misses the ones between.
+final class Broadcast<Value: Sendable>: Sendable {
+    private struct Storage {
+        var latest: Value?
+        var followers: [UInt64: AsyncStream<Value>.Continuation] = [:]
+        var count: UInt64 = 0
+        var isFinished = false
+    }
+
+    private let storage = Mutex(Storage())
+
+    init(_ latest: Value? = nil) { storage.withLock { $0.latest = latest } }
+
+    var latest: Value? { storage.withLock { $0.latest } }
+
+    /// Hands the value to all followers. Under the lock, so that they all see one order.
+    func send(_ value: Value) {
+        storage.withLock { storage in
+            guard !storage.isFinished else { return }
+            storage.latest = value
+            for follower in storage.followers.values { follower.yield(value) }
+        }
+    }
+
+    /// Ends all sequences, also those that are asked for later.
+    func finish() {
+        let followers = storage.withLock { storage in
+            storage.isFinished = true
+            defer { storage.followers = [:] }
+            return storage.followers.values.map { $0 }
+        }
+        for follower in followers { follower.finish() }
+    }
+
+    /// A new sequence. `buffered` is how many values wait for a slow follower; the oldest are dropped.
+    func values(buffered: Int = 1) -> AsyncStream<Value> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Value.self,
+            bufferingPolicy: .bufferingNewest(buffered)
+        )
+        let key: UInt64? = storage.withLock { storage in
+            if let latest = storage.latest { continuation.yield(latest) }
+            guard !storage.isFinished else { return nil }
+            storage.count += 1
+            storage.followers[storage.count] = continuation
+            return storage.count
+        }
+        guard let key else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.storage.withLock { $0.followers.removeValue(forKey: key) }
+        }
+        return stream
+    }
+}

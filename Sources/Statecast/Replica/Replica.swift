@@ -1,0 +1,167 @@
+public import Logging
+public import ServiceLifecycle
+internal import Synchronization
+internal import ZeroMQ
+
+/// Follows one store of a primary and shows its state.
+///
+/// ```swift
+/// let replica = try Replica<Counter>(store: "counter", from: "tcp://127.0.0.1:7100")
+/// for await snapshot in replica.states {
+///     print(snapshot.revision, snapshot.state)
+/// }
+/// ```
+///
+/// It begins at once, waits for a primary that is not there yet, and goes on by itself through lost messages, lost
+/// connections and restarts of the primary. It ends with ``close()``, or when it is dropped.
+///
+/// A replica of ``Value`` follows any store without knowing its types.
+public final class Replica<State: Sendable>: Service {
+    private let node: ReplicaNode
+    private let queue = DocumentQueue()
+    private let shown = Broadcast<StateSnapshot<State>>()
+    private let statusNow = Broadcast<ReplicaStatus>(.joining)
+    private let clock = PrimaryTime()
+    private let waiters = RevisionWaiters()
+    private let store: StoreName
+
+    /// Follows a store whose state is decoded by `decode`.
+    ///
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
+    init(
+        store: String, from endpoint: String, configuration: ReplicaConfiguration, logger: Logger,
+        decode: @escaping @Sendable (Value) throws -> State
+    ) throws {
+        do { self.store = try StoreName(store) } catch { throw StatecastError(.definition, error.message, cause: error) }
+        let endpoint = try Reachability.connectable(endpoint, insecure: configuration.insecure)
+        node = try ReplicaNode(
+            store: self.store,
+            endpoint: endpoint,
+            configuration: configuration,
+            queue: queue,
+            primaryTime: clock,
+            logger: logger
+        )
+        let (node, queue, shown, statusNow, waiters) = (node, queue, shown, statusNow, waiters)
+        let metrics = ReplicaMetrics(store: self.store)
+        Task.detached {
+            do { try await node.start() } catch {
+                logger.error("cannot follow", metadata: ["store": "\(store)", "error": "\(error)"])
+                statusNow.send(.refused(Rejection(.malformed, "\(error)")))
+                return
+            }
+            var document = Document()
+            await queue.forEachBatch { steps in
+                metrics.lag(steps: steps.count)
+                await Self.show(steps, in: &document, node: node, to: shown, statusNow, waiters, decode)
+            }
+        }
+    }
+
+    deinit { end() }
+
+    // MARK: What it shows
+
+    /// The states from the newest one on. A slow reader misses the ones between; revisions rise within a lineage.
+    public var states: AsyncStream<StateSnapshot<State>> { shown.values() }
+
+    /// The newest state; `nil` before the first.
+    public var snapshot: StateSnapshot<State>? { shown.latest }
+
+    /// How what is shown relates to the primary, from now on.
+    public var statuses: AsyncStream<ReplicaStatus> { statusNow.values(buffered: 16) }
+
+    /// How what is shown relates to the primary.
+    public var status: ReplicaStatus { statusNow.latest ?? .joining }
+
+    /// The primary's wall clock, as far as it is known: what it said last, and the time that has passed since.
+    ///
+    /// Judge by it how old something in the state is; this machine's clock may show anything.
+    public var primaryTime: Timestamp? { clock.now }
+
+    /// Returns when this replica shows what a receipt confirms: read your own writes.
+    ///
+    /// - Throws: ``StatecastError`` with code `other-lineage` if the replica has left the receipt's history, `closed`
+    ///   if it was closed; `CancellationError`.
+    public func reached(_ receipt: Receipt) async throws { try await reached(receipt.position) }
+
+    /// Returns when this replica shows a position or a later one of the same lineage; see ``reached(_:)``.
+    public func reached(_ position: Position) async throws { try await waiters.wait(for: position) }
+
+    // MARK: Life
+
+    /// For a service group: waits until it shuts down, and closes.
+    public func run() async throws {
+        try? await gracefulShutdown()
+        await close()
+    }
+
+    /// Stops following; all sequences end.
+    public func close() async {
+        await node.stop()
+        end()
+    }
+
+    private func end() {
+        node.shutdown()
+        queue.finish()
+        shown.finish()
+        statusNow.finish()
+        waiters.close()
+    }
+
+    /// Takes the steps that gathered and shows where they lead: one state, however many steps.
+    private static func show(
+        _ steps: [DocumentStep], in document: inout Document, node: ReplicaNode, to shown: Broadcast<StateSnapshot<State>>,
+        _ statusNow: Broadcast<ReplicaStatus>, _ waiters: RevisionWaiters, _ decode: @Sendable (Value) throws -> State
+    ) async {
+        let before = document.position
+        var confirmed: Position?
+        var statuses: [ReplicaStatus] = []
+        do throws(Document.Failure) {
+            for step in steps {
+                if case .status(let status) = step { statuses.append(status) }
+                try document.take(step)
+                if case .verify(let position, _) = step, document.position == position { confirmed = position }
+            }
+            if document.position != before, let snapshot = try document.decoded(decode) {
+                shown.send(snapshot)
+                waiters.shown(snapshot.position)
+            }
+        } catch {
+            await node.documentFailed(error)
+        }
+        for status in statuses { statusNow.send(status) }
+        if let confirmed { await node.documentConfirmed(at: confirmed) }
+        await node.documentCaughtUp()
+    }
+}
+
+extension Replica where State: Decodable {
+    /// Begins to follow a store.
+    ///
+    /// - Parameters:
+    ///   - store: the store's name.
+    ///   - endpoint: where the primary publishes, for example `tcp://127.0.0.1:7100`.
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
+    public convenience init(
+        store: String, from endpoint: String, configuration: ReplicaConfiguration = ReplicaConfiguration(),
+        logger: Logger = Logger(label: "statecast.replica")
+    ) throws {
+        try self.init(store: store, from: endpoint, configuration: configuration, logger: logger) { value in
+            try StateDecoder().decode(State.self, from: value)
+        }
+    }
+}
+
+extension Replica where State == Value {
+    /// Begins to follow a store without knowing its types.
+    ///
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
+    public convenience init(
+        untyped store: String, from endpoint: String, configuration: ReplicaConfiguration = ReplicaConfiguration(),
+        logger: Logger = Logger(label: "statecast.replica")
+    ) throws {
+        try self.init(store: store, from: endpoint, configuration: configuration, logger: logger) { $0 }
+    }
+}

@@ -1,0 +1,146 @@
+public import Logging
+public import ServiceLifecycle
+internal import ZeroMQ
+
+/// Sends actions to one store of a primary, and learns what becomes of each.
+///
+/// ```swift
+/// let sender = try ActionSender(store: "counter", from: "tcp://127.0.0.1:7100")
+/// let receipt = try await sender.send(StepChangeRequested(step: 7))
+/// try await replica.reached(receipt)
+/// ```
+///
+/// Actions of one sender are applied in the order in which they were taken, each exactly once, through lost messages and
+/// lost connections. Only where the primary begins a new history may an action's outcome stay unknown; it is then said
+/// so, never guessed.
+public final class ActionSender: Service {
+    private let node: SenderNode
+    private let statusNow = Broadcast<SenderStatus>(.connecting)
+    private let store: StoreName
+
+    /// Begins a session. Waits for a primary that is not there yet.
+    ///
+    /// - Parameters:
+    ///   - store: the store's name.
+    ///   - endpoint: where the primary publishes; where to push it says itself.
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
+    public init(
+        store: String, from endpoint: String, configuration: SenderConfiguration = SenderConfiguration(),
+        logger: Logger = Logger(label: "statecast.sender")
+    ) throws {
+        do { self.store = try StoreName(store) } catch { throw StatecastError(.definition, error.message, cause: error) }
+        let endpoint = try Reachability.connectable(endpoint, insecure: configuration.insecure)
+        if let actions = configuration.actions {
+            _ = try Reachability.connectable(actions, insecure: configuration.insecure)
+        }
+        node = try SenderNode(
+            store: self.store,
+            endpoint: endpoint,
+            configuration: configuration,
+            statuses: statusNow,
+            logger: logger
+        )
+        let (node, statusNow) = (node, statusNow)
+        Task.detached {
+            do { try await node.start() } catch {
+                logger.error("cannot send", metadata: ["store": "\(store)", "error": "\(error)"])
+                statusNow.send(.refused(Rejection(.malformed, "\(error)")))
+            }
+        }
+    }
+
+    deinit {
+        let node = node
+        Task.detached {
+            await node.stop()
+            node.shutdown()
+        }
+        statusNow.finish()
+    }
+
+    // MARK: Sending
+
+    /// Sends an action and waits until it is applied.
+    ///
+    /// - Parameter timeout: how long to wait; `nil`: as long as it takes.
+    /// - Throws: ``Rejection`` with what the primary answered; with code `outcome-unknown` (session and number are named)
+    ///   or `not-sent` on a timeout and on cancellation.
+    @discardableResult
+    public func send(_ action: some Action, timeout: Duration? = nil) async throws -> Receipt {
+        try await deliver(try ActionCoding.encode(action), timeout: timeout)
+    }
+
+    /// Sends an action of which only the name and the payload are known, and waits until it is applied.
+    @discardableResult
+    public func send(named name: String, payload: Value, timeout: Duration? = nil) async throws -> Receipt {
+        try await deliver(ActionCoding.encode(name: name, payload: payload.encoded), timeout: timeout)
+    }
+
+    /// Takes an action and returns at once; waits only while too many are without a receipt.
+    ///
+    /// Many at a time go in one frame: submit, then wait for the receipts.
+    public func submit(_ action: some Action) async throws -> PendingReceipt {
+        await node.submit(try ActionCoding.encode(action)).1
+    }
+
+    /// Takes an action of which only the name and the payload are known; see ``submit(_:)``.
+    public func submit(named name: String, payload: Value) async -> PendingReceipt {
+        await node.submit(ActionCoding.encode(name: name, payload: payload.encoded)).1
+    }
+
+    private func deliver(_ bytes: [UInt8], timeout: Duration?) async throws -> Receipt {
+        let (ticket, pending) = await node.submit(bytes)
+        guard let ticket else { return try await pending.receipt() }
+        let node = node
+        let alarm = timeout.map { timeout in
+            Task {
+                try await Task.sleep(for: timeout)
+                await node.giveUp(ticket, because: "no receipt within \(timeout)")
+            }
+        }
+        defer { alarm?.cancel() }
+        do { return try await pending.receipt() } catch is CancellationError {
+            await node.giveUp(ticket, because: "the waiting was cancelled")
+            // Settled now if it was not before, so this does not wait.
+            return try await Task.detached { try await pending.receipt() }.value
+        }
+    }
+
+    // MARK: Asking
+
+    /// The actions that the store knows.
+    ///
+    /// - Throws: ``Rejection`` if the primary has no such store; `CancellationError`.
+    public func actions() async throws -> [ActionDescription] {
+        let node = node
+        let schema = try await withTaskCancellationHandler {
+            try await node.schema()
+        } onCancel: {
+            Task.detached { await node.giveUpSchema() }
+        }
+        return try schema.actions.map { entry in
+            ActionDescription(name: entry.name, example: try entry.example.map { try Value(decoding: $0) })
+        }
+    }
+
+    /// How the sender stands with its primary, from now on.
+    public var statuses: AsyncStream<SenderStatus> { statusNow.values(buffered: 16) }
+
+    /// How the sender stands with its primary.
+    public var status: SenderStatus { statusNow.latest ?? .connecting }
+
+    // MARK: Life
+
+    /// For a service group: waits until it shuts down, and closes.
+    public func run() async throws {
+        try? await gracefulShutdown()
+        await close()
+    }
+
+    /// Stops sending; what has no receipt is told so.
+    public func close() async {
+        await node.stop()
+        node.shutdown()
+        statusNow.finish()
+    }
+}

@@ -1,0 +1,48 @@
+internal import Metrics
+
+/// What a sender reports to swift-metrics, every label with the dimension `store`.
+struct SenderMetrics {
+    private let dimensions: [(String, String)]
+    private let appliedCount: Counter
+    private let frames: Counter
+    private let pushed: Counter
+    private let asked: Counter
+    private let rewound: Counter
+    private let lineages: Counter
+    private let outbox: Gauge
+
+    init(store: StoreName) {
+        let dimensions = [("store", store.text)]
+        func counter(_ label: String) -> Counter { Counter(label: "statecast_sender_" + label, dimensions: dimensions) }
+        self.dimensions = dimensions
+        appliedCount = counter("actions_applied_total")
+        frames = counter("frames_total")
+        pushed = counter("actions_pushed_total")
+        asked = counter("watermarks_asked_total")
+        rewound = counter("rewound_total")
+        lineages = counter("lineages_changed_total")
+        outbox = Gauge(label: "statecast_sender_outbox_actions", dimensions: dimensions)
+    }
+
+    func applied() { appliedCount.increment() }
+
+    func rejected(_ code: Rejection.Code) { counter("actions_rejected_total", code).increment() }
+
+    func pending(_ count: Int) { outbox.record(count) }
+
+    func count(_ event: SenderEvent) {
+        switch event {
+        case .asked: asked.increment()
+        case .rewound: rewound.increment()
+        case .lineageChanged: lineages.increment()
+        case .refused(let code): counter("requests_refused_total", code).increment()
+        case .framePushed(let actions):
+            frames.increment()
+            pushed.increment(by: actions)
+        }
+    }
+
+    private func counter(_ label: String, _ code: Rejection.Code) -> Counter {
+        Counter(label: "statecast_sender_" + label, dimensions: dimensions + [("code", code.rawValue)])
+    }
+}

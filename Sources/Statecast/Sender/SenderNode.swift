@@ -1,0 +1,306 @@
+internal import Logging
+internal import ZeroMQ
+
+/// The socket side of a sender: a SUB for answers, a PUSH for actions, and the machine that decides.
+actor SenderNode {
+    private let loop: PollLoop
+    private let store: StoreName
+    private let endpoint: Endpoint
+    private let configuration: SenderConfiguration
+    private let statuses: Broadcast<SenderStatus>
+    private let metrics: SenderMetrics
+    private let logger: Logger
+    private let clock = NodeClock()
+    private var generator = SystemRandomNumberGenerator()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private var machine: SenderMachine
+    private var answers: Answers?
+    private var push: Push?
+    private var pending: [Ticket: PendingReceipt] = [:]
+    /// Those who wait for room in the outbox.
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var schemaWaiters: [CheckedContinuation<StoreSchema, any Error>] = []
+    private var isStopped = false
+
+    private final class Answers {
+        let subscriber: Socket
+        let watch: Watch
+        let timer: DeadlineTimer
+
+        init(subscriber: consuming Socket, watch: Watch, timer: DeadlineTimer) {
+            self.subscriber = subscriber
+            self.watch = watch
+            self.timer = timer
+        }
+    }
+
+    private final class Push {
+        let socket: Socket
+        let watch: Watch
+
+        init(socket: consuming Socket, watch: Watch) {
+            self.socket = socket
+            self.watch = watch
+        }
+    }
+
+    private static let messagesPerTurnMax = 512
+    private static let framesPerTurnMax = 64
+
+    init(
+        store: StoreName, endpoint: Endpoint, configuration: SenderConfiguration, statuses: Broadcast<SenderStatus>,
+        logger: Logger
+    ) throws {
+        do { loop = try PollLoop(name: "statecast-sender") } catch { throw StatecastError(error) }
+        self.store = store
+        self.endpoint = endpoint
+        self.configuration = configuration
+        self.statuses = statuses
+        self.logger = logger
+        metrics = SenderMetrics(store: store)
+        let session = SessionID(using: &generator)
+        machine = SenderMachine(session: session, limits: configuration.limits, now: clock.now)
+    }
+
+    nonisolated func shutdown() { loop.shutdown() }
+
+    func start() throws {
+        do {
+            let subscriber = try Socket(.sub, options: .subscriber(configuration.limits))
+            try subscriber.connect(endpoint)
+            let watch = loop.watch(subscriber) { [weak self] in self?.assumeIsolated { $0.drain() } }
+            let timer = loop.timer { [weak self] in self?.assumeIsolated { $0.turn() } }
+            answers = Answers(subscriber: subscriber, watch: watch, timer: timer)
+        } catch {
+            throw StatecastError(error)
+        }
+        perform(machine.start(at: clock.now, using: &generator))
+        setTimer()
+    }
+
+    /// Closes the sockets. What has no receipt is told so.
+    func stop() {
+        isStopped = true
+        answers = nil
+        push = nil
+        for ticket in pending.keys.sorted() { giveUp(ticket, because: "the sender was closed") }
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+        for waiter in schemaWaiters { waiter.resume(throwing: StatecastError(.closed, "the sender was closed")) }
+        schemaWaiters = []
+    }
+
+    // MARK: Actions
+
+    /// Takes an action; waits while too many have no receipt.
+    func submit(_ bytes: [UInt8]) async -> (Ticket?, PendingReceipt) {
+        while pending.count >= configuration.pendingMax, !isStopped {
+            await withCheckedContinuation { waiters.append($0) }
+        }
+        let receipt = PendingReceipt()
+        guard !isStopped else {
+            let reason = Rejection(.notSent, "the sender was closed")
+            receipt.settle(ActionOutcome(session: machine.session, number: nil, result: .failure(reason)))
+            return (nil, receipt)
+        }
+        let (ticket, directives) = machine.enqueue(bytes)
+        pending[ticket] = receipt
+        perform(directives)
+        // At the end of this turn, so that what is submitted meanwhile shares a frame.
+        answers?.timer.set(.now)
+        return (ticket, receipt)
+    }
+
+    /// Nobody waits for the action any longer.
+    func giveUp(_ ticket: Ticket, because cause: String) {
+        guard let receipt = pending.removeValue(forKey: ticket) else { return }
+        let number = machine.withdraw(ticket)
+        let reason = number.map { number in
+            Rejection(
+                .outcomeUnknown,
+                "\(cause); action \(number) of session \(machine.session) may or may not have been applied"
+            )
+        }
+        let notSent = Rejection(.notSent, "\(cause) before the action was sent; it will not be applied")
+        let result = Result<Receipt, Rejection>.failure(reason ?? notSent)
+        receipt.settle(ActionOutcome(session: machine.session, number: number, result: result))
+        wakeWaiters()
+    }
+
+    /// Asks the store which actions it knows.
+    func schema() async throws -> StoreSchema {
+        guard !isStopped else { throw StatecastError(.closed, "the sender was closed") }
+        return try await withCheckedThrowingContinuation { continuation in
+            schemaWaiters.append(continuation)
+            subscribe(.schema)
+        }
+    }
+
+    /// Whoever waits for the schema does not any longer.
+    func giveUpSchema() {
+        for waiter in schemaWaiters { waiter.resume(throwing: CancellationError()) }
+        schemaWaiters = []
+        unsubscribe(.schema)
+    }
+
+    // MARK: Events
+
+    private func drain() {
+        guard let answers else { return }
+        for _ in 0..<Self.messagesPerTurnMax {
+            guard let message = receive(answers.subscriber) else { break }
+            received(message)
+        }
+        flush()
+        setTimer()
+    }
+
+    private func received(_ message: [UInt8]) {
+        do {
+            let (address, frame) = try Message.decode(message)
+            guard address.store == store else { return }
+            if case .schema = address.topic { return received(schema: frame) }
+            perform(machine.received(frame, on: address.topic, at: clock.now, using: &generator))
+        } catch {
+            logger.warning("a message of the primary cannot be read", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func received(schema frame: Frame) {
+        let waiters = schemaWaiters
+        schemaWaiters = []
+        unsubscribe(.schema)
+        for waiter in waiters {
+            switch frame {
+            case .schema(let schema): waiter.resume(returning: schema)
+            case .refusal(let refusal): waiter.resume(throwing: refusal.reason)
+            default: waiter.resume(throwing: Rejection(.malformed, "the primary answered with another frame"))
+            }
+        }
+    }
+
+    private func receive(_ socket: borrowing Socket) -> [UInt8]? {
+        do throws(ZeroMQError) {
+            switch try socket.receive() {
+            case .message(let bytes): return bytes
+            case .multipart: return []
+            case nil: return nil
+            }
+        } catch {
+            logger.error("cannot receive", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// The end of a turn: what was submitted leaves, and time is judged behind what has arrived.
+    private func turn() {
+        drain()
+        perform(machine.tick(at: clock.now, using: &generator))
+        setTimer()
+    }
+
+    /// Pushes what the window allows, a bounded number of frames.
+    private func flush() {
+        guard let push else { return }
+        for _ in 0..<Self.framesPerTurnMax {
+            guard let frame = machine.nextFrame else { break }
+            do throws(ZeroMQError) {
+                guard try push.socket.send(Message.encode(.actions(frame), to: Address(store, .actions))) else {
+                    push.watch.wantsWritable = true
+                    return
+                }
+            } catch {
+                logger.error("cannot push", metadata: ["error": "\(error)"])
+                return
+            }
+            perform(machine.pushed(frame, at: clock.now, using: &generator))
+        }
+        push.watch.wantsWritable = machine.nextFrame != nil
+    }
+
+    // MARK: Directives
+
+    private func perform(_ directives: [SenderDirective]) {
+        for directive in directives {
+            switch directive {
+            case .subscribe(let topic): subscribe(topic)
+            case .unsubscribe(let topic): unsubscribe(topic)
+            case .connect(let endpoint): connect(endpoint)
+            case .settle(let ticket, let number, let settlement): settle(ticket, number, settlement)
+            case .status(let status):
+                logger.debug("status", metadata: ["store": "\(store)", "status": "\(status)"])
+                statuses.send(status)
+            case .count(let event): metrics.count(event)
+            }
+        }
+    }
+
+    private func settle(_ ticket: Ticket, _ number: ActionNumber?, _ settlement: Settlement) {
+        guard let receipt = pending.removeValue(forKey: ticket) else { return }
+        let session = machine.session
+        switch (settlement, number) {
+        case (.applied(let position), let number?):
+            let confirmation = Receipt(session: session, number: number, position: position)
+            receipt.settle(ActionOutcome(session: session, number: number, result: .success(confirmation)))
+            metrics.applied()
+        case (.rejected(let rejection), _):
+            receipt.settle(ActionOutcome(session: session, number: number, result: .failure(rejection)))
+            metrics.rejected(rejection.code)
+        case (.applied, nil): preconditionFailure("an action without a number was applied: ticket \(ticket.rawValue)")
+        }
+        wakeWaiters()
+    }
+
+    private func wakeWaiters() {
+        guard !waiters.isEmpty, pending.count < configuration.pendingMax else { return }
+        let room = configuration.pendingMax - pending.count
+        for waiter in waiters.prefix(room) { waiter.resume() }
+        waiters.removeFirst(min(room, waiters.count))
+    }
+
+    private func connect(_ advertised: String) {
+        do {
+            let target = try target(advertised)
+            let socket = try Socket(.push, options: .pusher())
+            try socket.connect(target)
+            let watch = loop.watch(socket) {
+            } onWritable: { [weak self] in
+                self?.assumeIsolated { $0.flush() }
+            }
+            push = Push(socket: socket, watch: watch)
+        } catch {
+            logger.error("cannot push actions", metadata: ["endpoint": "\(advertised)", "error": "\(error)"])
+        }
+    }
+
+    /// Where to push: what was configured, or what the primary says; its wildcard host is the host reached.
+    private func target(_ advertised: String) throws -> Endpoint {
+        if let own = configuration.actions { return try Reachability.connectable(own, insecure: configuration.insecure) }
+        do {
+            var target = try Endpoint(advertised)
+            if target.isWildcardHost, let host = endpoint.host { target = target.replacingHost(with: host) }
+            return try Reachability.connectable(target.description, insecure: configuration.insecure)
+        } catch let error as ZeroMQError {
+            throw StatecastError(error)
+        }
+    }
+
+    private func subscribe(_ topic: Topic) {
+        do throws(ZeroMQError) { try answers?.subscriber.subscribe(Address(store, topic).bytes) } catch {
+            logger.error("cannot subscribe", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func unsubscribe(_ topic: Topic) {
+        do throws(ZeroMQError) { try answers?.subscriber.unsubscribe(Address(store, topic).bytes) } catch {
+            logger.error("cannot unsubscribe", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func setTimer() {
+        metrics.pending(machine.pendingCount)
+        answers?.timer.set(machine.nextDeadline.map(clock.deadline))
+    }
+}

@@ -1,0 +1,73 @@
+/// Decides what a primary does with bytes before any store sees them: whom they are for, or what to answer to somebody
+/// who asks for what is not there.
+package struct Gate: Hashable, Sendable {
+    package let stores: Set<StoreName>
+
+    package init(stores: Set<StoreName>) { self.stores = stores }
+
+    /// What to do with something that arrived.
+    package enum Passage<Content: Hashable & Sendable>: Hashable, Sendable {
+        /// It is for this store.
+        case store(StoreName, Content)
+        /// It cannot be served. Publish the refusal behind the address; count the code.
+        case answer(Refusal, behind: [UInt8])
+        /// It cannot be served and there is nobody to answer; count the code.
+        case drop(Rejection.Code)
+    }
+
+    /// A subscription, or its end: one flag byte and a topic.
+    package func subscription(_ bytes: ArraySlice<UInt8>) -> Passage<Topic> {
+        do throws(AddressFailure) {
+            let address = try Address(parsing: bytes)
+            guard stores.contains(address.store) else { return .answer(unknown(address.store), behind: Array(bytes)) }
+            return .store(address.store, address.topic)
+        } catch {
+            guard bytes.starts(with: "sc".utf8), (3..<Limits.topicBytesMax).contains(bytes.count) else {
+                return .drop(.malformed)
+            }
+            return .answer(Refusal(reason(error)), behind: bytes.last == 0 ? Array(bytes) : Array(bytes) + [0])
+        }
+    }
+
+    /// A message that was pushed.
+    package func actions(_ message: [UInt8]) -> Passage<ActionsFrame> {
+        guard let (head, body) = Message.split(message) else { return .drop(.malformed) }
+        let frame = try? Frame(decoding: body)
+        do throws(AddressFailure) {
+            let address = try Address(parsing: head)
+            guard case .actions = address.topic, case .actions(let actions)? = frame else { return .drop(.malformed) }
+            guard stores.contains(address.store) else {
+                let receipts = Address(address.store, .receipts(actions.session))
+                return .answer(unknown(address.store), behind: receipts.bytes)
+            }
+            return .store(address.store, actions)
+        } catch {
+            // Whatever the version: if it names its session as this one does, its receipts are there.
+            guard error == .unsupportedVersion, case .actions(let actions)? = frame, head.ends(with: "/actions") else {
+                return .drop(error == .unsupportedVersion ? .unsupportedVersion : .malformed)
+            }
+            let receipts = head.dropLast("/actions".utf8.count + 1) + Array("/receipts/\(actions.session)".utf8) + [0]
+            return .answer(Refusal(reason(error)), behind: Array(receipts))
+        }
+    }
+
+    private func unknown(_ store: StoreName) -> Refusal {
+        let known = stores.sorted().map(\.text).joined(separator: ", ")
+        return Refusal(Rejection(.unknownStore, "there is no store \"\(store)\" here, only: \(known)"))
+    }
+
+    private func reason(_ failure: AddressFailure) -> Rejection {
+        switch failure {
+        case .malformed:
+            Rejection(.malformed, "a topic is sc\(Address.version)/<store>/<topic> and a zero byte")
+        case .unsupportedVersion:
+            Rejection(.unsupportedVersion, "this primary speaks version \(Address.version) of the protocol")
+        case .unknownTopic(_, let expected): Rejection(.malformed, "expected \(expected)")
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether the text ends so, the closing zero byte left out.
+    fileprivate func ends(with text: String) -> Bool { dropLast().suffix(text.utf8.count).elementsEqual(text.utf8) }
+}

@@ -1,0 +1,57 @@
+import DequeModule
+import OrderedCollections
+
+/// The joins and chunk requests of a store that wait for their turn.
+struct JoinDesk: Hashable, Sendable {
+    /// A joiner: where the answer goes, and where the joiner stands.
+    struct Request: Hashable, Sendable {
+        let nonce: Nonce
+        let position: Position?
+        var topic: Topic { .join(nonce, position) }
+    }
+
+    /// In order of arrival. A joiner that leaves is dropped.
+    private(set) var waiting: OrderedSet<Request> = []
+    /// Those that need a snapshot which is being encoded.
+    private(set) var awaitingSnapshot: OrderedSet<Request> = []
+    /// Those whose snapshot has come; served first, and with that snapshot however much has changed since.
+    private var snapshotReady: OrderedSet<Request> = []
+    /// Chunks that somebody asked for, each once however many asked.
+    private(set) var chunks: OrderedSet<ChunkRequest> = []
+    var shelf = SnapshotShelf()
+
+    struct ChunkRequest: Hashable, Sendable {
+        let lineage: Lineage
+        let revision: Revision
+        let index: UInt32
+        var topic: Topic { .snapshot(lineage, revision, index: index) }
+    }
+
+    var count: Int { waiting.count + awaitingSnapshot.count + snapshotReady.count }
+    var isEmpty: Bool { waiting.isEmpty && snapshotReady.isEmpty && chunks.isEmpty }
+
+    mutating func enqueue(_ request: Request) { waiting.append(request) }
+    mutating func enqueue(_ chunk: ChunkRequest) { chunks.append(chunk) }
+
+    mutating func leave(_ request: Request) -> Bool {
+        waiting.remove(request) != nil || awaitingSnapshot.remove(request) != nil
+            || snapshotReady.remove(request) != nil
+    }
+
+    mutating func leave(_ chunk: ChunkRequest) { chunks.remove(chunk) }
+
+    mutating func nextJoin() -> (request: Request, hasWaited: Bool)? {
+        if !snapshotReady.isEmpty { return (snapshotReady.removeFirst(), true) }
+        return waiting.isEmpty ? nil : (waiting.removeFirst(), false)
+    }
+
+    mutating func nextChunk() -> ChunkRequest? { chunks.isEmpty ? nil : chunks.removeFirst() }
+
+    mutating func awaitSnapshot(_ request: Request) { awaitingSnapshot.append(request) }
+
+    /// The snapshot is there.
+    mutating func snapshotArrived() {
+        snapshotReady.formUnion(awaitingSnapshot)
+        awaitingSnapshot = []
+    }
+}

@@ -1,0 +1,48 @@
+/// What the shell around a ``PrimaryMachine`` has to do, in this order.
+package enum PrimaryDirective: Hashable, Sendable {
+    /// Publish a frame on a topic of the store.
+    case publish(Topic, Frame)
+    /// Encode the durable state at the head, off the loop, and come back with `snapshotEncoded`.
+    case encodeSnapshot
+    /// Make the record durable and come back with `committed`.
+    case commit(Record)
+    /// Count an event.
+    case count(PrimaryEvent)
+}
+
+/// What a primary counts.
+package enum PrimaryEvent: Hashable, Sendable {
+    case applied(Int)
+    case rejected(Rejection.Code)
+    case refused(Rejection.Code)
+    case duplicates(Int)
+    case outOfOrder
+    case otherLineage
+    case joined
+    case joinAbandoned
+    case chunkPublished
+    case sessionOpened
+}
+
+/// A batch: what one turn of the loop brought, written, published and receipted as one.
+package struct Record: Hashable, Sendable {
+    package let sequence: JournalSequence
+    package let update: Update?
+    /// Digest of the state behind it.
+    package let digest: UInt64
+    package let outcomes: [SessionOutcomes]
+
+    /// The numbers of one session that the batch settles.
+    package struct SessionOutcomes: Hashable, Sendable {
+        package let session: SessionID
+        package let first: ActionNumber
+        package let last: ActionNumber
+    }
+}
+
+/// Actions that passed the checks of their session: to be decoded and reduced, in order.
+package struct AdmittedActions: Hashable, Sendable {
+    package let session: SessionID
+    package let first: ActionNumber
+    package let actions: ArraySlice<[UInt8]>
+}

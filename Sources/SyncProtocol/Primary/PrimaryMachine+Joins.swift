@@ -1,0 +1,134 @@
+package import StateCore
+
+extension PrimaryMachine {
+    /// Somebody asks for something by subscribing to it.
+    package mutating func subscribed(to topic: Topic) -> [PrimaryDirective] {
+        switch topic {
+        case .feed, .actions: return []
+        case .schema:
+            let schema = StoreSchema(lineage: lineage, fingerprint: fingerprint, actions: actions)
+            return [.publish(.schema, .schema(schema))]
+        case .receipts(let session): return watermark(of: session)
+        case .join(let nonce, let position):
+            guard desk.count < limits.joinsWaitingMax else {
+                let reason = Rejection(.busy, "\(limits.joinsWaitingMax) joins are waiting already; try again")
+                return [
+                    .count(.refused(.busy)),
+                    .publish(topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMin))),
+                ]
+            }
+            desk.enqueue(JoinDesk.Request(nonce: nonce, position: position))
+            return []
+        case .snapshot(let lineage, let revision, let index):
+            guard lineage == self.lineage, let snapshot = desk.shelf.snapshots.first(where: { $0.revision == revision }),
+                snapshot.chunk(index, chunkBytes: limits.chunkBytesMax) != nil
+            else {
+                let reason = Rejection(.snapshotGone, "this snapshot is not kept, or has no such chunk; join again")
+                return [.count(.refused(.snapshotGone)), .publish(topic, .refusal(Refusal(reason)))]
+            }
+            desk.enqueue(JoinDesk.ChunkRequest(lineage: lineage, revision: revision, index: index))
+            return []
+        }
+    }
+
+    /// The last one who asked for it has gone.
+    package mutating func unsubscribed(from topic: Topic) -> [PrimaryDirective] {
+        switch topic {
+        case .join(let nonce, let position):
+            return desk.leave(JoinDesk.Request(nonce: nonce, position: position)) ? [.count(.joinAbandoned)] : []
+        case .snapshot(let lineage, let revision, let index):
+            desk.leave(JoinDesk.ChunkRequest(lineage: lineage, revision: revision, index: index))
+            return []
+        default: return []
+        }
+    }
+
+    /// Whether `serve` has something to do.
+    package var hasRequests: Bool { !desk.isEmpty }
+
+    /// Ends a turn: answers joins and chunk requests, a bounded number of each.
+    package mutating func serve(at now: Instant, time: Timestamp) -> [PrimaryDirective] {
+        answered.removeAll(keepingCapacity: true)
+        var directives: [PrimaryDirective] = []
+        var composed = 0
+        for _ in 0..<limits.joinsPerTurnMax where composed < limits.composedPerTurnMax {
+            guard let (request, hasWaited) = desk.nextJoin() else { break }
+            directives += answer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed)
+        }
+        var bytes = 0
+        while bytes < limits.chunkBytesPerTurnMax, let request = desk.nextChunk() {
+            guard let chunk = desk.shelf.use(request.revision, at: now)?
+                .chunk(request.index, chunkBytes: limits.chunkBytesMax)
+            else { continue }
+            bytes += chunk.count
+            directives += [.count(.chunkPublished), .publish(request.topic, .chunk(Chunk(bytes: chunk)))]
+        }
+        return directives
+    }
+
+    /// The snapshot of a revision is encoded.
+    package mutating func snapshotEncoded(_ bytes: [UInt8], revision: Revision, digest: UInt64, at now: Instant) {
+        let snapshot = SnapshotShelf.Snapshot(revision: revision, digest: digest, bytes: bytes, lastUsed: now)
+        desk.shelf.add(snapshot, countMax: limits.snapshotsMax)
+        desk.snapshotArrived()
+    }
+
+    private mutating func answer(
+        _ request: JoinDesk.Request, hasWaited: Bool, at now: Instant, time: Timestamp, composed: inout Int
+    ) -> [PrimaryDirective] {
+        if let position = request.position, isValid(position), let catchUp = catchUp(from: position.revision) {
+            composed += catchUp.composed
+            return welcome(request, offer: nil, catchUp: catchUp, time: time)
+        }
+        guard let snapshot = desk.shelf.newest, hasWaited || isRecent(snapshot),
+            let catchUp = catchUp(from: snapshot.revision)
+        else {
+            let isFirst = desk.awaitingSnapshot.isEmpty
+            desk.awaitSnapshot(request)
+            return isFirst ? [.encodeSnapshot] : []
+        }
+        composed += catchUp.composed
+        _ = desk.shelf.use(snapshot.revision, at: now)
+        let offer = Welcome.Offer(
+            revision: snapshot.revision,
+            bytes: snapshot.bytes.count,
+            chunkBytes: limits.chunkBytesMax,
+            digest: snapshot.digest
+        )
+        return welcome(request, offer: offer, catchUp: catchUp, time: time)
+    }
+
+    private func welcome(
+        _ request: JoinDesk.Request, offer: Welcome.Offer?, catchUp: CatchUp, time: Timestamp
+    ) -> [PrimaryDirective] {
+        let welcome = Welcome(
+            lineage: lineage,
+            epoch: epoch,
+            head: head,
+            time: time,
+            fingerprint: fingerprint,
+            heartbeatInterval: limits.heartbeatInterval,
+            offer: offer
+        )
+        return [.count(.joined), .publish(request.topic, .welcome(welcome))]
+            + catchUp.updates.map { .publish(request.topic, .update($0)) }
+    }
+
+    /// A position of this lineage that lies in what this primary, or one before it, has published.
+    private func isValid(_ position: Position) -> Bool {
+        position.lineage == lineage && position.epoch == epoch && position.revision <= head
+    }
+
+    private func catchUp(from revision: Revision) -> CatchUp? {
+        guard let missing = ring.updates(from: revision, head: head), missing.count <= limits.catchUpComposedMax else {
+            return nil
+        }
+        return CatchUp(missing, limits: limits)
+    }
+
+    /// Whether handing out an older snapshot and the updates since is cheaper than encoding a new one.
+    private func isRecent(_ snapshot: SnapshotShelf.Snapshot) -> Bool {
+        guard let bytes = ring.patchBytes(from: snapshot.revision, head: head) else { return false }
+        return bytes <= max(snapshot.bytes.count / 2, 4096)
+    }
+}

@@ -1,0 +1,104 @@
+extension PrimaryMachine {
+    /// Checks a frame of actions against its session and lets through what is new.
+    ///
+    /// A number seen before is answered with its recorded outcome (with nothing while that is not durable yet), a
+    /// number ahead with the one that is expected, each once a turn.
+    package mutating func admit(_ frame: ActionsFrame) -> (admitted: AdmittedActions?, directives: [PrimaryDirective]) {
+        guard frame.lineage == lineage else {
+            return (nil, [.count(.otherLineage)] + once(frame.session) { $0.watermark(of: frame.session) })
+        }
+        guard frame.isSane else { return (nil, refuse(frame.session, .malformedNumbers)) }
+        var directives: [PrimaryDirective] = []
+        if sessions[frame.session] == nil {
+            directives = open(frame)
+        }
+        guard let session = sessions[frame.session] else { return (nil, directives) }
+        guard frame.first <= session.expected else {
+            let expected = Expected(lineage: lineage, number: session.expected)
+            directives.append(.count(.outOfOrder))
+            directives += once(frame.session) { _ in [.publish(.receipts(frame.session), .expected(expected))] }
+            return (nil, directives)
+        }
+        let known = min(frame.actions.count, session.expected.distance(beyond: frame.first))
+        if known > 0 {
+            let last = frame.first.advanced(by: known - 1)
+            directives.append(.count(.duplicates(known)))
+            directives += receipts(of: frame.session, from: frame.first, through: last)
+        }
+        let room = limits.windowActionsMax - session.taken.distance(beyond: session.durable)
+        let fresh = frame.actions[known...].prefix(max(0, room))
+        guard !fresh.isEmpty else { return (nil, directives) }
+        return (AdmittedActions(session: frame.session, first: session.expected, actions: fresh), directives)
+    }
+
+    /// Whether an action may be decoded at all.
+    package func rejection(ofBytes count: Int) -> Rejection? {
+        count > limits.actionBytesMax ? .tooLarge(count, bytesMax: limits.actionBytesMax) : nil
+    }
+
+    /// What the primary has of a session, and how to send to it.
+    func watermark(of id: SessionID) -> [PrimaryDirective] {
+        let session = sessions[id]
+        let watermark = Watermark(
+            lineage: lineage,
+            epoch: epoch,
+            number: session?.durable,
+            opened: session?.opened ?? sequence,
+            windowActionsMax: limits.windowActionsMax,
+            actionBytesMax: limits.actionBytesMax,
+            frameBytesMax: limits.frameBytesMax,
+            endpoint: actionsEndpoint
+        )
+        let answer = PrimaryDirective.publish(.receipts(id), .watermark(watermark))
+        guard let session else { return [answer] }
+        return [answer] + receipts(of: id, from: session.log.start, through: session.durable)
+    }
+
+    /// Makes a session known, if it can be told from one that was forgotten.
+    private mutating func open(_ frame: ActionsFrame) -> [PrimaryDirective] {
+        guard frame.opened >= sessions.horizon, frame.opened <= sequence else {
+            return refuse(frame.session, .forgottenSession)
+        }
+        let session = SessionTable.Session(opened: frame.opened, base: frame.base)
+        guard sessions.open(frame.session, session, countMax: limits.sessionsMax) else {
+            return refuse(frame.session, .tooManySessions(limits.sessionsMax), retryAfter: limits.retryDelayMin)
+        }
+        return [.count(.sessionOpened)]
+    }
+
+    private mutating func refuse(
+        _ id: SessionID, _ reason: Rejection, retryAfter: Duration? = nil
+    ) -> [PrimaryDirective] {
+        [.count(.refused(reason.code))]
+            + once(id) { _ in [.publish(.receipts(id), .refusal(Refusal(reason, retryAfter: retryAfter)))] }
+    }
+
+    /// Answers a session at most once a turn.
+    private mutating func once(
+        _ id: SessionID, _ answer: (borrowing Self) -> [PrimaryDirective]
+    ) -> [PrimaryDirective] {
+        answered.insert(id).inserted ? answer(self) : []
+    }
+}
+
+extension ActionsFrame {
+    /// Numbers count from 1, a session does not begin behind what it sends, and no number comes near the end of the
+    /// range.
+    fileprivate var isSane: Bool {
+        base.rawValue >= 1 && base <= first && first.rawValue < 1 << 62 && !actions.isEmpty
+    }
+}
+
+extension Rejection {
+    fileprivate static let malformedNumbers = Rejection(
+        .malformed,
+        "a frame has at least one action, and 1 <= base <= first < 2^62"
+    )
+    fileprivate static let forgottenSession = Rejection(
+        .unknownSession,
+        "the primary no longer knows this session and cannot tell what it applied; begin a new one"
+    )
+    fileprivate static func tooManySessions(_ countMax: Int) -> Rejection {
+        Rejection(.overloaded, "all \(countMax) sessions of this store have actions under way; try again")
+    }
+}

@@ -1,0 +1,49 @@
+import DequeModule
+
+/// The last updates of a store, for replicas that missed some. Bounded in count and bytes; always a gapless chain.
+struct UpdateRing: Hashable, Sendable {
+    private var updates: Deque<Update> = []
+    /// For each update the bytes of all patches before it since the store began.
+    private var offsets: Deque<Int> = []
+    private var end = 0
+
+    /// The revision from which the chain leads to the head; `nil` while it is empty.
+    var start: Revision? { updates.first?.from }
+
+    mutating func append(_ update: Update, limits: Limits) {
+        if let last = updates.last {
+            precondition(last.to == update.from, "ring gap: ends at \(last.to), update from \(update.from)")
+        }
+        updates.append(update)
+        offsets.append(end)
+        end += update.patch.count
+        while let first = offsets.first, updates.count > limits.ringUpdatesMax || end - first > limits.ringBytesMax {
+            updates.removeFirst()
+            offsets.removeFirst()
+        }
+    }
+
+    /// The updates that lead from `revision` to `head`; `nil` if they are no longer all there, or if no update begins
+    /// at that revision.
+    func updates(from revision: Revision, head: Revision) -> Deque<Update>.SubSequence? {
+        index(of: revision, head: head).map { updates[$0...] }
+    }
+
+    /// The bytes of patches between a revision and the head; `nil` if they are no longer all there.
+    func patchBytes(from revision: Revision, head: Revision) -> Int? {
+        index(of: revision, head: head).map { $0 < offsets.endIndex ? end - offsets[$0] : 0 }
+    }
+
+    /// Where the update that begins at `revision` stands, by binary search: the chain rises.
+    private func index(of revision: Revision, head: Revision) -> Int? {
+        if revision == head { return updates.endIndex }
+        guard let start, revision >= start, revision < head else { return nil }
+        var lower = updates.startIndex
+        var upper = updates.endIndex
+        while lower < upper {
+            let middle = (lower + upper) / 2
+            if updates[middle].from < revision { lower = middle + 1 } else { upper = middle }
+        }
+        return lower < updates.endIndex && updates[lower].from == revision ? lower : nil
+    }
+}

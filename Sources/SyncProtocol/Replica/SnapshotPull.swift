@@ -1,0 +1,62 @@
+/// A snapshot on its way: asks for chunks, a few ahead, and puts them together in whatever order they come.
+struct SnapshotPull: Hashable, Sendable {
+    let lineage: Lineage
+    let offer: Welcome.Offer
+    private var chunks: [ArraySlice<UInt8>?]
+    private var missing: Int
+    private(set) var requested: UInt32 = 0
+    /// Indexes that were asked for and have not come.
+    private(set) var outstanding: Set<UInt32> = []
+
+    /// - Returns: `nil` if the offer makes no sense or is larger than `bytesMax`.
+    init?(lineage: Lineage, offer: Welcome.Offer, bytesMax: Int) {
+        guard offer.bytes > 0, offer.bytes <= bytesMax, offer.chunkBytes > 0 else { return nil }
+        let count = (offer.bytes - 1) / offer.chunkBytes + 1
+        guard count <= UInt32.max, count <= bytesMax / 1024 + 1 else { return nil }
+        self.lineage = lineage
+        self.offer = offer
+        chunks = Array(repeating: nil, count: count)
+        missing = count
+    }
+
+    var isComplete: Bool { missing == 0 }
+
+    /// The whole snapshot; only once complete.
+    var bytes: [UInt8] {
+        var all: [UInt8] = []
+        all.reserveCapacity(offer.bytes)
+        for case let chunk? in chunks { all.append(contentsOf: chunk) }
+        return all
+    }
+
+    func topic(_ index: UInt32) -> Topic { .snapshot(lineage, offer.revision, index: index) }
+
+    func isOf(_ topic: Topic) -> Bool {
+        guard case .snapshot(let lineage, let revision, _) = topic else { return false }
+        return lineage == self.lineage && revision == offer.revision
+    }
+
+    /// The topics to subscribe to next, so that `aheadMax` chunks are under way.
+    mutating func nextTopics(aheadMax: Int) -> [Topic] {
+        var topics: [Topic] = []
+        while outstanding.count < aheadMax, Int(requested) < chunks.count {
+            outstanding.insert(requested)
+            topics.append(topic(requested))
+            requested += 1
+        }
+        return topics
+    }
+
+    /// Takes a chunk in. `false` if it was not awaited or has the wrong size.
+    mutating func received(_ chunk: Chunk, index: UInt32) -> Bool {
+        guard outstanding.contains(index), chunk.bytes.count == size(of: Int(index)) else { return false }
+        outstanding.remove(index)
+        chunks[Int(index)] = chunk.bytes
+        missing -= 1
+        return true
+    }
+
+    private func size(of index: Int) -> Int {
+        min(offer.chunkBytes, offer.bytes - index * offer.chunkBytes)
+    }
+}

@@ -1,0 +1,101 @@
+import DequeModule
+
+/// A sender's actions that have no receipt yet: first those that have left at least once, by number and without gaps,
+/// then those that never left and have no number.
+struct Outbox: Hashable, Sendable {
+    struct Numbered: Hashable, Sendable {
+        let number: ActionNumber
+        let ticket: Ticket
+        let bytes: [UInt8]
+        var isSettled = false
+    }
+
+    struct Queued: Hashable, Sendable {
+        let ticket: Ticket
+        let bytes: [UInt8]
+    }
+
+    private(set) var numbered: Deque<Numbered> = []
+    private(set) var queued: Deque<Queued> = []
+    /// The number that the next action to leave for the first time gets.
+    private(set) var next = ActionNumber(1)
+    /// The number to push next: one that left before while it is below `next`.
+    private(set) var cursor = ActionNumber(1)
+
+    var isEmpty: Bool { numbered.isEmpty && queued.isEmpty }
+    var count: Int { numbered.count + queued.count }
+    /// The oldest number without a receipt, or the next to be given.
+    var first: ActionNumber { numbered.first?.number ?? next }
+
+    mutating func append(_ action: Queued) { queued.append(action) }
+
+    /// Takes back an action that never left.
+    mutating func withdraw(_ ticket: Ticket) -> Bool {
+        guard let index = queued.firstIndex(where: { $0.ticket == ticket }) else { return false }
+        queued.remove(at: index)
+        return true
+    }
+
+    /// The number of an action that has left; `nil` if it has not.
+    func number(of ticket: Ticket) -> ActionNumber? { numbered.first { $0.ticket == ticket }?.number }
+
+    /// The actions to push next, from the cursor on.
+    func actions(countMax: Int, bytesMax: Int) -> [[UInt8]] {
+        let window = countMax - cursor.distance(beyond: first)
+        var bytesLeft = bytesMax
+        var actions: [[UInt8]] = []
+        func take(_ bytes: [UInt8]) -> Bool {
+            bytesLeft -= bytes.count + Self.framingBytesMax
+            guard actions.count < window, bytesLeft >= 0 else { return false }
+            actions.append(bytes)
+            return true
+        }
+        for action in numbered.dropFirst(cursor.distance(beyond: first)) where !take(action.bytes) { return actions }
+        for action in queued where !take(action.bytes) { return actions }
+        return actions
+    }
+
+    /// The most bytes that CBOR puts in front of an action.
+    static let framingBytesMax = 5
+
+    /// So many actions from the cursor on have left.
+    mutating func left(count: Int) {
+        let again = min(count, next.distance(beyond: cursor))
+        for _ in 0..<(count - again) {
+            let action = queued.removeFirst()
+            numbered.append(Numbered(number: next, ticket: action.ticket, bytes: action.bytes))
+            next = next.next
+        }
+        cursor = cursor.advanced(by: count)
+    }
+
+    /// Push again from this number on; never from one that has its receipt.
+    mutating func rewind(to number: ActionNumber) { cursor = min(next, max(first, number)) }
+
+    /// An outcome came. `nil` if the number awaits none.
+    mutating func settle(_ number: ActionNumber) -> Ticket? {
+        guard number >= first, number < next else { return nil }
+        let index = number.distance(beyond: first)
+        guard !numbered[index].isSettled else { return nil }
+        numbered[index].isSettled = true
+        let ticket = numbered[index].ticket
+        while numbered.first?.isSettled == true { numbered.removeFirst() }
+        cursor = max(cursor, first)
+        return ticket
+    }
+
+    /// Gives up all that left; what never left stays.
+    mutating func abandonNumbered() -> [Numbered] {
+        defer {
+            numbered = []
+            cursor = next
+        }
+        return numbered.filter { !$0.isSettled }
+    }
+
+    /// Removes what never left, as far as it meets the condition.
+    mutating func removeQueued(where condition: (Queued) -> Bool) -> [Queued] {
+        defer { queued.removeAll(where: condition) }
+        return queued.filter(condition)
+    }
+}

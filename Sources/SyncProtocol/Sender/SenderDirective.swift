@@ -1,0 +1,44 @@
+/// What the shell around a ``SenderMachine`` has to do, in this order.
+package enum SenderDirective: Hashable, Sendable {
+    case subscribe(Topic)
+    case unsubscribe(Topic)
+    /// Push to this endpoint from now on; a wildcard host stands for the host that was reached.
+    case connect(String)
+    /// An action is over: tell whoever sent it.
+    case settle(Ticket, ActionNumber?, Settlement)
+    case status(SenderStatus)
+    case count(SenderEvent)
+}
+
+/// The sender's own handle of an action, from when it is taken until it is settled. Numbers are given only when an
+/// action first leaves, so that one that is withdrawn before leaves no hole.
+package struct Ticket: Hashable, Sendable, Comparable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// How an action ended for its sender.
+package enum Settlement: Hashable, Sendable {
+    case applied(Position)
+    case rejected(Rejection)
+}
+
+/// What a sender counts.
+package enum SenderEvent: Hashable, Sendable {
+    case asked
+    case rewound
+    case framePushed(actions: Int)
+    case lineageChanged
+    case refused(Rejection.Code)
+}
+
+/// How a sender stands with its primary.
+public enum SenderStatus: Hashable, Sendable {
+    /// Waiting for the primary to say where the session stands. Actions are kept meanwhile.
+    case connecting
+    /// Actions are sent as they come.
+    case open
+    /// The primary refuses the session, for example because it has no store of that name.
+    case refused(Rejection)
+}

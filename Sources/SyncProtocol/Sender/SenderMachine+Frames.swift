@@ -1,0 +1,155 @@
+extension SenderMachine {
+    /// Takes in a message on the topic of the session's receipts.
+    package mutating func received(
+        _ frame: Frame, on topic: Topic, at now: Instant, using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        guard topic == self.topic else { return [] }
+        switch frame {
+        case .watermark(let watermark): return received(watermark, at: now, using: &generator)
+        case .receipts(let receipts): return received(receipts, at: now, using: &generator)
+        case .expected(let expected): return received(expected)
+        case .refusal(let refusal): return received(refusal, at: now, using: &generator)
+        default: return []
+        }
+    }
+
+    private mutating func received(
+        _ watermark: Watermark, at now: Instant, using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        var directives: [SenderDirective] = []
+        if link?.watermark.endpoint != watermark.endpoint { directives.append(.connect(watermark.endpoint)) }
+        if let link, link.lineage == watermark.lineage {
+            if let number = watermark.number, number >= outbox.next {
+                return directives + diverged(number, at: now, using: &generator)
+            }
+            self.link?.watermark = watermark
+            self.link?.rewoundTo = nil
+            outbox.rewind(to: watermark.number?.next ?? outbox.first)
+        } else {
+            directives += begin(watermark)
+        }
+        let bytesMax = actionBytesMax
+        let oversize = outbox.removeQueued { $0.bytes.count > bytesMax }
+        directives += oversize.map { .settle($0.ticket, nil, .rejected(.tooLarge($0.bytes.count, bytesMax: bytesMax))) }
+        awaitReceipts(at: now, using: &generator)
+        return directives + changed(to: .open)
+    }
+
+    /// Another history: it has none of what was sent before, and nobody can tell any more what became of that.
+    private mutating func begin(_ watermark: Watermark) -> [SenderDirective] {
+        let directives = link == nil ? [] : [.count(.lineageChanged)] + giveUpNumbered(.otherLineage)
+        link = Link(
+            lineage: watermark.lineage,
+            opened: watermark.opened,
+            base: outbox.next,
+            watermark: watermark
+        )
+        return directives
+    }
+
+    private mutating func received(
+        _ receipts: Receipts, at now: Instant, using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        guard let link, receipts.lineage == link.lineage else { return [] }
+        var directives: [SenderDirective] = []
+        var number = receipts.first
+        for outcome in receipts.outcomes {
+            defer { number = number.next }
+            guard let ticket = outbox.settle(number) else { continue }
+            switch outcome {
+            case .applied(let revision):
+                let position = Position(lineage: receipts.lineage, epoch: receipts.epoch, revision: revision)
+                directives.append(.settle(ticket, number, .applied(position)))
+            case .rejected(let rejection): directives.append(.settle(ticket, number, .rejected(rejection)))
+            }
+        }
+        guard !directives.isEmpty else { return [] }
+        backoff.reset()
+        self.link?.rewoundTo = nil
+        if case .open = phase { awaitReceipts(at: now, using: &generator) }
+        return directives
+    }
+
+    /// Something was lost on the way: push again from there, once.
+    private mutating func received(_ expected: Expected) -> [SenderDirective] {
+        guard case .open = phase, let link, expected.lineage == link.lineage, link.rewoundTo != expected.number,
+            expected.number >= outbox.first, expected.number < outbox.cursor
+        else { return [] }
+        self.link?.rewoundTo = expected.number
+        outbox.rewind(to: expected.number)
+        return [.count(.rewound)]
+    }
+
+    private mutating func received(
+        _ refusal: Refusal, at now: Instant, using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        let count = SenderDirective.count(.refused(refusal.reason.code))
+        let delay = backoff.next(using: &generator)
+        if let retryAfter = refusal.retryAfter {
+            phase = .pausing(until: now.advanced(by: retryAfter + delay))
+            return [count] + changed(to: .connecting)
+        }
+        if refusal.reason.code == .unknownSession {
+            let directives = giveUpSession(.sessionForgotten, using: &generator)
+            return [count] + directives + ask(at: now, using: &generator)
+        }
+        return [count] + refuse(refusal.reason, until: now.advanced(by: delay), using: &generator)
+    }
+
+    private mutating func diverged(
+        _ number: ActionNumber, at now: Instant, using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        let reason = Rejection(
+            .sessionDiverged,
+            "the primary has number \(number) of session \(session), this sender sent none above "
+                + "\(outbox.next.previous): another process uses the session; begin a new one"
+        )
+        return refuse(reason, until: now.advanced(by: backoff.next(using: &generator)), using: &generator)
+    }
+
+    /// Nothing can be sent: what never left fails with the reason, what left is unknown.
+    private mutating func refuse(
+        _ reason: Rejection, until: Instant, using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        let unsent = outbox.removeQueued { _ in true }.map { SenderDirective.settle($0.ticket, nil, .rejected(reason)) }
+        let directives = giveUpSession(reason, using: &generator)
+        phase = .refused(reason, until: until)
+        return directives + unsent + changed(to: .refused(reason))
+    }
+
+    /// Numbers that are given up may never have arrived, and then the primary goes on to expect them: what comes next
+    /// needs a new session.
+    private mutating func giveUpSession(
+        _ cause: Rejection, using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        let directives = giveUpNumbered(cause)
+        session = SessionID(using: &generator)
+        link = nil
+        return directives
+    }
+
+    private mutating func giveUpNumbered(_ cause: Rejection) -> [SenderDirective] {
+        outbox.abandonNumbered().map { action in
+            let reason = Rejection(
+                .outcomeUnknown,
+                "action \(action.number) of session \(session) may or may not have been applied: \(cause.message)"
+            )
+            return .settle(action.ticket, action.number, .rejected(reason))
+        }
+    }
+}
+
+extension Rejection {
+    static func tooLarge(_ bytes: Int, bytesMax: Int) -> Rejection {
+        Rejection(.tooLarge, "an action has at most \(bytesMax) bytes, this one has \(bytes)")
+    }
+
+    fileprivate static let otherLineage = Rejection(
+        .outcomeUnknown,
+        "the primary began a new history and does not know what it did before"
+    )
+    fileprivate static let sessionForgotten = Rejection(
+        .unknownSession,
+        "the primary has forgotten the session"
+    )
+}

@@ -1,0 +1,162 @@
+/// Decides for one session of a sender: what to push, what to push again, and what became of it.
+///
+/// That a socket took a frame means nothing; only receipts count. Whatever goes wrong, the sender asks for the
+/// watermark (by subscribing to its receipts) and goes on behind it.
+package struct SenderMachine: Hashable, Sendable {
+    /// Where the session stands.
+    enum Phase: Hashable, Sendable {
+        /// Has asked for the watermark. Leaves to `open` with it, asks again at `deadline`.
+        case asking(deadline: Instant)
+        /// Pushes. Leaves to `asking` when receipts stay away until the deadline (which is set while some are
+        /// awaited), to `pausing` when the primary is overloaded.
+        case open(receiptsDeadline: Instant?)
+        /// Leaves to `asking` at `until`.
+        case pausing(until: Instant)
+        /// Every action fails with the reason. Leaves to `open` if a watermark comes all the same, asks now and then.
+        case refused(Rejection, until: Instant)
+    }
+
+    /// The session as one lineage of the primary knows it.
+    struct Link: Hashable, Sendable {
+        let lineage: Lineage
+        let opened: JournalSequence
+        let base: ActionNumber
+        var watermark: Watermark
+        /// The last `expected` that was followed; it is not followed again before there is a receipt.
+        var rewoundTo: ActionNumber?
+    }
+
+    /// Changes only when numbers of the old one had to be given up.
+    package internal(set) var session: SessionID
+    /// Whose receipts are subscribed to.
+    private var subscribed: SessionID?
+    package let limits: Limits
+    var phase: Phase
+    var link: Link?
+    var outbox = Outbox()
+    private var tickets: UInt64 = 0
+    var backoff: Backoff
+    private var status = SenderStatus.connecting
+
+    package init(session: SessionID, limits: Limits, now: Instant) {
+        self.session = session
+        self.limits = limits
+        phase = .asking(deadline: now)
+        backoff = Backoff(limits)
+    }
+
+    var topic: Topic { .receipts(session) }
+
+    /// Begins: asks for the watermark.
+    package mutating func start(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective] {
+        [.status(.connecting)] + ask(at: now, using: &generator)
+    }
+
+    // MARK: Actions
+
+    /// Actions that are neither settled nor withdrawn.
+    package var pendingCount: Int { outbox.count }
+
+    /// Takes an action, encoded. It is settled later, or at once if it cannot be sent at all.
+    package mutating func enqueue(_ bytes: [UInt8]) -> (Ticket, [SenderDirective]) {
+        tickets += 1
+        let ticket = Ticket(rawValue: tickets)
+        if case .refused(let reason, _) = phase { return (ticket, [.settle(ticket, nil, .rejected(reason))]) }
+        guard bytes.count <= actionBytesMax else {
+            let reason = Rejection.tooLarge(bytes.count, bytesMax: actionBytesMax)
+            return (ticket, [.settle(ticket, nil, .rejected(reason))])
+        }
+        outbox.append(Outbox.Queued(ticket: ticket, bytes: bytes))
+        return (ticket, [])
+    }
+
+    /// Nobody waits for the action any longer.
+    ///
+    /// - Returns: its number if it has left, so that its outcome is unknown; `nil` if it had not left and never will.
+    package mutating func withdraw(_ ticket: Ticket) -> ActionNumber? {
+        outbox.withdraw(ticket) ? nil : outbox.number(of: ticket)
+    }
+
+    /// The frame to push next, if there is one and the window allows it.
+    package var nextFrame: ActionsFrame? {
+        guard case .open = phase, let link else { return nil }
+        let actions = outbox.actions(
+            countMax: min(link.watermark.windowActionsMax, limits.windowActionsMax),
+            bytesMax: min(link.watermark.frameBytesMax, limits.frameBytesMax) - Self.frameOverheadBytesMax
+        )
+        guard !actions.isEmpty else { return nil }
+        return ActionsFrame(
+            lineage: link.lineage,
+            session: session,
+            opened: link.opened,
+            base: link.base,
+            first: outbox.cursor,
+            actions: actions
+        )
+    }
+
+    /// The most bytes of a frame of actions without the actions: address, identities and four numbers.
+    private static let frameOverheadBytesMax = Limits.topicBytesMax + 80
+
+    /// The socket took the frame.
+    package mutating func pushed(
+        _ frame: ActionsFrame, at now: Instant, using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        outbox.left(count: frame.actions.count)
+        if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
+        return [.count(.framePushed(actions: frame.actions.count))]
+    }
+
+    /// The most bytes of an action, as far as it is known.
+    var actionBytesMax: Int {
+        guard let watermark = link?.watermark else { return limits.actionBytesMax }
+        let frameBytesMax = min(watermark.frameBytesMax, limits.frameBytesMax)
+        return min(watermark.actionBytesMax, frameBytesMax - Self.frameOverheadBytesMax - Outbox.framingBytesMax)
+    }
+
+    // MARK: Time
+
+    /// When `tick` wants to be called next.
+    package var nextDeadline: Instant? {
+        switch phase {
+        case .asking(let deadline): deadline
+        case .open(let receiptsDeadline): receiptsDeadline
+        case .pausing(let until): until
+        case .refused(_, let until): until
+        }
+    }
+
+    /// Time has passed. Call it behind taking in what arrived.
+    package mutating func tick(
+        at now: Instant, using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        guard let nextDeadline, now >= nextDeadline else { return [] }
+        return ask(at: now, using: &generator)
+    }
+
+    /// Asks for the watermark by subscribing anew.
+    mutating func ask(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective] {
+        let deadline = now.advanced(by: backoff.next(using: &generator))
+        if case .refused(let reason, _) = phase {
+            phase = .refused(reason, until: deadline)
+        } else {
+            phase = .asking(deadline: deadline)
+        }
+        let old = subscribed.map { [SenderDirective.unsubscribe(.receipts($0))] } ?? []
+        subscribed = session
+        return changed(to: .connecting) + [.count(.asked)] + old + [.subscribe(topic)]
+    }
+
+    mutating func awaitReceipts(at now: Instant, using generator: inout some RandomNumberGenerator) {
+        let isAwaiting = outbox.cursor > outbox.first
+        let deadline = isAwaiting ? now.advanced(by: backoff.next(using: &generator)) : nil
+        phase = .open(receiptsDeadline: deadline)
+    }
+
+    mutating func changed(to status: SenderStatus) -> [SenderDirective] {
+        if case .refused = self.status, status == .connecting { return [] }
+        guard status != self.status else { return [] }
+        self.status = status
+        return [.status(status)]
+    }
+}

@@ -1,0 +1,247 @@
+package import StateCoding
+import StateCore
+
+extension Frame {
+    /// Reads a frame. Elements behind those that this version knows are skipped.
+    ///
+    /// - Throws: ``CodingFailure`` for anything that is not a frame of a known kind; never traps.
+    package init(decoding bytes: ArraySlice<UInt8>) throws(CodingFailure) {
+        var reader = CBORReader(bytes, limits: .frame)
+        let count = try reader.arrayCount()
+        let number = count > 0 ? try reader.unsigned() : .max
+        guard let kind = FrameKind(rawValue: number) else {
+            throw CodingFailure(.malformed, "a frame begins with its kind, 0 to 9, but \(count > 0 ? "\(number)" : "nothing") came")
+        }
+        let fields = kind.fieldCount
+        guard count > fields else {
+            throw CodingFailure(.malformed, "a frame of kind \(number) has \(fields + 1) elements, \(count) came")
+        }
+        switch kind {
+        case .update: self = .update(try Update(from: &reader))
+        case .heartbeat: self = .heartbeat(try Heartbeat(from: &reader))
+        case .welcome: self = .welcome(try Welcome(from: &reader))
+        case .chunk: self = .chunk(Chunk(bytes: try reader.bytes()[...]))
+        case .watermark: self = .watermark(try Watermark(from: &reader))
+        case .receipts: self = .receipts(try Receipts(from: &reader))
+        case .expected: self = .expected(try Expected(from: &reader))
+        case .refusal: self = .refusal(try Refusal(from: &reader))
+        case .schema: self = .schema(try StoreSchema(from: &reader))
+        case .actions: self = .actions(try ActionsFrame(from: &reader))
+        }
+        for _ in (fields + 1)..<count { try reader.skip() }
+        try reader.requireEnd()
+    }
+}
+
+extension CodingLimits {
+    /// A patch nests up to about twice as deep as the state that it changes, and stands inside a frame.
+    fileprivate static let frame = CodingLimits(depthMax: 3 * CodingLimits.standard.depthMax)
+}
+
+extension FrameKind {
+    /// The elements behind the kind that this version reads.
+    fileprivate var fieldCount: Int {
+        switch self {
+        case .chunk: 1
+        case .expected: 2
+        case .refusal, .schema: 3
+        case .receipts: 4
+        case .update, .heartbeat: 5
+        case .actions: 6
+        case .welcome: 7
+        case .watermark: 8
+        }
+    }
+}
+
+extension CBORReader {
+    fileprivate mutating func lineage() throws(CodingFailure) -> Lineage { Lineage(bits: try bits(count: 1)[0]) }
+
+    fileprivate mutating func session() throws(CodingFailure) -> SessionID {
+        let bits = try bits(count: 2)
+        return SessionID(high: bits[0], low: bits[1])
+    }
+
+    private mutating func bits(count: Int) throws(CodingFailure) -> [UInt64] {
+        let bytes = try bytes()
+        guard bytes.count == 8 * count else {
+            throw CodingFailure(.malformed, "an identity of \(8 * count) bytes was expected, \(bytes.count) came")
+        }
+        return (0..<count).map { Hexadecimal.bits(bigEndian: bytes[(8 * $0)..<(8 * $0 + 8)]) }
+    }
+
+    fileprivate mutating func quantity<Q: Quantity>(_: Q.Type = Q.self) throws(CodingFailure) -> Q {
+        Q(rawValue: try unsigned())
+    }
+
+    /// A size or count that has to fit into an `Int`.
+    fileprivate mutating func count() throws(CodingFailure) -> Int {
+        let number = try unsigned()
+        guard let count = Int(exactly: number) else {
+            throw CodingFailure(.malformed, "a count below 2^63 was expected, \(number) came")
+        }
+        return count
+    }
+
+    fileprivate mutating func duration() throws(CodingFailure) -> Duration {
+        .milliseconds(Int64(clamping: min(try unsigned(), 1 << 40)))
+    }
+
+    fileprivate mutating func timestamp() throws(CodingFailure) -> Timestamp {
+        Timestamp(milliseconds: try integer())
+    }
+
+    fileprivate mutating func rejection() throws(CodingFailure) -> Rejection {
+        let code = try text()
+        return Rejection(Rejection.Code(rawValue: code), try text())
+    }
+
+    /// Runs `read` unless the next item is null.
+    fileprivate mutating func optional<T>(
+        _ read: (inout CBORReader) throws(CodingFailure) -> T
+    ) throws(CodingFailure) -> T? {
+        isNull() ? nil : try read(&self)
+    }
+
+    fileprivate mutating func list<T>(
+        _ read: (inout CBORReader) throws(CodingFailure) -> T
+    ) throws(CodingFailure) -> [T] {
+        let count = try arrayCount()
+        var items: [T] = []
+        items.reserveCapacity(count)
+        for _ in 0..<count { items.append(try read(&self)) }
+        return items
+    }
+
+    /// An array of exactly so many elements.
+    fileprivate mutating func fixedArray(_ expected: Int) throws(CodingFailure) {
+        let count = try arrayCount()
+        guard count == expected else {
+            throw CodingFailure(.malformed, "an array of \(expected) elements was expected, one of \(count) came")
+        }
+    }
+}
+
+extension Update {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            epoch: try reader.quantity(),
+            from: try reader.quantity(),
+            to: try reader.quantity(),
+            patch: try reader.encodedItem()
+        )
+    }
+}
+
+extension Heartbeat {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            epoch: try reader.quantity(),
+            head: try reader.quantity(),
+            digest: try reader.unsigned(),
+            time: try reader.timestamp()
+        )
+    }
+}
+
+extension Welcome {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            epoch: try reader.quantity(),
+            head: try reader.quantity(),
+            time: try reader.timestamp(),
+            fingerprint: try reader.unsigned(),
+            heartbeatInterval: try reader.duration(),
+            offer: try reader.optional { reader throws(CodingFailure) in try Offer(from: &reader) }
+        )
+    }
+}
+
+extension Welcome.Offer {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        try reader.fixedArray(4)
+        self.init(
+            revision: try reader.quantity(),
+            bytes: try reader.count(),
+            chunkBytes: try reader.count(),
+            digest: try reader.unsigned()
+        )
+    }
+}
+
+extension Watermark {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            epoch: try reader.quantity(),
+            number: try reader.optional { reader throws(CodingFailure) in try reader.quantity() },
+            opened: try reader.quantity(),
+            windowActionsMax: try reader.count(),
+            actionBytesMax: try reader.count(),
+            frameBytesMax: try reader.count(),
+            endpoint: try reader.text()
+        )
+    }
+}
+
+extension Receipts {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            epoch: try reader.quantity(),
+            first: try reader.quantity(),
+            outcomes: try reader.list { reader throws(CodingFailure) in
+                guard reader.peek == .array else { return .applied(try reader.quantity()) }
+                try reader.fixedArray(2)
+                return .rejected(try reader.rejection())
+            }
+        )
+    }
+}
+
+extension Expected {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(lineage: try reader.lineage(), number: try reader.quantity())
+    }
+}
+
+extension Refusal {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            try reader.rejection(),
+            retryAfter: try reader.optional { reader throws(CodingFailure) in try reader.duration() }
+        )
+    }
+}
+
+extension StoreSchema {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            fingerprint: try reader.unsigned(),
+            actions: try reader.list { reader throws(CodingFailure) in
+                try reader.fixedArray(2)
+                return Entry(
+                    name: try reader.text(),
+                    example: try reader.optional { reader throws(CodingFailure) in try reader.encodedItem() }
+                )
+            }
+        )
+    }
+}
+
+extension ActionsFrame {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            session: try reader.session(),
+            opened: try reader.quantity(),
+            base: try reader.quantity(),
+            first: try reader.quantity(),
+            actions: try reader.list { reader throws(CodingFailure) in try reader.bytes() }
+        )
+    }
+}

@@ -1,0 +1,158 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The right to the file of an `ipc` endpoint, for as long as it is held.
+///
+/// libzmq removes whatever lies at the path before it binds: a live server's socket, which then never hears from anyone
+/// again, or a file of the user's. Two checks stand before that. A locked file beside it, `<path>.lock`, keeps two of
+/// ours apart, with no moment between checking and binding; the lock ends with its process, however that ends. And
+/// an attempt to connect finds a server that knows nothing of the lock.
+final class SocketFileClaim {
+    private let path: String
+    private let lockPath: String
+    private let lock: CInt
+    private var file: FileIdentity?
+
+    /// - Throws: `addressInUse`, `addressNotAvailable` if the folder is missing, `permission`.
+    init(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) {
+        self.path = path
+        lockPath = path + ".lock"
+        lock = try Self.lock(lockPath, for: endpoint)
+        do throws(ZeroMQError) {
+            try Self.requireUninhabited(path, for: endpoint)
+        } catch {
+            Self.release(lock, lockPath)
+            throw error
+        }
+    }
+
+    deinit {
+        // libzmq leaves the file there. Only ours is removed: one that ignores the lock may have taken the path over.
+        if let file, file == FileIdentity(path: path) { unlink(path) }
+        Self.release(lock, lockPath)
+    }
+
+    /// Remembers the file that a bind has made, so as to remove it and no other.
+    func recordFile() { file = FileIdentity(path: path) }
+
+    private static func lock(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) -> CInt {
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else {
+                throw .failed(
+                    "cannot bind to \(endpoint): its lock \(path.debugDescription) cannot be opened",
+                    errno: errno,
+                    advice: "the folder must exist and be writable, and the lock be of the same user"
+                )
+            }
+            while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+                let number = errno
+                if number == EINTR { continue }
+                close(descriptor)
+                guard number == EWOULDBLOCK else {
+                    throw .failed("cannot bind to \(endpoint): its lock cannot be taken", errno: number)
+                }
+                throw inUse(endpoint)
+            }
+            // Whoever held the lock before may have removed the file between the opening and the locking.
+            if FileIdentity(descriptor: descriptor) == FileIdentity(path: path) { return descriptor }
+            close(descriptor)
+        }
+    }
+
+    /// Removed while still locked, so that nobody can hold a lock on a file that is gone.
+    private static func release(_ descriptor: CInt, _ path: String) {
+        unlink(path)
+        close(descriptor)
+    }
+
+    private static func requireUninhabited(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw .failed("cannot bind to \(endpoint)", errno: errno)
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw ZeroMQError(
+                .addressInUse,
+                """
+                cannot bind to \(endpoint): there is a file that is no socket, and binding would delete it; move it \
+                away, or choose another path
+                """
+            )
+        }
+        if try isServed(path, for: endpoint) { throw inUse(endpoint) }
+    }
+
+    /// Whether somebody listens at a socket file.
+    private static func isServed(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) -> Bool {
+        let probe = socket(AF_UNIX, streamType, 0)
+        guard probe >= 0 else { throw .failed("cannot bind to \(endpoint)", errno: errno) }
+        defer { close(probe) }
+        // A server too busy to accept would let a blocking attempt wait.
+        _ = fcntl(probe, F_SETFL, fcntl(probe, F_GETFL) | O_NONBLOCK)
+
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(probe, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        if result == 0 { return true }
+        switch errno {
+        case ECONNREFUSED, ENOENT: return false
+        case EACCES, EPERM:
+            throw .failed(
+                "cannot bind to \(endpoint): its socket file belongs to somebody else",
+                errno: errno,
+                advice: "choose another path"
+            )
+        default: return true
+        }
+    }
+
+    private static func inUse(_ endpoint: Endpoint) -> ZeroMQError {
+        ZeroMQError(
+            .addressInUse,
+            "cannot bind to \(endpoint): another process or socket is bound there; stop it, or choose another path"
+        )
+    }
+
+    private static var streamType: CInt {
+        #if canImport(Glibc)
+            CInt(SOCK_STREAM.rawValue)
+        #else
+            SOCK_STREAM
+        #endif
+    }
+}
+
+/// Which file a path or a descriptor leads to.
+private struct FileIdentity: Equatable {
+    let device: UInt64
+    let inode: UInt64
+
+    init?(path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init?(descriptor: CInt) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}

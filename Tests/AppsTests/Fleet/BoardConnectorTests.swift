@@ -1,0 +1,73 @@
+import FleetApp
+import StateCore
+import Testing
+
+@Suite struct `The board's connector` {
+    private let connector = BoardConnector(silentAfter: .seconds(10), notesMax: 2)
+
+    @Test func `sorts by load, the highest first, then by name`() {
+        var fleet = Fleet()
+        for (name, load) in [("c", 1.0), ("a", 1.0), ("d", 7.5), ("b", 0.2), ("e", 1.0)] {
+            fleet.reduce(HostSampled(host: name, sample: .loaded(load)))
+        }
+        #expect(connector.props(from: fleet, at: .epoch).rows.map(\.name) == ["d", "a", "c", "e", "b"])
+    }
+
+    @Test func `shows a machine that fell silent, by the clock alone`() {
+        var fleet = Fleet()
+        fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 100)
+        func freshness(_ milliseconds: Int64) -> BoardProps.Freshness? {
+            connector.props(from: fleet, at: Timestamp(milliseconds: milliseconds)).rows.first?.freshness
+        }
+        #expect(freshness(100_000) == .fresh)
+        #expect(freshness(110_000) == .fresh)
+        #expect(freshness(110_001) == .silent(for: .seconds(10)))
+        #expect(freshness(142_999) == .silent(for: .seconds(42)))
+        fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 143)
+        #expect(freshness(143_000) == .fresh)
+    }
+
+    @Test func `takes a machine heard of in the future as fresh`() {
+        var fleet = Fleet()
+        fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 100)
+        #expect(connector.props(from: fleet, at: .earliest).rows.first?.freshness == .fresh)
+    }
+
+    @Test func `shows the same within a second`() {
+        var fleet = Fleet()
+        fleet.reduce(HostSampled(host: "a", sample: .loaded(1)))
+        let props = connector.props(from: fleet, at: Timestamp(milliseconds: 20_100))
+        #expect(props == connector.props(from: fleet, at: Timestamp(milliseconds: 20_900)))
+        #expect(props != connector.props(from: fleet, at: Timestamp(milliseconds: 21_000)))
+    }
+
+    @Test func `counts the fresh, the silent and the retired`() {
+        var fleet = Fleet()
+        for (name, second) in [("a", Int64(0)), ("b", 95), ("c", 99), ("d", 99)] {
+            fleet.reduce(HostSampled(host: name, sample: .loaded(1)), second: second)
+        }
+        fleet.reduce(HostRetired(host: "d"))
+        fleet.reduce(HostRetired(host: "d"))
+        let totals = connector.props(from: fleet, at: .second(100)).totals
+        #expect(totals.fresh == 2)
+        #expect(totals.silent == 1)
+        #expect(totals.retired == 1)
+        #expect(totals.samples == 4)
+        #expect(totals.ignored == 1)
+    }
+
+    @Test func `keeps a retired machine retired however long it is silent`() {
+        var fleet = Fleet()
+        fleet.reduce(HostSampled(host: "a", sample: .loaded(1)))
+        fleet.reduce(HostRetired(host: "a"))
+        #expect(connector.props(from: fleet, at: .second(1_000)).rows.first?.freshness == .retired)
+    }
+
+    @Test func `shows the latest notes`() {
+        var fleet = Fleet()
+        for text in ["one", "two", "three"] {
+            fleet.reduce(NoteAdded(text: text))
+        }
+        #expect(connector.props(from: fleet, at: .epoch).notes.map(\.text) == ["two", "three"])
+    }
+}

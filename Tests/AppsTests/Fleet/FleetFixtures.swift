@@ -1,0 +1,32 @@
+import FleetApp
+import StateCore
+
+extension Sample {
+    /// The example under this load, up for so long, with so much processor time used.
+    static func loaded(_ load1: Double, uptimeSeconds: Double = 1_000, cpuSeconds: Double = 100) -> Sample {
+        var sample = Sample.example
+        sample.load1 = load1
+        sample.uptimeSeconds = uptimeSeconds
+        sample.cpuSeconds = cpuSeconds
+        return sample
+    }
+}
+
+extension Fleet {
+    /// Reduces an action that came in so many seconds after the epoch.
+    mutating func reduce(_ action: any Action, second: Int64 = 0) {
+        let context = ActionContext(time: .second(second))
+        Fleet.reducer.reduce(into: &self, action, context: context)
+    }
+}
+
+extension Timestamp {
+    static func second(_ second: Int64) -> Timestamp {
+        Timestamp(milliseconds: second * 1_000)
+    }
+}
+
+/// Counts anew what the fleet counts as it goes.
+func recount(_ fleet: Fleet) -> (hosts: Int, retired: Int) {
+    (fleet.hosts.count, fleet.hosts.values.count { $0.isRetired })
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+import ZeroMQ
+
+@Suite(.timeLimit(.minutes(1))) struct `Socket files` {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    var path: String { folder.path("fleet.ipc") }
+    func endpoint() throws -> Endpoint { try Endpoint("ipc://\(path)") }
+
+    private func bind() throws -> Socket {
+        let socket = try Socket(.pull)
+        #expect(try socket.bind(endpoint()) == endpoint())
+        return socket
+    }
+
+    private func expectRefused(_ message: String = "another process or socket is bound there") throws {
+        let error = #expect(throws: ZeroMQError.self) { _ = try bind() }
+        #expect(error?.code == .addressInUse)
+        #expect(error?.message.contains("cannot bind to ipc://\(path)") == true)
+        #expect(error?.message.contains(message) == true)
+    }
+
+    @Test func `are not stolen from another socket, which goes on serving`() throws {
+        let owner = try bind()
+        try expectRefused()
+        try expectRefused()
+        let push = try connected(.push, to: endpoint())
+        try push.push([1])
+        #expect(try owner.next() == [1])
+    }
+
+    @Test func `are not stolen from a server that knows no lock`() throws {
+        let server = try RawListener(at: path)
+        try expectRefused()
+        _ = consume server
+        _ = try bind()
+    }
+
+    @Test func `are not taken while another process holds the lock`() throws {
+        let lock = try RawLock(at: path + ".lock")
+        try expectRefused()
+        #expect(try folder.contents == ["fleet.ipc.lock"])
+        _ = consume lock
+        _ = try bind()
+    }
+
+    @Test func `of the dead are taken over`() throws {
+        _ = try RawListener(at: path)
+        try Data().write(to: URL(fileURLWithPath: path + ".lock"))
+        #expect(try folder.contents.count == 2)
+        let owner = try bind()
+        let push = try connected(.push, to: endpoint())
+        try push.push([1])
+        #expect(try owner.next() == [1])
+    }
+
+    @Test func `leave nothing behind, and are free at once`() throws {
+        for number: UInt8 in 0..<20 {
+            let owner = try bind()
+            let push = try connected(.push, to: endpoint())
+            try push.push([number])
+            #expect(try owner.next() == [number])
+            #expect(Set(try folder.contents) == ["fleet.ipc", "fleet.ipc.lock"])
+            _ = consume owner
+            #expect(try folder.contents.isEmpty)
+        }
+    }
+
+    @Test func `that somebody else has put there meanwhile are left alone`() throws {
+        let owner = try bind()
+        try FileManager.default.removeItem(atPath: path)
+        let thief = try RawListener(at: path)
+        _ = consume owner
+        #expect(try folder.contents == ["fleet.ipc"])
+        _ = consume thief
+    }
+
+    @Test func `are refused, and kept, if they are files of another kind`() throws {
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
+        try expectRefused("there is a file that is no socket")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8))
+        #expect(try folder.contents == ["fleet.ipc"])
+    }
+
+    @Test func `need a folder`() throws {
+        let socket = try Socket(.pull)
+        let error = #expect(throws: ZeroMQError.self) {
+            try socket.bind(Endpoint("ipc://\(folder.path("missing/fleet.ipc"))"))
+        }
+        #expect(error?.code == .addressNotAvailable)
+        #expect(error?.message.contains("the folder must exist") == true)
+    }
+}

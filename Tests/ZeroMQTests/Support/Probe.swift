@@ -1,0 +1,51 @@
+import ZeroMQ
+
+/// An actor on a loop that tests reach into: its closures run there.
+actor Probe {
+    let loop: PollLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    /// What happened, in order.
+    private(set) var events: [String] = []
+    private var awaited: (count: Int, continuation: CheckedContinuation<[String], Never>)?
+
+    /// Watches and timers of the test.
+    var watches: [Watch] = []
+    var timers: [DeadlineTimer] = []
+
+    init(on loop: PollLoop) { self.loop = loop }
+
+    func record(_ event: String) {
+        events.append(event)
+        if let awaited, events.count >= awaited.count {
+            self.awaited = nil
+            awaited.continuation.resume(returning: events)
+        }
+    }
+
+    /// The events, once there are so many.
+    func events(count: Int) async -> [String] {
+        if events.count >= count { return events }
+        return await withCheckedContinuation { awaited = (count, $0) }
+    }
+
+    /// Runs `body` on the loop.
+    func run<R: Sendable, E: Error>(_ body: @Sendable (isolated Probe) throws(E) -> R) throws(E) -> R {
+        try body(self)
+    }
+
+    /// Traps unless it is called on the loop.
+    nonisolated func assumeOnLoop() { assumeIsolated { _ in } }
+
+    /// Keeps the loop busy with jobs until something happens.
+    func yieldUntilEvent() async {
+        while events.isEmpty { await Task.yield() }
+    }
+}
+
+/// Runs `body` with a loop and an actor on it, and ends the loop.
+func withProbe(_ body: (Probe, PollLoop) async throws -> Void) async throws {
+    let loop = try PollLoop()
+    defer { loop.shutdown() }
+    try await body(Probe(on: loop), loop)
+}

@@ -1,0 +1,106 @@
+import Foundation
+import ZeroMQ
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+#if canImport(Glibc)
+    let streamSocket = CInt(SOCK_STREAM.rawValue)
+#else
+    let streamSocket = SOCK_STREAM
+#endif
+
+/// A peer that speaks ZMTP 3.0 by hand, so that it can do what libzmq would not.
+struct RawPeer: ~Copyable {
+    private let descriptor: CInt
+
+    /// Connects to a `tcp` endpoint on 127.0.0.1 and introduces itself as a PUSH socket.
+    init(pushingTo endpoint: Endpoint) throws {
+        descriptor = socket(AF_INET, streamSocket, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = (endpoint.port ?? 0).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Missing(what: "a connection to \(endpoint)") }
+
+        let signature: [UInt8] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0x7F]
+        let mechanism = Array("NULL".utf8) + [UInt8](repeating: 0, count: 16)
+        try write(signature + [3, 0] + mechanism + [UInt8](repeating: 0, count: 32))
+        // libzmq does not go on with what arrives before it has sent its own greeting.
+        var greeting = [UInt8](repeating: 0, count: 64)
+        guard recv(descriptor, &greeting, greeting.count, CInt(MSG_WAITALL)) == greeting.count else {
+            throw Missing(what: "a greeting")
+        }
+        let ready = [5] + Array("READY".utf8) + [11] + Array("Socket-Type".utf8) + [0, 0, 0, 4] + Array("PUSH".utf8)
+        try write([4, UInt8(ready.count)] + ready)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends one frame of at most 255 bytes; `more` says that another one belongs to its message.
+    func send(_ bytes: [UInt8], more: Bool = false) throws {
+        try write([more ? 1 : 0, UInt8(bytes.count)] + bytes)
+    }
+
+    /// Announces a frame without sending its content.
+    func announce(frameOf count: UInt64) throws {
+        try write([2] + (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * UInt64($0))) })
+    }
+
+    /// Reads until the other side hangs up.
+    func waitForDisconnection() {
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) > 0 {}
+    }
+
+    private func write(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { buffer in
+                Foundation.send(descriptor, buffer.baseAddress.map { $0 + sent }, bytes.count - sent, 0)
+            }
+            guard count > 0 else { throw Missing(what: "a connection that takes bytes") }
+            sent += count
+        }
+    }
+}
+
+/// A server at a socket file that knows nothing of our locks; with `close()` it leaves the file, as a crash does.
+struct RawListener: ~Copyable {
+    private let descriptor: CInt
+
+    init(at path: String) throws {
+        descriptor = socket(AF_UNIX, streamSocket, 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0, listen(descriptor, 8) == 0 else { throw Missing(what: "a listener at \(path)") }
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// A lock on a file, held as another process would hold it.
+struct RawLock: ~Copyable {
+    private let descriptor: CInt
+
+    init(at path: String) throws {
+        descriptor = open(path, O_RDWR | O_CREAT, 0o600)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Missing(what: "a lock") }
+    }
+
+    deinit { close(descriptor) }
+}
