@@ -33,14 +33,14 @@ let ordered = Target.Dependency.product(name: "OrderedCollections", package: "sw
 /// One row per module, from the pure core outwards: each imports only what stands above it.
 let layers: [Target] = [
     .target(name: "StateCore", swiftSettings: settings),
-    .target(name: "StateCoding", dependencies: [ordered], swiftSettings: settings),
+    .target(name: "StateCoding", swiftSettings: settings),
     .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
     .systemLibrary(
         name: "CZeroMQ",
         pkgConfig: libzmqPackage,
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
-    .target(name: "ZeroMQ", dependencies: ["CZeroMQ", deque], swiftSettings: settings),
+    .target(name: "ZeroMQ", dependencies: ["CZeroMQ"], swiftSettings: settings),
     .target(
         name: "Statecast",
         dependencies: ["StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", deque, logging, metrics, lifecycle],
@@ -86,6 +86,12 @@ let executables: [Target] = [
     .executableTarget(
         name: "fleet-agent",
         dependencies: ["CommandLineSupport", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle],
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "statecast-bench",
+        dependencies: ["Statecast", "ZeroMQ", argumentParser],
+        path: "Sources/Benchmarks",
         swiftSettings: settings
     ),
 ]

@@ -85,6 +85,15 @@ import ZeroMQ
         #expect(try folder.contents == ["fleet.ipc"])
     }
 
+    @Test func `of the system's choice go with their folder`() throws {
+        let pull = try Bound(.pull, at: "ipc://*")
+        let path = String(pull.endpoint.description.dropFirst("ipc://".count))
+        #expect(path.hasPrefix("/"))
+        #expect(FileManager.default.fileExists(atPath: path))
+        _ = consume pull
+        #expect(!FileManager.default.fileExists(atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path))
+    }
+
     @Test func `need a folder`() throws {
         let socket = try Socket(.pull)
         let error = #expect(throws: ZeroMQError.self) {

@@ -2,7 +2,9 @@ import Testing
 import ZeroMQ
 
 @Suite(.timeLimit(.minutes(1))) struct `Sockets` {
-    @Test(arguments: ["tcp://127.0.0.1:*", "tcp://localhost:*", "ipc://*", "inproc://sockets-carry"])
+    private static let everywhere = ["tcp://127.0.0.1:*", "tcp://localhost:*", "ipc://*", "inproc://sockets-carry"]
+
+    @Test(arguments: everywhere + (RawListener.hasIPv6 ? ["tcp://[::1]:*"] : []))
     func `carry messages of any size over every transport`(text: String) throws {
         let pull = try Bound(.pull, at: text)
         let push = try connected(.push, to: pull.endpoint)
@@ -21,6 +23,13 @@ import ZeroMQ
         #expect(try bytes.withUnsafeBytes { try push.send(UnsafeRawBufferPointer(rebasing: $0[2...])) })
         #expect(try pull.socket.next() == [2, 3])
         #expect(try pull.socket.next() == [3, 4])
+    }
+
+    @Test func `live as long as their scope, and deliver meanwhile`() throws {
+        let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
+        let push = try connected(.push, to: pull.endpoint)
+        #expect(try push.send([1]))
+        #expect(try pull.socket.next() == [1])
     }
 
     @Test func `say which port was chosen`() throws {

@@ -18,6 +18,26 @@ import ZeroMQ
         }
     }
 
+    @Test func `can silence each other within a turn`() async throws {
+        try await withPipes("silenced", count: 2) { pipes, probe in
+            await pipes.run { pipes in
+                pipes.watch(0) { pipes in
+                    pipes.take(0)
+                    pipes.watches[1]?.wantsReadable = false
+                }
+                pipes.watch(1) { pipes in pipes.take(1) }
+                pipes.send(to: 0)
+                pipes.send(to: 1)
+            }
+            #expect(await probe.events(count: 1) == ["0"])
+            await pipes.run { pipes in
+                pipes.record("wanted")
+                pipes.watches[1]?.wantsReadable = true
+            }
+            #expect(await probe.events(count: 3) == ["0", "wanted", "1"])
+        }
+    }
+
     @Test func `tell of room to send only while asked`() async throws {
         try await withPipes("room", count: 1) { pipes, probe in
             await pipes.run { pipes in

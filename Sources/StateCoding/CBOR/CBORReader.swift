@@ -5,20 +5,24 @@
 package struct CBORReader: Sendable {
     private let input: ArraySlice<UInt8>
     private var position: Int
+    /// What is accepted at most.
     package private(set) var limits: CodingLimits
 
+    /// A reader of these bytes, from the first on.
     package init(_ bytes: ArraySlice<UInt8>, limits: CodingLimits = .standard) {
         input = bytes
         self.limits = limits
         position = bytes.startIndex
     }
 
+    /// A reader of these bytes, from the first on.
     package init(_ bytes: [UInt8], limits: CodingLimits = .standard) {
         self.init(bytes[...], limits: limits)
     }
 
     /// How many bytes have been read.
     package var offset: Int { position - input.startIndex }
+    /// Whether everything has been read.
     package var isAtEnd: Bool { position >= input.endIndex }
     var remaining: Int { input.endIndex - position }
 
@@ -49,6 +53,7 @@ package struct CBORReader: Sendable {
         return isNegative ? ~value : value
     }
 
+    /// - Throws: as `unsigned()`, like those below.
     package mutating func bool() throws(CodingFailure) -> Bool {
         try require(.bool, "a bool")
         position += 1
@@ -62,6 +67,7 @@ package struct CBORReader: Sendable {
         return true
     }
 
+    /// A null (or `undefined`), nothing else.
     package mutating func null() throws(CodingFailure) {
         try require(.null, "null")
         position += 1
@@ -85,6 +91,7 @@ package struct CBORReader: Sendable {
         }
     }
 
+    /// A byte string; `tooLarge` if its length is beyond the input.
     package mutating func bytes() throws(CodingFailure) -> [UInt8] {
         Array(try content(of: .bytes, "a byte string"))
     }

@@ -6,6 +6,7 @@ package struct CBORWriter: Sendable {
     /// What has been written.
     package private(set) var bytes: [UInt8] = []
 
+    /// A writer with room for so many bytes.
     package init(reserving capacity: Int = 0) {
         bytes.reserveCapacity(capacity)
     }
@@ -15,6 +16,7 @@ package struct CBORWriter: Sendable {
         bytes.removeAll(keepingCapacity: true)
     }
 
+    /// An integer of 0 or above.
     package mutating func unsigned(_ value: UInt64) {
         head(0x00, value)
     }
@@ -24,15 +26,18 @@ package struct CBORWriter: Sendable {
         head(0x20, n)
     }
 
+    /// An integer of either sign.
     package mutating func integer(_ value: Int64) {
         if value >= 0 { unsigned(UInt64(value)) } else { negative(UInt64(bitPattern: ~value)) }
     }
 
+    /// A byte string.
     package mutating func bytes(_ value: [UInt8]) {
         head(0x40, UInt64(value.count))
         bytes.append(contentsOf: value)
     }
 
+    /// A text, in the spelling that it has.
     package mutating func text(_ value: String) {
         var value = value
         value.makeContiguousUTF8()
@@ -40,10 +45,12 @@ package struct CBORWriter: Sendable {
         bytes.append(contentsOf: value.utf8)
     }
 
+    /// `true` or `false`.
     package mutating func bool(_ value: Bool) {
         bytes.append(value ? 0xF5 : 0xF4)
     }
 
+    /// Null.
     package mutating func null() {
         bytes.append(0xF6)
     }
@@ -82,6 +89,7 @@ package struct CBORWriter: Sendable {
         bytes.append(contentsOf: alreadyCBOR)
     }
 
+    /// A whole value, with the keys of its maps in order.
     package mutating func value(_ value: Value) {
         switch value {
         case .null: null()

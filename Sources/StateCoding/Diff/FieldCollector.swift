@@ -53,6 +53,7 @@ final class FieldCollector: Encoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         if !hasContainer {
             do throws(CodingFailure) { node = try place.open() } catch { failure = error }
+            fields.reserveCapacity(16)
         }
         hasContainer = true
         return KeyedEncodingContainer(FieldContainer(collector: self))

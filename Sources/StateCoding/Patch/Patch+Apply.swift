@@ -87,25 +87,22 @@ extension Patch {
             value = new
         case .fields(let fields):
             guard fields.count > 0 else { break }
-            switch value {
-            case .map(var map):
-                value = .null
+            if var map = value.takeMap() {
                 Self.perform(fields, on: &map, at: path, &summary)
                 value = .map(map)
-            case .array(var elements):
-                value = .null
+            } else if var elements = value.takeArray() {
                 for (key, change) in zip(fields.keys, fields.elements) {
                     guard let index = key.intValue, case .change(let patch) = change else { continue }
                     patch.perform(on: &elements[index], at: summary == nil ? path : path.index(index), &summary)
                 }
                 value = .array(elements)
-            default: preconditionFailure("a patch of fields passed the check against \(value.summary)")
+            } else {
+                preconditionFailure("a patch of fields passed the check against \(value.summary)")
             }
         case .splice(let splice):
-            guard case .array(var elements) = value else {
+            guard var elements = value.takeArray() else {
                 preconditionFailure("a splice passed the check against \(value.summary)")
             }
-            value = .null
             Self.perform(splice, on: &elements, at: path, &summary)
             value = .array(elements)
         case .sequence(let parts):
@@ -160,5 +157,20 @@ extension Patch {
         elements.replaceSubrange(splice.offset..<splice.removedEnd, with: splice.inserted)
         summary?.add(elements[splice.offset..<(keepsPositions ? splice.insertedEnd : newCount)], in: path)
         summary?.resize(.array, from: oldCount, to: newCount, at: path)
+    }
+}
+
+extension Value {
+    /// Takes the map out, leaving null: in a function of its own, so that no copy of it stays alive meanwhile.
+    fileprivate mutating func takeMap() -> ValueMap? {
+        guard case .map(let map) = self else { return nil }
+        self = .null
+        return map
+    }
+
+    fileprivate mutating func takeArray() -> [Value]? {
+        guard case .array(let elements) = self else { return nil }
+        self = .null
+        return elements
     }
 }

@@ -2,6 +2,8 @@
 final class ProbingDecoder: Decoder {
     let probe: SchemaProbe
     private(set) var shape = SchemaShape.opaque
+    /// The keys that may be absent: the type asked whether they are null before it asked for them.
+    private var optionalKeys: Set<String> = []
 
     init(probe: SchemaProbe) {
         self.probe = probe
@@ -24,7 +26,9 @@ final class ProbingDecoder: Decoder {
         ProbingSingleValueContainer(decoder: self)
     }
 
-    /// Answers a request by key, position, or (with neither) as the whole value.
+    /// Answers a request with a sample and has its look recorded.
+    ///
+    /// - Throws: `NoSample`.
     func answer<T: Decodable>(_ type: T.Type, _ record: (SchemaShape) -> Void) throws -> T {
         let (instance, shape) = probe.field(type)
         record(shape)
@@ -34,8 +38,12 @@ final class ProbingDecoder: Decoder {
 
     func record(_ key: String, _ field: SchemaShape) {
         guard case .fields(var fields) = shape else { return }
-        fields[key] = field
+        fields[key] = optionalKeys.contains(key) ? .optional(field) : field
         shape = .fields(fields)
+    }
+
+    func mayBeAbsent(_ key: String) {
+        optionalKeys.insert(key)
     }
 
     func record(_ element: SchemaShape) {
@@ -55,7 +63,10 @@ private struct ProbingKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProt
     var allKeys: [Key] { [] }
 
     func contains(_ key: Key) -> Bool { true }
-    func decodeNil(forKey key: Key) -> Bool { false }
+    func decodeNil(forKey key: Key) -> Bool {
+        decoder.mayBeAbsent(key.component)
+        return false
+    }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         try decoder.answer(type) { decoder.record(key.component, $0) }
@@ -64,7 +75,8 @@ private struct ProbingKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProt
     /// Filled in where a sample can be made.
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) -> T? {
         let (instance, shape) = decoder.probe.field(type)
-        decoder.record(key.component, .optional(shape))
+        decoder.mayBeAbsent(key.component)
+        decoder.record(key.component, shape)
         return instance
     }
 

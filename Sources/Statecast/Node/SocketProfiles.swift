@@ -4,8 +4,9 @@ internal import ZeroMQ
 /// timeout is how long a stalled subscriber may hold its queue.
 extension SocketOptions {
     /// Down, on the primary. A subscriber says no more than its topics.
-    static func publisher() -> SocketOptions {
+    static func publisher(_ configuration: PrimaryConfiguration) -> SocketOptions {
         .with {
+            $0.sendHighWaterMark = configuration.publishHighWaterMark
             $0.heartbeatInterval = .seconds(5)
             $0.heartbeatTimeout = .seconds(15)
             $0.messageBytesMax = Limits.subscriptionBytesMax

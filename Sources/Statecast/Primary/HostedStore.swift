@@ -4,6 +4,8 @@ internal import ZeroMQ
 protocol HostedStore: AnyObject {
     var name: StoreName { get }
     var head: Revision { get }
+    /// The head, in which history and by which incarnation of the primary.
+    var position: Position { get }
     var nextDeadline: Instant { get }
     /// Whether joins or chunks were left for the next turn.
     var hasRequests: Bool { get }

@@ -80,4 +80,9 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     public var revision: Revision {
         get async { await node.head(of: name) ?? Revision(0) }
     }
+
+    /// Where the store stands, in which history; `nil` before the start.
+    public var position: Position? {
+        get async { await node.position(of: name) }
+    }
 }

@@ -9,6 +9,9 @@ public struct PrimaryConfiguration: Sendable {
     public var advertiseActions: String?
     /// Whether to bind beyond this machine though nothing encrypts or checks what passes there.
     public var insecure = false
+    /// How many messages wait for each subscriber that reads slowly; beyond, it misses some and catches up later. Times
+    /// the size of a message it is the memory that one subscriber can hold.
+    public var publishHighWaterMark = 1000
     /// The bounds of the protocol.
     public var limits = Limits()
 

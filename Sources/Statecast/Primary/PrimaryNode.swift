@@ -89,7 +89,7 @@ public actor PrimaryNode: Service {
         let actions = try Reachability.endpoint(configuration.actions, insecure: configuration.insecure)
         let advertised = try configuration.advertiseActions.map { try Reachability.endpoint($0, insecure: true) }
         do {
-            let publisher = try Socket(.xpub, options: .publisher())
+            let publisher = try Socket(.xpub, options: .publisher(configuration))
             let puller = try Socket(.pull, options: .puller(configuration.limits))
             let boundActions = try puller.bind(actions)
             host((advertised ?? boundActions).description)
@@ -111,6 +111,9 @@ public actor PrimaryNode: Service {
 
     /// The revision at which a store stands; `nil` if the node does not serve it.
     func head(of store: StoreName) -> Revision? { stores[store]?.head }
+
+    /// Where a store stands; `nil` if the node does not serve it, or before the start.
+    func position(of store: StoreName) -> Position? { stores[store]?.position }
 
     /// Closes the sockets; what was accepted is done, what is on its way is resent by its sender to the next primary.
     public func stop() {

@@ -51,6 +51,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
 
     var name: StoreName { machine.store }
     var head: Revision { machine.head }
+    var position: Position { Position(lineage: machine.lineage, epoch: machine.epoch, revision: machine.head) }
     var nextDeadline: Instant { machine.nextDeadline }
     var hasRequests: Bool { machine.hasRequests }
 

@@ -28,7 +28,7 @@ public final class Replica<State: Sendable>: Service {
     /// Follows a store whose state is decoded by `decode`.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
-    init(
+    package init(
         store: String, from endpoint: String, configuration: ReplicaConfiguration, logger: Logger,
         decode: @escaping @Sendable (Value) throws -> State
     ) throws {

@@ -15,6 +15,7 @@ internal import ZeroMQ
 /// so, never guessed.
 public final class ActionSender: Service {
     private let node: SenderNode
+    private let intake: SenderIntake
     private let statusNow = Broadcast<SenderStatus>(.connecting)
     private let store: StoreName
 
@@ -33,10 +34,12 @@ public final class ActionSender: Service {
         if let actions = configuration.actions {
             _ = try Reachability.connectable(actions, insecure: configuration.insecure)
         }
+        intake = SenderIntake(pendingMax: configuration.pendingMax)
         node = try SenderNode(
             store: self.store,
             endpoint: endpoint,
             configuration: configuration,
+            intake: intake,
             statuses: statusNow,
             logger: logger
         )
@@ -45,6 +48,7 @@ public final class ActionSender: Service {
             do { try await node.start() } catch {
                 logger.error("cannot send", metadata: ["store": "\(store)", "error": "\(error)"])
                 statusNow.send(.refused(Rejection(.malformed, "\(error)")))
+                await node.stop()
             }
         }
     }
@@ -80,16 +84,16 @@ public final class ActionSender: Service {
     ///
     /// Many at a time go in one frame: submit, then wait for the receipts.
     public func submit(_ action: some Action) async throws -> PendingReceipt {
-        await node.submit(try ActionCoding.encode(action)).1
+        await take(try ActionCoding.encode(action)).receipt
     }
 
     /// Takes an action of which only the name and the payload are known; see ``submit(_:)``.
     public func submit(named name: String, payload: Value) async -> PendingReceipt {
-        await node.submit(ActionCoding.encode(name: name, payload: payload.encoded)).1
+        await take(ActionCoding.encode(name: name, payload: payload.encoded)).receipt
     }
 
     private func deliver(_ bytes: [UInt8], timeout: Duration?) async throws -> Receipt {
-        let (ticket, pending) = await node.submit(bytes)
+        let (ticket, pending) = await take(bytes)
         guard let ticket else { return try await pending.receipt() }
         let node = node
         let alarm = timeout.map { timeout in
@@ -104,6 +108,16 @@ public final class ActionSender: Service {
             // Settled now if it was not before, so this does not wait.
             return try await Task.detached { try await pending.receipt() }.value
         }
+    }
+
+    private func take(_ bytes: [UInt8]) async -> (ticket: Ticket?, receipt: PendingReceipt) {
+        let taken = await intake.take(bytes) {
+            Task.detached { [node] in await node.takeIn() }
+        }
+        if let taken { return taken }
+        let receipt = PendingReceipt()
+        receipt.settle(.notSent(Rejection(.notSent, "the sender was closed")))
+        return (nil, receipt)
     }
 
     // MARK: Asking

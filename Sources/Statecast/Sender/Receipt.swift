@@ -13,10 +13,15 @@ public struct Receipt: Hashable, Sendable {
 
 /// How an action ended.
 public struct ActionOutcome: Hashable, Sendable {
-    /// The session that sent the action, or would have.
-    public let session: SessionID
+    /// The session that sent the action; `nil` if it never left.
+    public let session: SessionID?
     /// The action's number; `nil` if it never left.
     public let number: ActionNumber?
     /// Its receipt, or why there is none. With code `outcome-unknown` it may have been applied all the same.
     public let result: Result<Receipt, Rejection>
+
+    /// It never left.
+    static func notSent(_ reason: Rejection) -> ActionOutcome {
+        ActionOutcome(session: nil, number: nil, result: .failure(reason))
+    }
 }

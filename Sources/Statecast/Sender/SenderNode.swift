@@ -7,6 +7,7 @@ actor SenderNode {
     private let store: StoreName
     private let endpoint: Endpoint
     private let configuration: SenderConfiguration
+    private let intake: SenderIntake
     private let statuses: Broadcast<SenderStatus>
     private let metrics: SenderMetrics
     private let logger: Logger
@@ -19,8 +20,6 @@ actor SenderNode {
     private var answers: Answers?
     private var push: Push?
     private var pending: [Ticket: PendingReceipt] = [:]
-    /// Those who wait for room in the outbox.
-    private var waiters: [CheckedContinuation<Void, Never>] = []
     private var schemaWaiters: [CheckedContinuation<StoreSchema, any Error>] = []
     private var isStopped = false
 
@@ -50,13 +49,14 @@ actor SenderNode {
     private static let framesPerTurnMax = 64
 
     init(
-        store: StoreName, endpoint: Endpoint, configuration: SenderConfiguration, statuses: Broadcast<SenderStatus>,
-        logger: Logger
+        store: StoreName, endpoint: Endpoint, configuration: SenderConfiguration, intake: SenderIntake,
+        statuses: Broadcast<SenderStatus>, logger: Logger
     ) throws {
         do { loop = try PollLoop(name: "statecast-sender") } catch { throw StatecastError(error) }
         self.store = store
         self.endpoint = endpoint
         self.configuration = configuration
+        self.intake = intake
         self.statuses = statuses
         self.logger = logger
         metrics = SenderMetrics(store: store)
@@ -77,44 +77,37 @@ actor SenderNode {
             throw StatecastError(error)
         }
         perform(machine.start(at: clock.now, using: &generator))
+        if !schemaWaiters.isEmpty { subscribe(.schema) }
         setTimer()
     }
 
     /// Closes the sockets. What has no receipt is told so.
     func stop() {
         isStopped = true
+        intake.close()
+        takeIn()
         answers = nil
         push = nil
         for ticket in pending.keys.sorted() { giveUp(ticket, because: "the sender was closed") }
-        for waiter in waiters { waiter.resume() }
-        waiters = []
         for waiter in schemaWaiters { waiter.resume(throwing: StatecastError(.closed, "the sender was closed")) }
         schemaWaiters = []
     }
 
     // MARK: Actions
 
-    /// Takes an action; waits while too many have no receipt.
-    func submit(_ bytes: [UInt8]) async -> (Ticket?, PendingReceipt) {
-        while pending.count >= configuration.pendingMax, !isStopped {
-            await withCheckedContinuation { waiters.append($0) }
+    /// Takes over what was submitted since the last time. It leaves at the end of this turn, so that all of it shares
+    /// frames.
+    func takeIn() {
+        for action in intake.drain() {
+            pending[action.ticket] = action.receipt
+            perform(machine.enqueue(action.bytes, as: action.ticket))
         }
-        let receipt = PendingReceipt()
-        guard !isStopped else {
-            let reason = Rejection(.notSent, "the sender was closed")
-            receipt.settle(ActionOutcome(session: machine.session, number: nil, result: .failure(reason)))
-            return (nil, receipt)
-        }
-        let (ticket, directives) = machine.enqueue(bytes)
-        pending[ticket] = receipt
-        perform(directives)
-        // At the end of this turn, so that what is submitted meanwhile shares a frame.
         answers?.timer.set(.now)
-        return (ticket, receipt)
     }
 
     /// Nobody waits for the action any longer.
     func giveUp(_ ticket: Ticket, because cause: String) {
+        if !isStopped { takeIn() }
         guard let receipt = pending.removeValue(forKey: ticket) else { return }
         let number = machine.withdraw(ticket)
         let reason = number.map { number in
@@ -126,7 +119,7 @@ actor SenderNode {
         let notSent = Rejection(.notSent, "\(cause) before the action was sent; it will not be applied")
         let result = Result<Receipt, Rejection>.failure(reason ?? notSent)
         receipt.settle(ActionOutcome(session: machine.session, number: number, result: result))
-        wakeWaiters()
+        intake.settled(1)
     }
 
     /// Asks the store which actions it knows.
@@ -250,14 +243,7 @@ actor SenderNode {
             metrics.rejected(rejection.code)
         case (.applied, nil): preconditionFailure("an action without a number was applied: ticket \(ticket.rawValue)")
         }
-        wakeWaiters()
-    }
-
-    private func wakeWaiters() {
-        guard !waiters.isEmpty, pending.count < configuration.pendingMax else { return }
-        let room = configuration.pendingMax - pending.count
-        for waiter in waiters.prefix(room) { waiter.resume() }
-        waiters.removeFirst(min(room, waiters.count))
+        intake.settled(1)
     }
 
     private func connect(_ advertised: String) {

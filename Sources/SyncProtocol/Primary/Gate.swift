@@ -47,6 +47,7 @@ package struct Gate: Hashable, Sendable {
                 return .drop(error == .unsupportedVersion ? .unsupportedVersion : .malformed)
             }
             let receipts = head.dropLast("/actions".utf8.count + 1) + Array("/receipts/\(actions.session)".utf8) + [0]
+            guard receipts.count <= Limits.topicBytesMax else { return .drop(.unsupportedVersion) }
             return .answer(Refusal(reason(error)), behind: Array(receipts))
         }
     }

@@ -23,8 +23,7 @@ extension PrimaryMachine {
             guard lineage == self.lineage, let snapshot = desk.shelf.snapshots.first(where: { $0.revision == revision }),
                 snapshot.chunk(index, chunkBytes: limits.chunkBytesMax) != nil
             else {
-                let reason = Rejection(.snapshotGone, "this snapshot is not kept, or has no such chunk; join again")
-                return [.count(.refused(.snapshotGone)), .publish(topic, .refusal(Refusal(reason)))]
+                return Self.gone(topic)
             }
             desk.enqueue(JoinDesk.ChunkRequest(lineage: lineage, revision: revision, index: index))
             return []
@@ -43,8 +42,8 @@ extension PrimaryMachine {
         }
     }
 
-    /// Whether `serve` has something to do.
-    package var hasRequests: Bool { !desk.isEmpty }
+    /// Whether `serve` has something to do: requests to answer, or to note that the turn is over.
+    package var hasRequests: Bool { !desk.isEmpty || !answered.isEmpty }
 
     /// Ends a turn: answers joins and chunk requests, a bounded number of each.
     package mutating func serve(at now: Instant, time: Timestamp) -> [PrimaryDirective] {
@@ -59,7 +58,11 @@ extension PrimaryMachine {
         while bytes < limits.chunkBytesPerTurnMax, let request = desk.nextChunk() {
             guard let chunk = desk.shelf.use(request.revision, at: now)?
                 .chunk(request.index, chunkBytes: limits.chunkBytesMax)
-            else { continue }
+            else {
+                // It went while the request waited for its turn.
+                directives += Self.gone(request.topic)
+                continue
+            }
             bytes += chunk.count
             directives += [.count(.chunkPublished), .publish(request.topic, .chunk(Chunk(bytes: chunk)))]
         }
@@ -76,12 +79,16 @@ extension PrimaryMachine {
     private mutating func answer(
         _ request: JoinDesk.Request, hasWaited: Bool, at now: Instant, time: Timestamp, composed: inout Int
     ) -> [PrimaryDirective] {
-        if let position = request.position, isValid(position), let catchUp = catchUp(from: position.revision) {
+        if let position = request.position, isValid(position), 
+            let catchUp = catchUp(from: position.revision, countMax: limits.catchUpComposedMax)
+        {
             composed += catchUp.composed
             return welcome(request, offer: nil, catchUp: catchUp, time: time)
         }
+        // Who has waited for a snapshot gets that one at any cost: the next might be outrun in the same way.
+        let countMax = hasWaited ? limits.ringUpdatesMax : limits.catchUpComposedMax
         guard let snapshot = desk.shelf.newest, hasWaited || isRecent(snapshot),
-            let catchUp = catchUp(from: snapshot.revision)
+            let catchUp = catchUp(from: snapshot.revision, countMax: countMax)
         else {
             let isFirst = desk.awaitingSnapshot.isEmpty
             desk.awaitSnapshot(request)
@@ -114,15 +121,18 @@ extension PrimaryMachine {
             + catchUp.updates.map { .publish(request.topic, .update($0)) }
     }
 
+    private static func gone(_ topic: Topic) -> [PrimaryDirective] {
+        let reason = Rejection(.snapshotGone, "this snapshot is not kept, or has no such chunk; join again")
+        return [.count(.refused(.snapshotGone)), .publish(topic, .refusal(Refusal(reason)))]
+    }
+
     /// A position of this lineage that lies in what this primary, or one before it, has published.
     private func isValid(_ position: Position) -> Bool {
         position.lineage == lineage && position.epoch == epoch && position.revision <= head
     }
 
-    private func catchUp(from revision: Revision) -> CatchUp? {
-        guard let missing = ring.updates(from: revision, head: head), missing.count <= limits.catchUpComposedMax else {
-            return nil
-        }
+    private func catchUp(from revision: Revision, countMax: Int) -> CatchUp? {
+        guard let missing = ring.updates(from: revision, head: head), missing.count <= countMax else { return nil }
         return CatchUp(missing, limits: limits)
     }
 

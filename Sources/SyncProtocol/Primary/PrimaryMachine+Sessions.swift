@@ -43,7 +43,7 @@ extension PrimaryMachine {
             lineage: lineage,
             epoch: epoch,
             number: session?.durable,
-            opened: session?.opened ?? sequence,
+            opened: session?.opened ?? opening,
             windowActionsMax: limits.windowActionsMax,
             actionBytesMax: limits.actionBytesMax,
             frameBytesMax: limits.frameBytesMax,
@@ -54,9 +54,12 @@ extension PrimaryMachine {
         return [answer] + receipts(of: id, from: session.log.start, through: session.durable)
     }
 
+    /// Where a session is opened now. Beyond the last record where sessions were forgotten that never wrote one.
+    private var opening: JournalSequence { max(sequence, sessions.horizon) }
+
     /// Makes a session known, if it can be told from one that was forgotten.
     private mutating func open(_ frame: ActionsFrame) -> [PrimaryDirective] {
-        guard frame.opened >= sessions.horizon, frame.opened <= sequence else {
+        guard frame.opened >= sessions.horizon, frame.opened <= opening else {
             return refuse(frame.session, .forgottenSession)
         }
         let session = SessionTable.Session(opened: frame.opened, base: frame.base)

@@ -168,7 +168,8 @@ extension Rejection {
     package func cut(to bytesMax: Int) -> Rejection {
         guard message.utf8.count > bytesMax else { return self }
         var text = message
-        while text.utf8.count > bytesMax - 3 { text.removeLast() }
-        return Rejection(code, text + "...")
+        let ellipsis = "...".prefix(max(0, bytesMax))
+        while text.utf8.count > max(0, bytesMax) - ellipsis.utf8.count { text.removeLast() }
+        return Rejection(code, text + ellipsis)
     }
 }

@@ -21,9 +21,12 @@ struct Outbox: Hashable, Sendable {
     private(set) var next = ActionNumber(1)
     /// The number to push next: one that left before while it is below `next`.
     private(set) var cursor = ActionNumber(1)
+    /// How many in `numbered` have their receipt, and wait for one before them.
+    private var settledCount = 0
 
     var isEmpty: Bool { numbered.isEmpty && queued.isEmpty }
-    var count: Int { numbered.count + queued.count }
+    /// Actions without a receipt.
+    var count: Int { numbered.count - settledCount + queued.count }
     /// The oldest number without a receipt, or the next to be given.
     var first: ActionNumber { numbered.first?.number ?? next }
 
@@ -37,7 +40,9 @@ struct Outbox: Hashable, Sendable {
     }
 
     /// The number of an action that has left; `nil` if it has not.
-    func number(of ticket: Ticket) -> ActionNumber? { numbered.first { $0.ticket == ticket }?.number }
+    func number(of ticket: Ticket) -> ActionNumber? {
+        numbered.first { $0.ticket == ticket && !$0.isSettled }?.number
+    }
 
     /// The actions to push next, from the cursor on.
     func actions(countMax: Int, bytesMax: Int) -> [[UInt8]] {
@@ -78,8 +83,12 @@ struct Outbox: Hashable, Sendable {
         let index = number.distance(beyond: first)
         guard !numbered[index].isSettled else { return nil }
         numbered[index].isSettled = true
+        settledCount += 1
         let ticket = numbered[index].ticket
-        while numbered.first?.isSettled == true { numbered.removeFirst() }
+        while numbered.first?.isSettled == true {
+            numbered.removeFirst()
+            settledCount -= 1
+        }
         cursor = max(cursor, first)
         return ticket
     }
@@ -88,6 +97,7 @@ struct Outbox: Hashable, Sendable {
     mutating func abandonNumbered() -> [Numbered] {
         defer {
             numbered = []
+            settledCount = 0
             cursor = next
         }
         return numbered.filter { !$0.isSettled }

@@ -10,8 +10,8 @@ package enum SenderDirective: Hashable, Sendable {
     case count(SenderEvent)
 }
 
-/// The sender's own handle of an action, from when it is taken until it is settled. Numbers are given only when an
-/// action first leaves, so that one that is withdrawn before leaves no hole.
+/// The handle of an action from when it is taken until it is settled, given by whoever takes it; they rise. Numbers are
+/// given only when an action first leaves, so that one that is withdrawn before leaves no hole.
 package struct Ticket: Hashable, Sendable, Comparable {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }

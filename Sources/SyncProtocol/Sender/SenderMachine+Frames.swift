@@ -16,12 +16,17 @@ extension SenderMachine {
     private mutating func received(
         _ watermark: Watermark, at now: Instant, using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        if let number = watermark.number, number >= outbox.next {
+            return diverged(number, at: now, using: &generator)
+        }
+        if watermark.number != nil, link?.lineage != watermark.lineage {
+            // It has the session from before this sender left that history, or from another process: under the same
+            // numbers new actions would be taken for old ones, or wait for numbers that were given up.
+            return giveUpSession(.otherLineage, using: &generator) + ask(at: now, using: &generator)
+        }
         var directives: [SenderDirective] = []
         if link?.watermark.endpoint != watermark.endpoint { directives.append(.connect(watermark.endpoint)) }
         if let link, link.lineage == watermark.lineage {
-            if let number = watermark.number, number >= outbox.next {
-                return directives + diverged(number, at: now, using: &generator)
-            }
             self.link?.watermark = watermark
             self.link?.rewoundTo = nil
             outbox.rewind(to: watermark.number?.next ?? outbox.first)

@@ -34,7 +34,6 @@ package struct SenderMachine: Hashable, Sendable {
     var phase: Phase
     var link: Link?
     var outbox = Outbox()
-    private var tickets: UInt64 = 0
     var backoff: Backoff
     private var status = SenderStatus.connecting
 
@@ -54,20 +53,17 @@ package struct SenderMachine: Hashable, Sendable {
 
     // MARK: Actions
 
-    /// Actions that are neither settled nor withdrawn.
+    /// Actions that are not settled, and were not withdrawn before they left.
     package var pendingCount: Int { outbox.count }
 
     /// Takes an action, encoded. It is settled later, or at once if it cannot be sent at all.
-    package mutating func enqueue(_ bytes: [UInt8]) -> (Ticket, [SenderDirective]) {
-        tickets += 1
-        let ticket = Ticket(rawValue: tickets)
-        if case .refused(let reason, _) = phase { return (ticket, [.settle(ticket, nil, .rejected(reason))]) }
+    package mutating func enqueue(_ bytes: [UInt8], as ticket: Ticket) -> [SenderDirective] {
+        if case .refused(let reason, _) = phase { return [.settle(ticket, nil, .rejected(reason))] }
         guard bytes.count <= actionBytesMax else {
-            let reason = Rejection.tooLarge(bytes.count, bytesMax: actionBytesMax)
-            return (ticket, [.settle(ticket, nil, .rejected(reason))])
+            return [.settle(ticket, nil, .rejected(.tooLarge(bytes.count, bytesMax: actionBytesMax)))]
         }
         outbox.append(Outbox.Queued(ticket: ticket, bytes: bytes))
-        return (ticket, [])
+        return []
     }
 
     /// Nobody waits for the action any longer.

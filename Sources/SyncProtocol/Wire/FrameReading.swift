@@ -108,7 +108,8 @@ extension CBORReader {
     ) throws(CodingFailure) -> [T] {
         let count = try arrayCount()
         var items: [T] = []
-        items.reserveCapacity(count)
+        // Believed only so far: an item takes more memory than the byte that its count was checked against.
+        items.reserveCapacity(min(count, 1024))
         for _ in 0..<count { items.append(try read(&self)) }
         return items
     }

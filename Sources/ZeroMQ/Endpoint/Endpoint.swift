@@ -66,11 +66,12 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// As libzmq is told.
     var wireText: String { text(host: \.wireText) }
 
+    /// Whether it is `ipc://*`: a file of the bind's choice.
+    var isWildcardFile: Bool { address == .ipc(path: Self.wildcard) }
+
     /// The file that a bind makes, if it makes one whose name is known before.
     var socketFile: String? {
-        guard case .ipc(let path) = address, path != Self.wildcard, !path.hasPrefix(Self.abstractMark) else {
-            return nil
-        }
+        guard case .ipc(let path) = address, !isWildcardFile, !path.hasPrefix(Self.abstractMark) else { return nil }
         return path
     }
 

@@ -24,6 +24,10 @@ package struct Socket: ~Copyable {
         self.options = options
     }
 
+    // Without one, optimized code would drop a socket after its last use, and with it what it has still to send, while
+    // its scope goes on. A value with a `deinit` lives as long as its scope.
+    deinit { withExtendedLifetime(handle) {} }
+
     /// What the socket does with messages.
     package var kind: SocketKind { handle.kind }
 

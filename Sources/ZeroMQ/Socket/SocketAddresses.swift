@@ -12,8 +12,10 @@ extension Socket {
     /// - Returns: the endpoint as it came to be, with the port or file that the system chose.
     /// - Throws: `addressInUse`, `addressNotAvailable`, `permission`, `invalidEndpoint`, `terminated`.
     package func bind(_ endpoint: Endpoint) throws(ZeroMQError) -> Endpoint {
+        let folder: SocketFolder? = if endpoint.isWildcardFile { try SocketFolder() } else { nil }
+        let endpoint = if let folder { try Endpoint("ipc://\(folder.path)/socket") } else { endpoint }
         let claim: SocketFileClaim? =
-            if let path = endpoint.socketFile { try SocketFileClaim(path, for: endpoint) } else { nil }
+            if let path = endpoint.socketFile { try SocketFileClaim(path, for: endpoint, in: folder) } else { nil }
         try prepare(for: endpoint)
         guard zmq_bind(handle.pointer, endpoint.wireText) == 0 else {
             let number = zmq_errno()
@@ -22,7 +24,6 @@ extension Socket {
         if let claim {
             claim.recordFile()
             handle.keep(claim)
-            return endpoint
         }
         return endpoint.isConnectable ? endpoint : try handle.lastEndpoint()
     }
@@ -48,7 +49,7 @@ extension Socket {
 
     private static func bindAdvice(for endpoint: Endpoint, _ number: Int32) -> String? {
         switch ZeroMQError.Code(errno: number) {
-        case .addressInUse: "another process or socket is bound there: stop it, or choose another port, or *"
+        case .addressInUse: "another process or socket is bound there: stop it, or choose another endpoint"
         case .addressNotAvailable where endpoint.transport == .tcp:
             "the host must be an address or a network interface of this machine, or *"
         case .permission where endpoint.transport == .tcp: "ports below 1024 need privileges: choose a higher one"

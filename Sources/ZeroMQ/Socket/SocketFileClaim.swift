@@ -16,25 +16,26 @@ final class SocketFileClaim {
     private let path: String
     private let lockPath: String
     private let lock: CInt
+    private let folder: SocketFolder?
     private var file: FileIdentity?
 
+    /// - Parameter folder: what is to go after the file, if the file is alone there.
     /// - Throws: `addressInUse`, `addressNotAvailable` if the folder is missing, `permission`.
-    init(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) {
+    init(_ path: String, for endpoint: Endpoint, in folder: SocketFolder?) throws(ZeroMQError) {
         self.path = path
+        self.folder = folder
         lockPath = path + ".lock"
         lock = try Self.lock(lockPath, for: endpoint)
-        do throws(ZeroMQError) {
-            try Self.requireUninhabited(path, for: endpoint)
-        } catch {
-            Self.release(lock, lockPath)
-            throw error
-        }
+        // All is set, so `deinit` releases the lock if this throws; to do it here would close a descriptor twice.
+        try Self.requireUninhabited(path, for: endpoint)
     }
 
     deinit {
         // libzmq leaves the file there. Only ours is removed: one that ignores the lock may have taken the path over.
         if let file, file == FileIdentity(path: path) { unlink(path) }
-        Self.release(lock, lockPath)
+        // Removed while still locked, so that nobody can hold a lock on a file that is gone.
+        unlink(lockPath)
+        close(lock)
     }
 
     /// Remembers the file that a bind has made, so as to remove it and no other.
@@ -65,12 +66,6 @@ final class SocketFileClaim {
         }
     }
 
-    /// Removed while still locked, so that nobody can hold a lock on a file that is gone.
-    private static func release(_ descriptor: CInt, _ path: String) {
-        unlink(path)
-        close(descriptor)
-    }
-
     private static func requireUninhabited(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -96,6 +91,7 @@ final class SocketFileClaim {
         defer { close(probe) }
         // A server too busy to accept would let a blocking attempt wait.
         _ = fcntl(probe, F_SETFL, fcntl(probe, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(probe, F_SETFD, FD_CLOEXEC)
 
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

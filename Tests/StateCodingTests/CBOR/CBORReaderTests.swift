@@ -20,8 +20,8 @@ import Testing
         writer.tag(42)
         writer.null()
         writer.encoded([0x01])
-        var reader = CBORReader([0xFF] + writer.bytes)
-        reader = CBORReader(([0xFF] + writer.bytes).dropFirst())
+        // A slice whose indexes do not start at 0.
+        var reader = CBORReader(([0xFF] + writer.bytes).dropFirst())
         #expect(try reader.arrayCount() == 4)
         #expect(try reader.unsigned() == .max)
         #expect(try reader.integer() == .min)

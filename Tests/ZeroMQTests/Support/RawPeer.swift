@@ -20,6 +20,7 @@ struct RawPeer: ~Copyable {
     /// Connects to a `tcp` endpoint on 127.0.0.1 and introduces itself as a PUSH socket.
     init(pushingTo endpoint: Endpoint) throws {
         descriptor = socket(AF_INET, streamSocket, 0)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = (endpoint.port ?? 0).bigEndian
@@ -79,6 +80,8 @@ struct RawListener: ~Copyable {
 
     init(at path: String) throws {
         descriptor = socket(AF_UNIX, streamSocket, 0)
+        // Or a process that another test starts meanwhile would go on listening.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -93,12 +96,28 @@ struct RawListener: ~Copyable {
     deinit { close(descriptor) }
 }
 
+extension RawListener {
+    /// Whether this machine has the IPv6 loopback address.
+    static let hasIPv6: Bool = {
+        let probe = socket(AF_INET6, streamSocket, 0)
+        defer { close(probe) }
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_addr = in6addr_loopback
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(probe, $0, socklen_t(MemoryLayout<sockaddr_in6>.size)) == 0
+            }
+        }
+    }()
+}
+
 /// A lock on a file, held as another process would hold it.
 struct RawLock: ~Copyable {
     private let descriptor: CInt
 
     init(at path: String) throws {
-        descriptor = open(path, O_RDWR | O_CREAT, 0o600)
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Missing(what: "a lock") }
     }
 

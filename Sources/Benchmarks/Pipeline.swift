@@ -1,0 +1,67 @@
+import Statecast
+
+/// The whole path of an action: a sender encodes and pushes it, a primary reduces and publishes it, a replica shows it.
+///
+/// All three nodes live in this process, each with its own loop and real sockets on loopback.
+struct Pipeline {
+    /// An action of about 100 bytes.
+    struct Marked: Action {
+        let mark: String
+    }
+
+    struct Marks: Codable, Equatable, Sendable {
+        var count = 0
+        var last = ""
+    }
+
+    private let primary: Primary<Marks>
+    private let replica: Replica<Marks>
+    private let sender: ActionSender
+    private let action: Marked
+
+    init(actionBytes: Int) async throws {
+        primary = try Primary(
+            store: "marks",
+            state: Marks(),
+            actions: [Marked.self],
+            configuration: PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
+        ) { state, action in
+            guard let action = action as? Marked else { return }
+            state.count += 1
+            state.last = action.mark
+        }
+        let address = try await primary.start()
+        replica = try Replica(store: "marks", from: address.publish)
+        var configuration = SenderConfiguration()
+        configuration.pendingMax = 16_384
+        sender = try ActionSender(store: "marks", from: address.publish, configuration: configuration)
+        action = Marked(mark: String(repeating: "m", count: max(0, actionBytes - 17)))
+        try await replica.reached(try await sender.send(action))
+    }
+
+    func close() async {
+        await sender.close()
+        await replica.close()
+        await primary.stop()
+    }
+
+    /// Actions per second, from the first submission until the replica shows the last.
+    func throughput(actions: Int) async throws -> Double {
+        let start = ContinuousClock.now
+        var last: PendingReceipt?
+        for _ in 0..<actions { last = try await sender.submit(action) }
+        if let last { try await replica.reached(try await last.receipt()) }
+        return Double(actions) / (start.duration(to: .now) / .seconds(1))
+    }
+
+    /// One action at a time: from the call until the replica shows it, ascending.
+    func latency(actions: Int) async throws -> RawPipe.Latency {
+        var samples: [Duration] = []
+        for _ in 0..<actions {
+            let start = ContinuousClock.now
+            try await replica.reached(try await sender.send(action))
+            samples.append(start.duration(to: .now))
+        }
+        return RawPipe.Latency(samples: samples.sorted())
+    }
+}

@@ -1,0 +1,85 @@
+internal import ServiceLifecycle
+package import StateCoding
+package import Statecast
+internal import Synchronization
+
+/// Shows the states of a store, one after the other.
+package struct Following: Sendable {
+    private let replica: Replica<Value>
+    private let upstream: Upstream
+    private let goal: FollowingGoal
+
+    /// A command's way to follow.
+    package init(_ replica: Replica<Value>, of upstream: Upstream, to goal: FollowingGoal) {
+        self.replica = replica
+        self.upstream = upstream
+        self.goal = goal
+    }
+
+    /// Shows states until the goal is reached, the time is over or the process is asked to stop.
+    ///
+    /// - Throws: ``CommandFailure`` on a timeout; ``Rejection`` if the store cannot be followed; ``OutputClosed``.
+    package func run(_ display: some StateDisplay) async throws {
+        do { try await cancelWhenGracefulShutdown { try await follow(display) } } catch is CancellationError {
+            // Asked to stop: that is how following ends.
+        }
+    }
+
+    private func follow(_ display: some StateDisplay) async throws {
+        let progress = Progress()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await show(on: display, progress)
+                return true
+            }
+            if let timeout = goal.timeout {
+                group.addTask {
+                    try await Task.sleep(for: timeout)
+                    if goal.hasEnd || !progress.hasShown {
+                        throw goal.timedOut(after: timeout, upstream, replica.snapshot)
+                    }
+                    return false
+                }
+            }
+            for try await isDone in group where isDone { group.cancelAll() }
+        }
+    }
+
+    /// Only a live state is shown as new, and within one history only a later one.
+    private func show(on display: some StateDisplay, _ progress: Progress) async throws {
+        var display = display
+        defer { display.close() }
+        var latest: StateSnapshot<Value>?
+        for await _ in replica.changes(every: display.interval) {
+            try replica.checkIsFollowed()
+            let status = replica.status
+            let next = status == .live ? replica.snapshot.flatMap { $0.isLater(than: latest) ? $0 : nil } : nil
+            latest = next ?? latest
+            let isLast = next.map(goal.isReached) ?? false
+            let view = FollowedState(
+                upstream: upstream,
+                status: status,
+                position: latest?.position,
+                part: latest.map { goal.part(of: $0.state) },
+                isWhole: goal.select == nil,
+                primaryTime: replica.primaryTime
+            )
+            try await display.show(view, isNew: next != nil, isLast: isLast)
+            if next != nil { progress.setShown() }
+            if isLast { return }
+        }
+    }
+
+    private final class Progress: Sendable {
+        private let shown = Mutex(false)
+        var hasShown: Bool { shown.withLock { $0 } }
+        func setShown() { shown.withLock { $0 = true } }
+    }
+}
+
+extension StateSnapshot {
+    fileprivate func isLater(than other: StateSnapshot?) -> Bool {
+        guard let other, other.position.lineage == position.lineage else { return true }
+        return revision > other.revision
+    }
+}

@@ -1,0 +1,49 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The standard output: each write reaches the reader at once, and waits for a slow one without holding up a thread of
+/// the tasks.
+package final class LineOutput: Sendable {
+    private let lane = BlockingLane("standard-output")
+
+    /// The standard output of this process.
+    package init() {}
+
+    /// Writes a line.
+    ///
+    /// - Throws: ``OutputClosed`` if the reader went away; `CancellationError`; ``CommandFailure`` for anything else.
+    package func write(_ line: String) async throws { try await write(raw: line + "\n") }
+
+    /// Writes text as it is.
+    func write(raw text: String) async throws { try await lane.run { Self.writeNow(text) }.get() }
+
+    /// Writes text as it is, and blocks until it is written.
+    @discardableResult
+    static func writeNow(_ text: String) -> Result<Void, any Error> {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                // Whoever shares the descriptor made it non-blocking.
+                var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                poll(&ready, 1, -1)
+            case EPIPE: return .failure(OutputClosed())
+            case let number:
+                let reason = String(cString: strerror(number))
+                return .failure(CommandFailure.failed("cannot write to standard output: \(reason)"))
+            }
+        }
+        return .success(())
+    }
+}

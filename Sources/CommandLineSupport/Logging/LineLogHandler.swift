@@ -1,0 +1,46 @@
+internal import Foundation
+package import Logging
+
+/// Logs to standard error, one readable line for each event, whatever is in it.
+///
+/// ```text
+/// 2026-02-03T14:03:09Z notice: waiting for a primary at tcp://127.0.0.1:7100 (store=fleet)
+/// ```
+package struct LineLogHandler: LogHandler {
+    /// Where the logger comes from; it is said in lines for developers only.
+    private let label: String
+
+    /// Events below are not logged.
+    package var logLevel: Logger.Level
+    /// Said with each event.
+    package var metadata: Logger.Metadata = [:]
+    /// Said with each event.
+    package var metadataProvider: Logger.MetadataProvider?
+
+    /// Makes this the handler of all loggers. Once in a process.
+    static func bootstrap(level: Logger.Level) {
+        LoggingSystem.bootstrap { LineLogHandler(label: $0, logLevel: level) }
+    }
+
+    private init(label: String, logLevel: Logger.Level) {
+        self.label = label
+        self.logLevel = logLevel
+    }
+
+    /// Said with each event.
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    /// Writes the line.
+    package func log(event: LogEvent) {
+        var all = metadata.merging(metadataProvider?.get() ?? [:]) { _, new in new }
+        all.merge(event.metadata ?? [:]) { _, new in new }
+        if let error = event.error { all["error"] = "\(error)" }
+        let details = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        let origin = logLevel <= .debug ? " \(label)" : ""
+        let line = "\(event.level)\(origin): \(event.message)" + (details.isEmpty ? "" : " (\(details))")
+        StandardError.write(Date.now.formatted(.iso8601) + " " + VisibleText.line(line))
+    }
+}

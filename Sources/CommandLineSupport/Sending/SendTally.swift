@@ -1,0 +1,64 @@
+internal import ArgumentParser
+internal import Statecast
+
+/// What became of all the actions of a command, as far as its end depends on it.
+struct SendTally: Sendable {
+    /// Runs of numbers without an outcome, by session.
+    private var unknown: [SessionID: [ClosedRange<UInt64>]] = [:]
+    private var hasRejected = false
+    private var hasUnsent = false
+    private var hasApplied = false
+    /// Why the session was refused.
+    private(set) var refusal: Rejection?
+
+    /// Nothing yet.
+    init() {}
+
+    mutating func count(_ result: SendResult) {
+        switch result.kind {
+        case .applied: hasApplied = true
+        case .rejected: hasRejected = true
+        case .notSent: hasUnsent = true
+        case .refusedSession(let rejection): refusal = refusal ?? rejection
+        case .unknown:
+            guard case .settled(_, let outcome) = result, let session = outcome.session,
+                let number = outcome.number?.rawValue
+            else { return }
+            var runs = unknown[session, default: []]
+            if let last = runs.last, last.upperBound + 1 == number {
+                runs[runs.count - 1] = last.lowerBound...number
+            } else {
+                runs.append(number...number)
+            }
+            unknown[session] = runs
+        }
+    }
+
+    /// Throws how the command ends, unless all was applied.
+    ///
+    /// - Parameter cause: why the actions without an outcome have none, such as `timed out after 5 s`.
+    func conclude(_ upstream: Upstream, because cause: String?) throws {
+        if !unknown.isEmpty {
+            throw CommandFailure.unknownOutcome((cause.map { $0 + ": " } ?? "") + unknownText)
+        }
+        if let refusal { throw CommandFailure.failed(refusal.message) }
+        if hasUnsent {
+            let begin = cause ?? "stopped"
+            throw CommandFailure.failed(
+                hasApplied || hasRejected
+                    ? "\(begin): the actions without a receipt were not sent, and will not be applied"
+                    : "\(begin): no primary answered at \(upstream.endpoint), nothing was sent; check that "
+                        + "statecast-primary runs there and that --from is the endpoint at which it publishes"
+            )
+        }
+        if hasRejected { throw ExitCode.actionRejected }
+    }
+
+    private var unknownText: String {
+        let sessions = unknown.sorted { $0.key.description < $1.key.description }.map { session, runs in
+            let numbers = runs.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            return "\(numbers.joined(separator: ", ")) of session \(session)"
+        }
+        return "the outcome is unknown for number \(sessions.joined(separator: ", and "))"
+    }
+}

@@ -1,0 +1,51 @@
+package import ArgumentParser
+package import Configuration
+internal import Logging
+
+/// The options of every executable.
+package struct CommonOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("A JSON file with settings. (STATECAST_CONFIG)", valueName: "file")
+    )
+    package var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What to say on standard error: trace, debug, info, notice, warning, error or critical. "
+                + "(STATECAST_LOG_LEVEL, default: notice)",
+            valueName: "level"
+        )
+    )
+    package var logLevel: String?
+
+    /// For argument-parser.
+    package init() {}
+
+    /// Gathers the settings from flags, environment and file, and lets logs go to standard error.
+    ///
+    /// - Parameter isScreenOwned: whether the terminal shows a picture that log lines would tear; if standard error is a
+    ///   terminal too, only critical ones are then let through.
+    package func settings(
+        _ flags: [SettingKey: ConfigContent?],
+        isScreenOwned: Bool = false
+    ) async throws -> Settings {
+        let settings = try await Settings(
+            flags: flags.merging([.logLevel: logLevel.map(ConfigContent.string)]) { flag, _ in flag },
+            file: config
+        )
+        let level = try await settings.choice(.logLevel, default: Logger.Level.notice)
+        let isTorn = isScreenOwned && Terminal.isTerminal(.error)
+        LineLogHandler.bootstrap(level: isTorn ? .critical : level)
+        return settings
+    }
+}
+
+extension CommonOptions {
+    /// What the settings have in common, for the end of each help text.
+    package static let discussion = """
+        Flags win over the environment, the environment over the config file. The file is a JSON object; its keys are \
+        the names of the flags in camel case, such as {"from": "tcp://127.0.0.1:7100", "logLevel": "info"}.
+
+        Exit codes: 0 done, 1 failed, 64 wrong usage
+        """
+}

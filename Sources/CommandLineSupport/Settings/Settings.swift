@@ -1,0 +1,85 @@
+package import Configuration
+internal import Statecast
+
+/// What a command was told: flags win over the environment, the environment over the config file.
+package struct Settings: Sendable {
+    private let reader: ConfigReader
+
+    /// Gathers what was told.
+    ///
+    /// - Parameters:
+    ///   - flags: what was given on the command line; `nil` for what was not.
+    ///   - path: the config file; without one the variable `STATECAST_CONFIG` may name it.
+    /// - Throws: ``CommandFailure`` if there is a file to read, and something about it is wrong.
+    package init(flags: [SettingKey: ConfigContent?], file path: String?) async throws {
+        var given: [AbsoluteConfigKey: ConfigValue] = [:]
+        for case (let key, let content?) in flags { given[[key.rawValue]] = ConfigValue(content, isSecret: false) }
+        let environment = EnvironmentVariablesProvider()
+        var providers: [any ConfigProvider] = [
+            InMemoryProvider(name: "flags", values: given), environment.prefixKeys(with: "statecast"),
+        ]
+        if let path = try path ?? environment.environmentValue(forName: "STATECAST_CONFIG") {
+            providers.append(try await SettingsFile.provider(at: path))
+        }
+        reader = ConfigReader(providers: providers)
+    }
+
+    /// A text.
+    package func text(_ key: SettingKey) async throws -> String? {
+        try await value(key, "a text") { try await reader.fetchString(forKey: key.configKey) }
+    }
+
+    /// A switch; off unless it was turned on.
+    package func isOn(_ key: SettingKey) async throws -> Bool {
+        try await value(key, "true or false") { try await reader.fetchBool(forKey: key.configKey) } ?? false
+    }
+
+    /// A length of time, given in seconds.
+    package func duration(_ key: SettingKey) async throws -> Duration? {
+        guard let seconds = try await value(key, "a number", { try await reader.fetchDouble(forKey: key.configKey) })
+        else {
+            return nil
+        }
+        guard seconds >= 0.001, seconds <= Self.secondsMax else {
+            throw CommandFailure.wrongUsage(
+                "\(seconds) seconds make no sense (\(key.places)): expected 0.001 to \(Int(Self.secondsMax))"
+            )
+        }
+        return .seconds(seconds)
+    }
+
+    /// An endpoint, of which only the spelling is known to be right.
+    package func endpoint(_ key: SettingKey) async throws -> String? {
+        guard let text = try await text(key) else { return nil }
+        do { try EndpointSyntax.check(text) } catch {
+            throw CommandFailure.wrongUsage("\(error.message) (\(key.places))")
+        }
+        return text
+    }
+
+    /// One of a few words; the first unless another was chosen.
+    package func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ key: SettingKey,
+        default standard: Choice
+    ) async throws -> Choice {
+        guard let text = try await text(key) else { return standard }
+        guard let choice = Choice(rawValue: text) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure.wrongUsage("\"\(text)\" is none of \(words) (\(key.places))")
+        }
+        return choice
+    }
+
+    private static let secondsMax = 1e9
+
+    /// The reader says which key, not what was expected nor where the value may have come from.
+    private func value<T>(_ key: SettingKey, _ expected: String, _ read: () async throws -> T?) async throws -> T? {
+        do { return try await read() } catch {
+            throw CommandFailure.wrongUsage("expected \(expected) for \(key.places)")
+        }
+    }
+}
+
+extension SettingKey {
+    fileprivate var configKey: ConfigKey { ConfigKey([rawValue]) }
+}

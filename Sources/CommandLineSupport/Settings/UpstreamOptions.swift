@@ -1,0 +1,74 @@
+package import ArgumentParser
+package import Configuration
+package import Logging
+package import Statecast
+
+/// The options of whoever talks to a primary.
+package struct UpstreamOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where the primary publishes. (STATECAST_FROM, default: \(Upstream.standardEndpoint))",
+            valueName: "endpoint"
+        )
+    )
+    package var from: String?
+
+    @Option(help: ArgumentHelp("The store's name. (STATECAST_STORE, default: fleet)", valueName: "name"))
+    package var store: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Connect beyond this machine, though nothing encrypts or checks what passes there. (STATECAST_INSECURE)"
+    )
+    package var insecure: Bool?
+
+    /// For argument-parser.
+    package init() {}
+
+    /// As flags for ``Settings``.
+    package var flags: [SettingKey: ConfigContent?] {
+        [
+            .from: from.map(ConfigContent.string), .store: store.map(ConfigContent.string),
+            .insecure: insecure.map(ConfigContent.bool),
+        ]
+    }
+}
+
+/// A store at a primary.
+package struct Upstream: Sendable {
+    /// Where the primary publishes.
+    package let endpoint: String
+    /// The store's name.
+    package let store: String
+    private let insecure: Bool
+
+    static let standardEndpoint = "tcp://127.0.0.1:7100"
+
+    /// Reads where to go from the settings.
+    package init(_ settings: Settings) async throws {
+        endpoint = try await settings.endpoint(.from) ?? Self.standardEndpoint
+        store = try await settings.text(.store) ?? "fleet"
+        insecure = try await settings.isOn(.insecure)
+    }
+
+    /// Begins to follow the store without knowing its types.
+    package func replica(logger: Logger) throws -> Replica<Value> {
+        var configuration = ReplicaConfiguration()
+        configuration.insecure = insecure
+        return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
+    }
+
+    /// Begins a session.
+    package func sender(logger: Logger) throws -> ActionSender {
+        var configuration = SenderConfiguration()
+        configuration.insecure = insecure
+        return try usage {
+            try ActionSender(store: store, from: endpoint, configuration: configuration, logger: logger)
+        }
+    }
+
+    /// Nothing is connected yet: what is wrong at this point was given wrong.
+    private func usage<Node>(_ make: () throws -> Node) throws -> Node {
+        do { return try make() } catch let error as StatecastError { throw CommandFailure.wrongUsage(error.message) }
+    }
+}

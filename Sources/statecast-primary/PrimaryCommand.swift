@@ -1,0 +1,96 @@
+import ArgumentParser
+import CommandLineSupport
+import Configuration
+import Logging
+import Statecast
+
+@main
+struct PrimaryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "statecast-primary",
+        abstract: "Owns a store: takes actions, and publishes what they change.",
+        discussion: """
+            Once both endpoints are bound it prints one line: \
+            ready store=fleet epoch=1 revision=0 publish=tcp://127.0.0.1:7100 actions=tcp://127.0.0.1:7101
+
+            Endpoints are tcp://HOST:PORT or ipc://PATH; a port may be * for any free one.
+
+
+            """ + CommonOptions.discussion
+    )
+
+    @Option(help: ArgumentHelp("What to serve: fleet or counter. (STATECAST_APP, default: fleet)", valueName: "app"))
+    var app: String?
+
+    @Option(help: ArgumentHelp("The store's name. (STATECAST_STORE, default: the app's)", valueName: "name"))
+    var store: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where replicas and senders connect. (STATECAST_PUBLISH, default: tcp://127.0.0.1:7100)",
+            valueName: "endpoint"
+        )
+    )
+    var publish: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where senders push actions. (STATECAST_ACTIONS, default: tcp://127.0.0.1:7101)",
+            valueName: "endpoint"
+        )
+    )
+    var actions: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The endpoint for actions as senders are told it; its host may be *, for the one at which they reached this "
+                + "process. (STATECAST_ADVERTISE_ACTIONS, default: the one that was bound)",
+            valueName: "endpoint"
+        )
+    )
+    var advertiseActions: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Bind beyond this machine, though nothing encrypts or checks what passes there. (STATECAST_INSECURE)"
+    )
+    var insecure: Bool?
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await reportingFailures {
+            let settings = try await common.settings([
+                .app: app.map(ConfigContent.string), .store: store.map(ConfigContent.string),
+                .publish: publish.map(ConfigContent.string), .actions: actions.map(ConfigContent.string),
+                .advertiseActions: advertiseActions.map(ConfigContent.string),
+                .insecure: insecure.map(ConfigContent.bool),
+            ])
+            let logger = Logger(label: "statecast.primary")
+            let node = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)
+            let app = try await settings.choice(.app, default: ServedApp.fleet)
+            let store = try await settings.text(.store)
+            let served = try app.serve(as: store, on: node, logger: logger)
+            try await CommandRun.until(
+                done: {
+                    let address = try await node.start()
+                    let ready = try await served.readyLine(at: address)
+                    // Whoever closed the output does not want to know; the primary serves all the same.
+                    try? await LineOutput().write(ready)
+                    try await node.run()
+                },
+                logger: logger
+            )
+        }
+    }
+}
+
+extension PrimaryConfiguration {
+    fileprivate init(_ settings: Settings) async throws {
+        self.init()
+        publish = try await settings.endpoint(.publish) ?? publish
+        actions = try await settings.endpoint(.actions) ?? actions
+        advertiseActions = try await settings.endpoint(.advertiseActions)
+        insecure = try await settings.isOn(.insecure)
+    }
+}

@@ -1,0 +1,99 @@
+import CounterApp
+import Foundation
+import Statecast
+import Testing
+
+/// An endpoint that cannot be had is one line that says which and what to do.
+@Suite(.timeLimit(.minutes(1))) struct EndpointTests {
+    private func failure(publish: String, actions: String = "tcp://127.0.0.1:*", insecure: Bool = false) async
+        -> StatecastError?
+    {
+        var configuration = PrimaryConfiguration(publish: publish, actions: actions)
+        configuration.insecure = insecure
+        do {
+            let primary = try Primary(
+                store: "counter",
+                state: Counter(),
+                actions: Counter.actions,
+                configuration: configuration,
+                reducer: Counter.reducer
+            )
+            try await primary.start()
+            await primary.stop()
+            return nil
+        } catch {
+            return error as? StatecastError
+        }
+    }
+
+    @Test func `a tcp endpoint that is taken is named`() async throws {
+        try await withCounter { cluster in
+            let failure = try #require(await failure(publish: cluster.address.publish))
+            #expect(failure.code == .endpoint)
+            #expect(failure.message.contains(cluster.address.publish))
+            #expect(!failure.message.contains("\n"))
+        }
+    }
+
+    @Test func `an ipc endpoint that is taken is not stolen`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sc-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let endpoint = "ipc://\(folder.path)/publish"
+        try await withCounter { configuration in
+            configuration.publish = endpoint
+            configuration.actions = "ipc://\(folder.path)/actions"
+        } _: { cluster in
+            let failure = try #require(await failure(publish: endpoint))
+            #expect(failure.code == .endpoint)
+            #expect(failure.message.contains(endpoint))
+            let replica = try cluster.replica()
+            try await replica.reached(try await cluster.sender().send(CounterIncreaseRequested()))
+            #expect(replica.snapshot?.state.counter == 1)
+        }
+    }
+
+    @Test(arguments: ["", "tcp://", "7100", "tcp://127.0.0.1", "tcp://127.0.0.1:99999", "http://127.0.0.1:80"])
+    func `an endpoint that cannot be read is quoted with what was expected`(_ text: String) async throws {
+        let failure = try #require(await failure(publish: text))
+        #expect(failure.code == .endpoint)
+        #expect(failure.message.contains("\"\(text)\""))
+        #expect(throws: StatecastError.self) { try Replica<Counter>(store: "counter", from: text) }
+        #expect(throws: StatecastError.self) { try ActionSender(store: "counter", from: text) }
+    }
+
+    @Test(arguments: ["tcp://0.0.0.0:*", "tcp://*:*", "tcp://192.0.2.1:7100", "tcp://example.org:7100"])
+    func `beyond this machine nothing is bound or connected unless that is said`(_ text: String) async throws {
+        let failure = try #require(await failure(publish: text))
+        #expect(failure.code == .insecure)
+        #expect(failure.message.contains("--insecure"))
+        let replicaFailure = #expect(throws: StatecastError.self) { try Replica<Counter>(store: "counter", from: text) }
+        #expect(replicaFailure?.code == .insecure)
+    }
+
+    @Test func `with insecure a wildcard is bound, and senders find the actions at the host that they reached`()
+        async throws
+    {
+        try await withCounter { configuration in
+            configuration.publish = "tcp://0.0.0.0:*"
+            configuration.actions = "tcp://0.0.0.0:*"
+            configuration.insecure = true
+        } _: { cluster in
+            let port = try #require(cluster.address.publish.split(separator: ":").last)
+            let sender = try ActionSender(store: "counter", from: "tcp://127.0.0.1:\(port)", configuration: .quick)
+            #expect(try await sender.send(CounterIncreaseRequested()).revision == Revision(1))
+        }
+    }
+
+    @Test func `a store's name that is not well-formed is refused with its reason`() async throws {
+        for name in ["", "a/b", "näme", String(repeating: "n", count: 65)] {
+            let failure = #expect(throws: StatecastError.self) {
+                try Replica<Counter>(store: name, from: "tcp://127.0.0.1:7100")
+            }
+            #expect(failure?.code == .definition)
+        }
+        #expect(throws: Never.self) {
+            try Replica<Counter>(store: String(repeating: "n", count: 64), from: "tcp://127.0.0.1:1")
+        }
+    }
+}

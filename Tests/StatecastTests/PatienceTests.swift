@@ -1,0 +1,83 @@
+import CounterApp
+import Statecast
+import SyncProtocol
+import Testing
+
+/// What happens when somebody stops waiting, and when a node ends.
+@Suite(.timeLimit(.minutes(1))) struct PatienceTests {
+    /// An endpoint where nobody is.
+    private func deserted() async throws -> PrimaryAddress {
+        let cluster = try await CounterPrimary.start()
+        await cluster.primary.stop()
+        return cluster.address
+    }
+
+    @Test func `an action that never left is said not to be sent when its time is up`() async throws {
+        let sender = try ActionSender(store: "counter", from: try await deserted().publish)
+        let rejection = await #expect(throws: Rejection.self) {
+            try await sender.send(CounterIncreaseRequested(), timeout: .milliseconds(1))
+        }
+        #expect(rejection?.code == .notSent)
+    }
+
+    @Test func `an action that left and has no receipt is said to be unknown, with its session and number`()
+        async throws
+    {
+        try await withCounter { cluster in
+            let session = SessionID.random()
+            let peer = try await RawPeer(cluster.address)
+            let watermark = try await peer.watermark(of: session)
+            // Actions go where nobody answers.
+            let hole = try await RawHole()
+            var configuration = SenderConfiguration.quick
+            configuration.actions = hole.endpoint
+            let sender = try ActionSender(store: "counter", from: cluster.address.publish, configuration: configuration)
+            let pending = Task { try await sender.send(CounterIncreaseRequested()) }
+            let pushed = try await hole.next()
+            guard case .actions(let frame) = try Message.decode(pushed).frame else {
+                Issue.record("not a frame of actions")
+                return
+            }
+            #expect(frame.lineage == watermark.lineage)
+            pending.cancel()
+            let rejection = await #expect(throws: Rejection.self) { try await pending.value }
+            #expect(rejection?.code == .outcomeUnknown)
+            #expect(rejection?.message.contains("action 1 of session \(frame.session)") == true)
+        }
+    }
+
+    @Test func `closing a sender settles what it was given`() async throws {
+        let sender = try ActionSender(store: "counter", from: try await deserted().publish)
+        let pending = try await sender.submit(CounterIncreaseRequested())
+        await sender.close()
+        await #expect(throws: Rejection.self) { try await pending.receipt() }
+        let late = await #expect(throws: Rejection.self) { try await sender.send(CounterIncreaseRequested()) }
+        #expect(late?.code == .notSent)
+    }
+
+    @Test func `closing a replica ends its sequences and those who wait`() async throws {
+        try await withCounter { cluster in
+            let replica = try cluster.replica()
+            let first = try await replica.first { _ in true }
+            let waiting = Task { try await replica.reached(first.position.moved(to: Revision(1000))) }
+            await replica.close()
+            await #expect(throws: StatecastError.self) { try await waiting.value }
+            for await _ in replica.states {}
+            for await _ in replica.statuses {}
+        }
+    }
+
+    @Test func `a replica that was live says that it is stale when its primary falls silent, and live again later`()
+        async throws
+    {
+        let first = try await CounterPrimary.start()
+        let replica = try first.replica()
+        await replica.waits { $0 == .live }
+        await first.primary.stop()
+        await replica.waits { $0 == .stale }
+        let second = try await first.restart()
+        await replica.waits { $0 == .live }
+        #expect(replica.primaryTime != nil)
+        await second.primary.stop()
+    }
+}

@@ -1,0 +1,116 @@
+import CounterApp
+import Logging
+import Statecast
+import Testing
+
+/// Ports that nobody else uses, on this machine.
+extension PrimaryConfiguration {
+    static var anyPorts: PrimaryConfiguration {
+        PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
+    }
+}
+
+extension Limits {
+    /// Short heartbeats and retries, so that what heals in seconds heals in tens of milliseconds.
+    static var quick: Limits {
+        var limits = Limits()
+        limits.heartbeatInterval = .milliseconds(20)
+        limits.retryDelayMin = .milliseconds(50)
+        limits.retryDelayMax = .milliseconds(200)
+        limits.gapJitterMax = .milliseconds(5)
+        return limits
+    }
+}
+
+/// A primary of the counter app, bound to free ports.
+struct CounterPrimary {
+    let primary: Primary<Counter>
+    let address: PrimaryAddress
+
+    static func start(_ configure: (inout PrimaryConfiguration) -> Void = { _ in }) async throws -> CounterPrimary {
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.limits = .quick
+        configure(&configuration)
+        let primary = try Primary(
+            store: Counter.storeName,
+            state: Counter(),
+            actions: Counter.actions,
+            configuration: configuration,
+            reducer: Counter.reducer
+        )
+        return CounterPrimary(primary: primary, address: try await primary.start())
+    }
+
+    /// Another primary at the same endpoints, as after a crash. libzmq gives an endpoint up a moment after its socket is
+    /// closed, so this tries until it is free.
+    func restart() async throws -> CounterPrimary {
+        await primary.stop()
+        while true {
+            do {
+                return try await .start { configuration in
+                    configuration.publish = address.publish
+                    configuration.actions = address.actions
+                }
+            } catch let error as StatecastError where error.code == .endpoint {
+                await Task.yield()
+            }
+        }
+    }
+
+    func replica() throws -> Replica<Counter> {
+        try Replica(store: Counter.storeName, from: address.publish, configuration: .quick)
+    }
+
+    func sender() throws -> ActionSender {
+        try ActionSender(store: Counter.storeName, from: address.publish, configuration: .quick)
+    }
+}
+
+/// Runs the body beside a primary of the counter app.
+func withCounter(
+    _ configure: (inout PrimaryConfiguration) -> Void = { _ in }, _ body: (CounterPrimary) async throws -> Void
+) async throws {
+    let cluster = try await CounterPrimary.start(configure)
+    try await body(cluster)
+    await cluster.primary.stop()
+}
+
+extension ReplicaConfiguration {
+    static var quick: ReplicaConfiguration {
+        var configuration = ReplicaConfiguration()
+        configuration.limits = .quick
+        return configuration
+    }
+}
+
+extension SenderConfiguration {
+    static var quick: SenderConfiguration {
+        var configuration = SenderConfiguration()
+        configuration.limits = .quick
+        return configuration
+    }
+}
+
+extension Replica {
+    /// Waits for the first state that meets a condition.
+    func first(where condition: (StateSnapshot<State>) -> Bool) async throws -> StateSnapshot<State> {
+        for await snapshot in states where condition(snapshot) { return snapshot }
+        throw StatecastError(.closed, "the replica ended before the state came")
+    }
+
+    /// Waits for a status.
+    func waits(for condition: (ReplicaStatus) -> Bool) async {
+        for await status in statuses where condition(status) { return }
+    }
+}
+
+extension ActionSender {
+    /// Sends an action until its outcome is known: the primary may be starting again just now.
+    func sendKnown(_ action: some Action) async throws -> Receipt {
+        while true {
+            do { return try await send(action) } catch let rejection as Rejection where rejection.code == .outcomeUnknown {
+                continue
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Statecast
+import SyncProtocol
+import Testing
+import ZeroMQ
+
+/// A peer that speaks bytes: what no well-behaved node would send, and a look at what is really published.
+actor RawPeer {
+    private let loop: PollLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private let subscriber: Socket
+    private let pusher: Socket
+    private var watches: [Watch] = []
+    private let arrived: AsyncStream<[UInt8]>.Continuation
+    private nonisolated let messages: AsyncStream<[UInt8]>
+    private var unsent: [[UInt8]] = []
+
+    init(_ address: PrimaryAddress) async throws {
+        loop = try PollLoop()
+        (messages, arrived) = AsyncStream.makeStream(of: [UInt8].self)
+        var options = SocketOptions()
+        options.receiveHighWaterMark = 100_000
+        subscriber = try Socket(.sub, options: options)
+        try subscriber.connect(try Endpoint(address.publish))
+        pusher = try Socket(.push)
+        try pusher.connect(try Endpoint(address.actions))
+        begin()
+    }
+
+    deinit { loop.shutdown() }
+
+    private func begin() {
+        watches = [
+            loop.watch(subscriber) { [weak self] in self?.assumeIsolated { $0.drain() } },
+            loop.watch(pusher) {
+            } onWritable: { [weak self] in
+                self?.assumeIsolated { $0.flush() }
+            },
+        ]
+    }
+
+    private func drain() {
+        for _ in 0..<1000 {
+            guard case .message(let bytes)? = try? subscriber.receive() else { return }
+            arrived.yield(bytes)
+        }
+    }
+
+    private func flush() {
+        while let message = unsent.first, (try? pusher.send(message)) == true { unsent.removeFirst() }
+        watches[1].wantsWritable = !unsent.isEmpty
+    }
+
+    /// Stops reading, for good: what is published for this peer stays where it is.
+    func stall() { watches[0].wantsReadable = false }
+
+    func subscribe(_ topic: String) throws { try subscriber.subscribe(Array(topic.utf8) + [0]) }
+
+    func subscribe(bytes: [UInt8]) throws { try subscriber.subscribe(bytes) }
+
+    func unsubscribe(_ topic: String) throws { try subscriber.unsubscribe(Array(topic.utf8) + [0]) }
+
+    func push(_ message: [UInt8]) {
+        unsent.append(message)
+        flush()
+    }
+
+    /// The next message whose address is the topic, as a frame. Others are passed over.
+    nonisolated func next(on topic: String) async throws -> Frame {
+        for await message in messages {
+            guard message.starts(with: Array(topic.utf8) + [0]), let (_, body) = Message.split(message) else { continue }
+            return try Frame(decoding: body)
+        }
+        throw StatecastError(.closed, "the peer ended")
+    }
+
+    /// Opens a session by hand: its watermark says where the primary stands.
+    func watermark(of session: SessionID, store: String = "counter") async throws -> Watermark {
+        let topic = "sc1/\(store)/receipts/\(session)"
+        try subscribe(topic)
+        guard case .watermark(let watermark) = try await next(on: topic) else {
+            throw StatecastError(.closed, "another frame came than the watermark")
+        }
+        return watermark
+    }
+}
+
+/// Actions as they stand on the wire.
+enum WireAction {
+    static let increase = named("CounterIncreaseRequested")
+
+    static func named(_ name: String, _ payload: Value = .map(ValueMap())) -> [UInt8] {
+        Value.array([.text(name), payload]).encoded
+    }
+
+    static func message(
+        _ actions: [[UInt8]], first: UInt64, session: SessionID, _ watermark: Watermark, base: UInt64 = 1,
+        store: String = "counter"
+    ) throws -> [UInt8] {
+        let frame = ActionsFrame(
+            lineage: watermark.lineage,
+            session: session,
+            opened: watermark.opened,
+            base: ActionNumber(base),
+            first: ActionNumber(first),
+            actions: actions
+        )
+        return Message.encode(.actions(frame), to: Address(try StoreName(store), .actions))
+    }
+}
+
+extension SessionID {
+    static func random() -> SessionID {
+        SessionID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+    }
+}

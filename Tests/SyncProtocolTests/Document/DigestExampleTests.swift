@@ -1,0 +1,44 @@
+import StateCoding
+import Testing
+
+@Suite struct `The protocol's document: digests` {
+    private static let examples = ProtocolDocument.shared.blocks("digest")
+
+    /// From the document's description, apart from the implementation.
+    private func hash(_ bytes: [UInt8]) -> (fnv: UInt64, mixed: UInt64) {
+        let fnv = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        var hash = (fnv ^ (fnv >> 33)) &* 0xFF51_AFD7_ED55_8CCD
+        hash = (hash ^ (hash >> 33)) &* 0xC4CE_B9FE_1A85_EC53
+        return (fnv, hash ^ (hash >> 33))
+    }
+
+    private func hexadecimal(_ bits: UInt64) -> String {
+        let digits = String(bits, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    @Test(arguments: examples) func `are those of their values`(example: ProtocolDocument.Block) throws {
+        let value = try Value(decoding: example.bytes)
+        #expect(Diagnostic.text(value) == example.text("diag"))
+        let digest = Summary(of: value).digest
+        #expect(example.text("digest") == "\(digest) (0x\(hexadecimal(digest)))")
+    }
+
+    @Test(arguments: examples) func `are the sums of the leaves shown`(example: ProtocolDocument.Block) throws {
+        var sum: UInt64 = 0
+        for (_, leaf) in example.entries where leaf.contains("fnv-1a") {
+            let bytes = ProtocolDocument.Block.bytes(String(leaf.prefix { $0 != " " }))
+            let (fnv, mixed) = hash(bytes)
+            #expect(leaf.hasSuffix(" fnv-1a \(hexadecimal(fnv)), mixed \(hexadecimal(mixed))"))
+            sum &+= mixed
+        }
+        #expect(Summary(of: try Value(decoding: example.bytes)).digest == sum)
+    }
+
+    @Test func `include a value that is not canonical`() throws {
+        #expect(Self.examples.count == 4)
+        let example = try #require(Self.examples.first { $0.name == "canonical" })
+        #expect(try Value(decoding: example.bytes)["word"]?.textValue?.unicodeScalars.count == 5)
+        #expect(example.text("hex").hasSuffix("f98000"))
+    }
+}

@@ -1,0 +1,98 @@
+import StateCoding
+import SyncProtocol
+import Testing
+
+@Suite struct `The protocol's document: frames` {
+    private static let document = ProtocolDocument.shared
+    private static let examples = document.blocks("frame", "push", "message")
+    private static let grammar = Grammar(document.blocks("cddl"))
+    /// Kind, name, direction, topics.
+    private static var kinds: [[String]] { document.tables(in: "6 Frames").first ?? [] }
+
+    /// Topic, zero byte and frame; in the document the block shows either all of it or the frame.
+    private func message(_ example: ProtocolDocument.Block) -> [UInt8] {
+        example.kind == "message" ? example.bytes : Array(example.text("topic").utf8) + [0] + example.bytes
+    }
+
+    private func kind(of value: Value) throws -> [String] {
+        let number = try #require(value[0]?.intValue)
+        return try #require(Self.kinds.first { $0.first == "\(number)" })
+    }
+
+    @Test(arguments: examples) func `decode and encode as they stand`(example: ProtocolDocument.Block) throws {
+        let message = message(example)
+        let (head, body) = try #require(Message.split(message))
+        #expect(head.elementsEqual(Array(example.text("topic").utf8) + [0]))
+        let frame = try Frame(decoding: body)
+        #expect(Message.encode(frame, behind: head) == message)
+        guard example.text("version").isEmpty else {
+            #expect(throws: AddressFailure.unsupportedVersion) { try Address(parsing: head) }
+            return
+        }
+        let (address, decoded) = try Message.decode(message)
+        #expect(decoded == frame && Message.encode(frame, to: address) == message)
+    }
+
+    @Test(arguments: examples) func `have the notation of their bytes`(example: ProtocolDocument.Block) throws {
+        let (_, body) = try #require(Message.split(message(example)))
+        #expect(Diagnostic.text(try Value(decoding: Array(body))) == example.text("diag"))
+    }
+
+    @Test(arguments: examples) func `have their fields where the grammar says`(example: ProtocolDocument.Block) throws {
+        let (_, body) = try #require(Message.split(message(example)))
+        let value = try Value(decoding: Array(body))
+        let names = Self.grammar.names(of: try kind(of: value)[1])
+        let fields = try FrameFields(of: Frame(decoding: body))
+        let elements = try #require(value.arrayValue)
+        #expect(names.count == elements.count - 1 && Set(names) == Set(fields.values.keys))
+        for (name, element) in zip(names, elements.dropFirst()) { #expect(fields.values[name] == element, "\(name)") }
+    }
+
+    @Test func `have the fields of an offer where the grammar says`() throws {
+        let example = try #require(Self.examples.first { $0.name == "welcome-with-offer" })
+        guard case .welcome(let welcome) = try Frame(decoding: example.bytes[...]), let offer = welcome.offer else {
+            Issue.record("no welcome with an offer")
+            return
+        }
+        let fields = try FrameFields(of: offer as Any)
+        let names = Self.grammar.names(of: "offer")
+        let elements = try #require(try Value(decoding: example.bytes)[7]?.arrayValue)
+        #expect(names.map { fields.values[$0] } == elements && names.count == 4)
+    }
+
+    @Test(arguments: examples) func `may carry more, but not less`(example: ProtocolDocument.Block) throws {
+        let (_, body) = try #require(Message.split(message(example)))
+        let elements = try #require(try Value(decoding: Array(body)).arrayValue)
+        let more = Value.array(elements + ["later", ["more": 1]]).encoded
+        #expect(try Frame(decoding: more[...]) == Frame(decoding: body))
+        let less = Value.array(elements.dropLast()).encoded
+        #expect(throws: CodingFailure.self) { try Frame(decoding: less[...]) }
+    }
+
+    @Test(arguments: examples) func `stand on topics where they belong`(example: ProtocolDocument.Block) throws {
+        let (_, body) = try #require(Message.split(message(example)))
+        let allowed = try kind(of: try Value(decoding: Array(body)))[3]
+        let word = try #require(example.text("topic").split(separator: "/").dropFirst(2).first)
+        #expect(allowed.hasPrefix("any topic") || allowed.contains(word))
+    }
+
+    @Test func `of all kinds are shown, and there are no others`() throws {
+        let shown = try Self.examples.map { try Value(decoding: Array(#require(Message.split(message($0))).body))[0] }
+        #expect(Self.kinds.map { $0.first } == (0..<Self.kinds.count).map { "\($0)" })
+        #expect(Set(shown) == Set(Self.kinds.indices.map { Value($0) }))
+        let next = Value.array([Value](repeating: Value(Self.kinds.count), count: 16)).encoded
+        let failure = #expect(throws: CodingFailure.self) { try Frame(decoding: next[...]) }
+        #expect(failure?.message.hasPrefix("a frame begins with its kind, 0 to \(Self.kinds.count - 1)") == true)
+    }
+
+    @Test(arguments: document.blocks("item")) func `hold items as they stand`(item: ProtocolDocument.Block) throws {
+        let value = try Value(decoding: item.bytes)
+        #expect(value.encoded == item.bytes && Diagnostic.text(value) == item.text("diag"))
+    }
+
+    @Test func `hold actions as they stand by themselves`() throws {
+        let action = try #require(Self.document.blocks("item").first { $0.name == "action" }).bytes
+        let frame = try #require(Self.examples.first { $0.name == "actions" })
+        #expect(try Value(decoding: frame.bytes)[6]?[0] == .bytes(action))
+    }
+}

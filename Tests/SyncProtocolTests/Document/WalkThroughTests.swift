@@ -1,0 +1,93 @@
+import StateCoding
+import StateCore
+import SyncProtocol
+import Testing
+
+/// The walk-throughs, played by the real machines: every message of the document in its order, and no other.
+@Suite struct `The protocol's document: walk-throughs` {
+    private static let document = ProtocolDocument.shared
+
+    private static func steps(in section: String) -> [ProtocolDocument.Block] {
+        document.blocks("subscribe", "unsubscribe", "frame", "push", in: section)
+    }
+
+    @Test func `a replica joins as described`() throws {
+        let steps = Self.steps(in: "A replica joins")
+        var primary = try DocumentPrimary()
+        var replica = try DocumentReplica(nonce: 0x9F3C_61D2_A07B_E458)
+        try replica.start()
+        for step in steps {
+            if step.name == "live-update" {
+                try primary.change(patch: #"{"step": [1]}"#, to: #"{"step": 1, "counter": 5}"#)
+            }
+            if step.name == "live-heartbeat" { primary.tick() }
+            switch step.kind {
+            case "frame":
+                let message = primary.published.popFirst() ?? []
+                #expect(message == step.message, "\(step.name)")
+                try replica.take(message)
+            default:
+                let request = replica.requests.popFirst() ?? .none
+                #expect(request == step.request)
+                primary.take(request)
+            }
+        }
+        #expect(primary.published.isEmpty && replica.requests.isEmpty && steps.count == 10)
+        #expect(replica.value == (try JSON.value(parsing: #"{"step": 1, "counter": 5}"#)))
+        #expect(replica.verified == 1 && replica.status == .live)
+    }
+
+    @Test func `a sender sends as described`() throws {
+        let steps = Self.steps(in: "A sender sends two actions, one is rejected")
+        var primary = try DocumentPrimary()
+        var sender = try DocumentSender(session: try #require(SessionID("5ca1ab1e0ddba11f00dcafe5eed5eaf1")))
+        sender.start()
+        for step in steps {
+            switch step.kind {
+            case "frame":
+                let message = primary.published.popFirst() ?? []
+                #expect(message == step.message, "\(step.name)")
+                if step.name == "both-receipts" {
+                    // Lost: the sender asks again.
+                    var informed = sender
+                    try informed.take(message)
+                    #expect(informed.settled.count == 2)
+                    sender.waitInVain()
+                } else {
+                    try sender.take(message)
+                }
+            case "push":
+                let message = sender.push([["StepChangeRequested", ["step": 1]], ["Jump", [:]]]) ?? []
+                #expect(message == step.message)
+                try primary.reduce(message)
+            default:
+                let request = sender.requests.popFirst() ?? .none
+                #expect(request == step.request)
+                primary.take(request)
+            }
+        }
+        #expect(primary.published.isEmpty && sender.requests.isEmpty && steps.count == 8)
+        let rejection = Rejection(.unknownAction, #"there is no action "Jump""#)
+        let position = Position(lineage: DocumentPrimary.lineage, epoch: Epoch(1), revision: Revision(3))
+        #expect(sender.settled == [.applied(position), .rejected(rejection)])
+    }
+}
+
+/// What a peer asks by its subscriptions.
+struct DocumentRequest: Equatable {
+    let begins: Bool
+    let topic: [UInt8]
+
+    /// Nothing was asked.
+    static let none = DocumentRequest(begins: false, topic: [])
+}
+
+extension ProtocolDocument.Block {
+    /// The whole message of a `frame` or `push` block.
+    fileprivate var message: [UInt8] { Array(text("topic").utf8) + [0] + bytes }
+
+    /// What a `subscribe` or `unsubscribe` block asks for.
+    fileprivate var request: DocumentRequest {
+        DocumentRequest(begins: kind == "subscribe", topic: Array(lines.joined().utf8) + [0])
+    }
+}

@@ -1,0 +1,79 @@
+import SyncProtocol
+
+extension Cluster {
+    /// What must hold once everything is at rest, and does not.
+    func violations(mayForgetSessions: Bool) -> [String] {
+        replicas.enumerated().flatMap { index, replica in violations(of: replica).map { "replica \(index): \($0)" } }
+            + senders.enumerated().flatMap { index, sender in
+                violations(of: sender, mayForgetSessions: mayForgetSessions).map { "sender \(index): \($0)" }
+            }
+            + orderViolations
+    }
+
+    private var primaries: [ModelPrimary] { pastPrimaries + [primary] }
+
+    private func primary(of lineage: Lineage) -> ModelPrimary? { primaries.first { $0.machine.lineage == lineage } }
+
+    private func violations(of replica: ModelReplica) -> [String] {
+        var violations = replica.violations
+        for (position, digest) in zip(replica.shown, replica.digests)
+        where primary(of: position.lineage)?.digests[position.revision] != digest {
+            violations.append("showed what the primary never was, at \(position)")
+        }
+        if replica.machine.position?.lineage != primary.machine.lineage { violations.append("follows another history") }
+        if replica.digests.last != primary.digest { violations.append("ends in another state") }
+        if replica.link.wanted != [Address(Fixture.store(), .feed).bytes: 1] {
+            violations.append("keeps subscriptions: \(replica.link.wanted.keys.map { String(decoding: $0, as: UTF8.self) })")
+        }
+        return violations
+    }
+
+    private func violations(of sender: ModelSender, mayForgetSessions: Bool) -> [String] {
+        var violations = sender.violations
+        let receipts = Address(Fixture.store(), .receipts(sender.machine.session)).bytes
+        if sender.link.wanted != [receipts: 1] { violations.append("keeps subscriptions") }
+        let mayBeUnknown = mayForgetSessions || !pastPrimaries.isEmpty
+        for action in sender.all {
+            let count = primaries.reduce(0) { $0 + ($1.timesApplied[action] ?? 0) }
+            if count > 1 { violations.append("\(action) was applied \(count) times") }
+            switch sender.settlements[action] {
+            case .applied(let position):
+                if primary(of: position.lineage)?.applied[position.revision] != action {
+                    violations.append("\(action) was not applied at \(position)")
+                }
+            case .rejected(let rejection):
+                switch rejection.code {
+                case .outcomeUnknown where mayBeUnknown: break
+                case .refused where action.isRefused && count == 0: break
+                default: violations.append("\(action), applied \(count) times, was answered \(rejection)")
+                }
+            case nil where sender.notSent.contains(action):
+                if count > 0 { violations.append("\(action) was applied and is called not sent") }
+            case nil: violations.append("\(action) was forgotten")
+            }
+        }
+        return violations
+    }
+
+    /// Each sender's actions are applied in the order in which they were sent.
+    private var orderViolations: [String] {
+        var last: [Int: Int] = [:]
+        var violations: [String] = []
+        for primary in primaries {
+            for (revision, action) in primary.applied.sorted(by: { $0.key < $1.key }) {
+                if let before = last[action.sender], before >= action.serial {
+                    violations.append("\(action) was applied behind \(before), at \(revision)")
+                }
+                last[action.sender] = action.serial
+            }
+        }
+        return violations
+    }
+}
+
+extension ModelPrimary {
+    /// How often each action was applied.
+    fileprivate var timesApplied: [ModelAction: Int] {
+        applied.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+}

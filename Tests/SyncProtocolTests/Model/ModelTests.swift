@@ -1,0 +1,50 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `A cluster in which everything fails` {
+    /// Everything so small that every bound is met.
+    static let limits = Limits.with {
+        $0.windowActionsMax = 8
+        $0.catchUpUpdatesMax = 3
+        $0.catchUpComposedMax = 20
+        $0.ringUpdatesMax = 40
+        $0.chunkBytesMax = 16
+        $0.chunksAheadMax = 2
+        $0.backlogBytesMax = 600
+        $0.joinsPerTurnMax = 1
+        $0.joinsWaitingMax = 2
+        $0.chunkBytesPerTurnMax = 32
+        $0.snapshotsMax = 2
+        $0.snapshotRetention = .seconds(5)
+    }
+
+    private func run(
+        _ seed: UInt64, steps: Int = 1200, restarts: Bool, mayForgetSessions: Bool = false, limits: Limits = limits
+    ) throws {
+        var cluster = try Cluster(seed: seed, limits: limits)
+        for _ in 0..<steps { try cluster.step(restarts: restarts) }
+        let isAtRest = try cluster.settle()
+        #expect(isAtRest, "seed \(seed) does not come to rest")
+        let violations = cluster.violations(mayForgetSessions: mayForgetSessions)
+        #expect(violations == [], "seed \(seed)")
+    }
+
+    @Test(arguments: 0..<150)
+    func `with one primary every action ends once, as it was told, and all replicas agree`(seed: UInt64) throws {
+        try run(seed, restarts: false)
+    }
+
+    @Test(arguments: 1000..<1150)
+    func `across primaries that begin anew no action is applied twice, and only what left may be unknown`(
+        seed: UInt64
+    ) throws {
+        try run(seed, restarts: true)
+    }
+
+    @Test(arguments: 2000..<2100)
+    func `with fewer sessions than senders no action is applied twice`(seed: UInt64) throws {
+        var limits = Self.limits
+        limits.sessionsMax = 2
+        try run(seed, restarts: true, mayForgetSessions: true, limits: limits)
+    }
+}

@@ -1,0 +1,125 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `The admission of actions` {
+    @Test func `a frame in order is let through, every action of it`() {
+        var bench = PrimaryBench()
+        bench.push(1...3)
+        bench.push(4...4)
+        #expect(bench.settle().receipts().mapValues { $0 } == [
+            1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
+        ])
+    }
+
+    @Test func `of a frame that was partly seen before only the rest is applied`() {
+        var bench = PrimaryBench()
+        bench.push(1...3)
+        bench.settle()
+        let answer = bench.push(2...5)
+        #expect(answer.receipts() == [2: .applied(Revision(2)), 3: .applied(Revision(3))])
+        #expect(bench.settle().receipts() == [4: .applied(Revision(4)), 5: .applied(Revision(5))])
+    }
+
+    @Test func `a frame that was seen before is answered with the recorded outcomes and applied no second time`() {
+        var bench = PrimaryBench()
+        bench.verdicts[2] = .rejected(Rejection(.refused, "no"))
+        bench.push(1...3)
+        let first = bench.settle().receipts()
+        let again = bench.push(1...3)
+        #expect(again.receipts() == first)
+        #expect(again.contains(.count(.duplicates(3))))
+        #expect(!bench.machine.hasOpenBatch)
+        #expect(bench.machine.head == Revision(2))
+    }
+
+    @Test func `nothing is said of numbers that are taken but not durable`() {
+        var bench = PrimaryBench()
+        bench.push(1...2)
+        #expect(bench.push(1...2).topics == [])
+        bench.close()
+        #expect(bench.push(1...2).topics == [])
+        #expect(bench.commit().receipts().count == 2)
+    }
+
+    @Test func `a frame ahead is not taken, and the expected number is said once a turn`() {
+        var bench = PrimaryBench()
+        bench.push(1...1)
+        #expect(bench.push(3...4).expected() == [2])
+        #expect(bench.push(5...6).topics == [])
+        #expect(bench.machine.reduced == Revision(1))
+    }
+
+    @Test func `in the next turn the expected number is said again, joins or not`() {
+        var bench = PrimaryBench()
+        bench.push(2...2)
+        #expect(bench.machine.hasRequests, "a shell that skips empty turns would never say it again")
+        _ = bench.serve()
+        #expect(!bench.machine.hasRequests)
+        #expect(bench.push(2...2).expected() == [1])
+    }
+
+    @Test func `a frame of another lineage is answered with the watermark and not taken`() throws {
+        var bench = PrimaryBench()
+        let answer = bench.push(1...1, lineage: Fixture.otherLineage)
+        let watermark = try #require(answer.watermarks().first)
+        #expect(watermark.lineage == Fixture.lineage)
+        #expect(watermark.number == nil)
+        #expect(bench.push(1...1, lineage: Fixture.otherLineage).topics == [], "once a turn")
+        #expect(!bench.machine.hasOpenBatch)
+    }
+
+    @Test(arguments: [(UInt64(0), UInt64(1)), (2, 1), (1, 1 << 62), (1, .max)])
+    func `numbers that make no sense are refused`(base: UInt64, first: UInt64) {
+        var bench = PrimaryBench()
+        #expect(bench.push(first...first, base: base).refusals() == [.malformed])
+        #expect(!bench.machine.hasOpenBatch)
+    }
+
+    @Test func `the largest sensible number is taken`() {
+        var bench = PrimaryBench()
+        let last: UInt64 = 1 << 62 - 1
+        bench.push(last...last, base: last)
+        #expect(bench.settle().receipts() == [last: .applied(Revision(1))])
+    }
+
+    @Test func `a frame without actions is refused`() {
+        var bench = PrimaryBench()
+        let frame = ActionsFrame(
+            lineage: Fixture.lineage,
+            session: Fixture.session,
+            opened: JournalSequence(0),
+            base: ActionNumber(1),
+            first: ActionNumber(1),
+            actions: []
+        )
+        #expect(bench.machine.admit(frame).directives.refusals() == [.malformed])
+    }
+
+    @Test func `an action has at most actionBytesMax bytes`() {
+        let bench = PrimaryBench(.with { $0.actionBytesMax = 10 })
+        #expect(bench.machine.rejection(ofBytes: 10) == nil)
+        #expect(bench.machine.rejection(ofBytes: 11)?.code == .tooLarge)
+    }
+
+    @Test func `at most windowActionsMax actions of a session are taken and not durable`() {
+        var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
+        bench.push(1...4)
+        #expect(bench.machine.reduced == Revision(4))
+        bench.push(5...5)
+        #expect(bench.machine.reduced == Revision(4))
+        #expect(bench.settle().receipts().count == 4)
+        bench.push(5...9)
+        #expect(bench.machine.reduced == Revision(8))
+    }
+
+    @Test func `the last windowActionsMax outcomes are remembered, older ones are not`() {
+        var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
+        bench.verdicts[1] = .rejected(Rejection(.refused, "no"))
+        for number in UInt64(1)...5 {
+            bench.push(number...number)
+            bench.settle()
+        }
+        #expect(bench.push(1...5).receipts().keys.sorted() == [2, 3, 4, 5])
+        #expect(bench.push(1...1).topics == [])
+    }
+}

@@ -1,0 +1,85 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `Chunks of snapshots on the primary` {
+    /// A primary with a snapshot of ten bytes at revision 0, in chunks of four.
+    private func bench(_ change: (inout Limits) -> Void = { _ in }) -> PrimaryBench {
+        var bench = PrimaryBench(.with { $0.chunkBytesMax = 4; change(&$0) })
+        _ = bench.join()
+        bench.snapshotEncoded(Array(0..<10), at: 0)
+        _ = bench.serve()
+        return bench
+    }
+
+    private func topic(_ index: UInt32, _ revision: UInt64 = 0, lineage: Lineage = Fixture.lineage) -> Topic {
+        .snapshot(lineage, Revision(revision), index: index)
+    }
+
+    @Test func `each chunk has chunkBytesMax bytes, the last one what is left`() {
+        var bench = bench()
+        for index in UInt32(0)..<3 { #expect(bench.machine.subscribed(to: topic(index)) == []) }
+        let answer = bench.serve()
+        #expect(answer.frames(on: topic(0)) == [.chunk(Chunk(bytes: [0, 1, 2, 3]))])
+        #expect(answer.frames(on: topic(1)) == [.chunk(Chunk(bytes: [4, 5, 6, 7]))])
+        #expect(answer.frames(on: topic(2)) == [.chunk(Chunk(bytes: [8, 9]))])
+    }
+
+    @Test func `a chunk that many ask for in one turn is published once`() {
+        var bench = bench()
+        for _ in 0..<3 { _ = bench.machine.subscribed(to: topic(1)) }
+        #expect(bench.serve().topics == [topic(1)])
+        _ = bench.machine.subscribed(to: topic(1))
+        #expect(bench.serve().topics == [topic(1)], "who asks later is answered too")
+    }
+
+    @Test func `a request that is taken back is not answered`() {
+        var bench = bench()
+        _ = bench.machine.subscribed(to: topic(1))
+        _ = bench.machine.unsubscribed(from: topic(1))
+        #expect(bench.serve() == [])
+    }
+
+    @Test func `chunks that do not exist are refused at once`() {
+        var bench = bench()
+        for topic in [topic(3), topic(.max), topic(0, 1), topic(0, lineage: Fixture.otherLineage)] {
+            #expect(bench.machine.subscribed(to: topic).refusals(on: topic).map(\.reason.code) == [.snapshotGone])
+        }
+    }
+
+    @Test func `chunks of at most chunkBytesPerTurnMax bytes are published a turn, and one beyond`() {
+        var bench = bench { $0.chunkBytesPerTurnMax = 5 }
+        for index in UInt32(0)..<3 { _ = bench.machine.subscribed(to: topic(index)) }
+        #expect(bench.serve().topics == [topic(0), topic(1)])
+        #expect(bench.machine.hasRequests)
+        #expect(bench.serve().topics == [topic(2)])
+    }
+
+    @Test func `a snapshot is kept for snapshotRetention behind its last use`() {
+        var bench = bench()
+        #expect(bench.machine.nextDeadline <= .seconds(120))
+        bench.now = .seconds(100)
+        _ = bench.machine.subscribed(to: topic(0))
+        _ = bench.serve()
+        _ = bench.machine.tick(at: .seconds(219.9), time: Fixture.time)
+        #expect(bench.machine.subscribed(to: topic(0)) == [])
+        _ = bench.machine.tick(at: .seconds(220), time: Fixture.time)
+        #expect(bench.machine.subscribed(to: topic(0)).refusals(on: topic(0)).count == 1)
+    }
+
+    @Test func `snapshotsMax snapshots are kept, the oldest goes first`() {
+        var bench = bench { $0.snapshotsMax = 2 }
+        bench.advance(by: 2)
+        bench.snapshotEncoded([1], at: 1)
+        #expect(bench.machine.subscribed(to: topic(0)) == [])
+        bench.snapshotEncoded([1], at: 2)
+        #expect(bench.machine.subscribed(to: topic(0)).refusals(on: topic(0)).count == 1)
+        #expect(bench.machine.subscribed(to: topic(0, 1)) == [])
+    }
+
+    @Test func `a request whose snapshot goes before its turn is refused then`() {
+        var bench = bench()
+        _ = bench.machine.subscribed(to: topic(0))
+        _ = bench.machine.tick(at: .seconds(120), time: Fixture.time)
+        #expect(bench.serve().refusals(on: topic(0)).map(\.reason.code) == [.snapshotGone])
+    }
+}

@@ -1,0 +1,103 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `What becomes visible` {
+    @Test func `nothing is published before its record is durable`() {
+        var bench = PrimaryBench()
+        #expect(bench.push(1...1).topics == [])
+        bench.close()
+        #expect(bench.machine.head == Revision(0))
+        #expect(bench.machine.reduced == Revision(1))
+        #expect(bench.join().welcome(on: PrimaryBench.join()) == nil)
+        let visible = bench.commit()
+        #expect(visible.topics == [.feed, .receipts(Fixture.session)])
+        #expect(bench.machine.head == Revision(1))
+    }
+
+    @Test func `the batches of a commit are published one by one and chain`() {
+        var bench = PrimaryBench()
+        for number in UInt64(1)...3 {
+            bench.push(number...number)
+            bench.close()
+        }
+        #expect(bench.commit(2).updates().map(\.to) == [Revision(1), Revision(2)])
+        let last = bench.commit().updates()
+        #expect(last.map(\.from) == [Revision(2)])
+        #expect(last.map(\.to) == [Revision(3)])
+        #expect(last.allSatisfy { $0.lineage == Fixture.lineage && $0.epoch == Fixture.epoch })
+    }
+
+    @Test func `a batch of many actions is one update`() {
+        var bench = PrimaryBench()
+        bench.push(1...5)
+        bench.push(1...5, of: Fixture.otherSession)
+        let updates = bench.settle().updates()
+        #expect(updates.map(\.from) == [Revision(0)])
+        #expect(updates.map(\.to) == [Revision(10)])
+    }
+
+    @Test func `a rejection uses up its number, makes no revision, and is receipted when durable`() {
+        var bench = PrimaryBench()
+        let rejection = Rejection(.undecodable, "step: expected an integer")
+        bench.verdicts[1] = .rejected(rejection)
+        bench.push(1...1)
+        bench.close()
+        let visible = bench.commit()
+        #expect(visible.updates().isEmpty)
+        #expect(visible.receipts() == [1: .rejected(rejection)])
+        bench.push(2...2)
+        #expect(bench.settle().receipts() == [2: .applied(Revision(1))])
+    }
+
+    @Test func `sessions that alternate in a batch all get their receipts`() {
+        var bench = PrimaryBench()
+        bench.push(1...1)
+        bench.push(1...1, of: Fixture.otherSession)
+        bench.push(2...2)
+        let visible = bench.settle()
+        #expect(visible.receipts() == [1: .applied(Revision(1)), 2: .applied(Revision(3))])
+        #expect(visible.receipts(of: Fixture.otherSession) == [1: .applied(Revision(2))])
+    }
+
+    @Test func `an empty batch makes no record`() {
+        var bench = PrimaryBench()
+        #expect(bench.machine.close(patch: [], digest: 0) == [])
+    }
+
+    @Test func `the message of a rejection is cut behind rejectionMessageBytesMax bytes`() {
+        let exact = Rejection(.refused, String(repeating: "x", count: 10))
+        #expect(exact.cut(to: 10) == exact)
+        #expect(exact.cut(to: 9).message == "xxxxxx...")
+        let wide = Rejection(.refused, String(repeating: "\u{1F600}", count: 3))
+        #expect(wide.cut(to: 11).message == "\u{1F600}\u{1F600}...")
+        for bytesMax in 0..<5 { #expect(exact.cut(to: bytesMax).message.utf8.count <= bytesMax) }
+    }
+
+    @Test func `an outcome is recorded with its message cut`() {
+        var bench = PrimaryBench(.with { $0.rejectionMessageBytesMax = 9 })
+        bench.verdicts[1] = .rejected(Rejection(.refused, String(repeating: "x", count: 10)))
+        bench.push(1...1)
+        #expect(bench.settle().receipts() == [1: .rejected(Rejection(.refused, "xxxxxx..."))])
+    }
+
+    @Test func `a batch that is reopened leaves no trace`() {
+        var bench = PrimaryBench()
+        bench.push(1...1)
+        bench.close()
+        bench.verdicts[3] = .rejected(Rejection(.refused, "no"))
+        bench.push(2...3)
+        bench.push(1...1, of: Fixture.otherSession)
+        bench.push(4...4)
+        bench.machine.reopenBatch()
+        #expect(!bench.machine.hasOpenBatch)
+        #expect(bench.machine.reduced == Revision(1))
+        bench.verdicts[3] = nil
+        bench.push(2...4)
+        let visible = bench.settle()
+        #expect(visible.receipts() == [
+            1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
+        ])
+        bench.push(1...1, of: Fixture.otherSession)
+        #expect(bench.settle().receipts(of: Fixture.otherSession) == [1: .applied(Revision(5))])
+    }
+}

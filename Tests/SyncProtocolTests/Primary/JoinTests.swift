@@ -1,0 +1,198 @@
+import StateCoding
+import SyncProtocol
+import Testing
+
+@Suite struct `Joins on the primary` {
+    @Test func `a joiner at the head is welcomed and misses nothing`() throws {
+        var bench = PrimaryBench()
+        bench.advance(by: 3)
+        let answer = bench.join(from: Fixture.position(3))
+        let topic = PrimaryBench.join(1, Fixture.position(3))
+        let welcome = try #require(answer.welcome(on: topic))
+        #expect(welcome.head == Revision(3))
+        #expect(welcome.offer == nil)
+        #expect(welcome.lineage == Fixture.lineage)
+        #expect(welcome.epoch == Fixture.epoch)
+        #expect(welcome.fingerprint == 99)
+        #expect(welcome.time == Fixture.time)
+        #expect(answer.updates(on: topic).isEmpty)
+    }
+
+    @Test func `a joiner that missed few updates gets them one by one`() {
+        var bench = PrimaryBench(.with { $0.catchUpUpdatesMax = 3 })
+        bench.advance(by: 5)
+        let topic = PrimaryBench.join(1, Fixture.position(2))
+        let updates = bench.join(from: Fixture.position(2)).updates(on: topic)
+        #expect(updates.map(\.to.rawValue) == [3, 4, 5])
+    }
+
+    @Test func `a joiner that missed many updates gets them composed into one`() throws {
+        var bench = PrimaryBench(.with { $0.catchUpUpdatesMax = 3 })
+        bench.advance(by: 5)
+        let topic = PrimaryBench.join(1, Fixture.position(1))
+        let updates = bench.join(from: Fixture.position(1)).updates(on: topic)
+        #expect(updates == [Fixture.update(1, 5)])
+    }
+
+    @Test func `a joiner that missed more than catchUpComposedMax updates starts from a snapshot`() {
+        var bench = PrimaryBench(.with { $0.catchUpComposedMax = 4 })
+        bench.advance(by: 5)
+        #expect(bench.join(1, from: Fixture.position(1)).snapshotsOrdered == 0)
+        #expect(bench.join(2, from: Fixture.position(0)).snapshotsOrdered == 1)
+    }
+
+    @Test func `a joiner whose missed updates are no longer kept starts from a snapshot`() {
+        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
+        bench.advance(by: 5)
+        #expect(bench.join(1, from: Fixture.position(1)).welcome(on: PrimaryBench.join(1, Fixture.position(1))) != nil)
+        #expect(bench.join(2, from: Fixture.position(0)).snapshotsOrdered == 1)
+    }
+
+    @Test func `the bytes of the updates that are kept are bounded`() {
+        let bytes = Fixture.patch(to: 1).count
+        var bench = PrimaryBench(.with { $0.ringBytesMax = 4 * bytes })
+        bench.advance(by: 5)
+        #expect(bench.join(1, from: Fixture.position(1)).snapshotsOrdered == 0)
+        #expect(bench.join(2, from: Fixture.position(0)).snapshotsOrdered == 1)
+    }
+
+    @Test(arguments: [
+        nil, Fixture.position(1, lineage: Fixture.otherLineage), Fixture.position(1, epoch: Epoch(2)),
+        Fixture.position(1, epoch: Epoch(4)), Fixture.position(4), Fixture.position(.max),
+    ])
+    func `a joiner from a position that is not valid here starts from a snapshot`(position: Position?) throws {
+        var bench = PrimaryBench()
+        bench.advance(by: 3)
+        #expect(bench.join(from: position) == [.encodeSnapshot])
+        bench.snapshotEncoded([1, 2, 3], at: 3)
+        let welcome = try #require(bench.serve().welcome(on: PrimaryBench.join(1, position)))
+        let offer = Welcome.Offer(
+            revision: Revision(3),
+            bytes: 3,
+            chunkBytes: bench.machine.limits.chunkBytesMax,
+            digest: 3
+        )
+        #expect(welcome.offer == offer)
+    }
+
+    @Test func `a position between two revisions of one batch is not valid`() {
+        var bench = PrimaryBench()
+        bench.push(1...4)
+        bench.settle()
+        #expect(bench.join(from: Fixture.position(2)).snapshotsOrdered == 1)
+    }
+
+    @Test func `a snapshot is encoded once for many joiners, and each is answered on its own topic`() {
+        var bench = PrimaryBench()
+        bench.advance(by: 1)
+        let ordered = (1...5).reduce(into: [PrimaryDirective]()) { $0 += bench.join($1) }
+        #expect(ordered.snapshotsOrdered == 1)
+        bench.snapshotEncoded([1], at: 1)
+        let answer = bench.serve()
+        for nonce in UInt64(1)...5 { #expect(answer.welcome(on: PrimaryBench.join(nonce))?.offer != nil) }
+        #expect(bench.join(6).welcome(on: PrimaryBench.join(6))?.offer != nil, "later ones share it")
+    }
+
+    @Test func `updates since an offered snapshot follow the welcome on the topic of the join`() {
+        var bench = PrimaryBench()
+        bench.advance(by: 1)
+        _ = bench.join()
+        bench.snapshotEncoded([1], at: 1)
+        bench.advance(by: 2)
+        let answer = bench.serve()
+        #expect(answer.welcome(on: PrimaryBench.join())?.head == Revision(3))
+        #expect(answer.updates(on: PrimaryBench.join()).map(\.to.rawValue) == [2, 3])
+    }
+
+    @Test func `joiners that waited for a snapshot are served however far the head moved meanwhile`() throws {
+        var bench = PrimaryBench(.with { $0.catchUpComposedMax = 4; $0.catchUpUpdatesMax = 2 })
+        _ = bench.join()
+        bench.advance(by: 20)
+        bench.snapshotEncoded([1], at: 0)
+        let answer = bench.serve()
+        #expect(answer.welcome(on: PrimaryBench.join())?.offer?.revision == Revision(0))
+        #expect(answer.updates(on: PrimaryBench.join()).last?.to == Revision(20))
+    }
+
+    @Test func `a snapshot whose updates are no longer kept is encoded anew`() {
+        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
+        _ = bench.join()
+        bench.advance(by: 5)
+        bench.snapshotEncoded([1], at: 0)
+        #expect(bench.serve() == [.encodeSnapshot])
+        bench.snapshotEncoded([1], at: 5)
+        #expect(bench.serve().welcome(on: PrimaryBench.join())?.offer?.revision == Revision(5))
+    }
+
+    @Test func `a snapshot that more has changed since than half its size is not handed out again`() {
+        var bench = PrimaryBench()
+        _ = bench.join(1)
+        bench.snapshotEncoded(Array(repeating: 0, count: 9000), at: 0)
+        _ = bench.serve()
+        let patch = Fixture.patch(to: 1000).count
+        bench.advance(by: 4500 / patch)
+        #expect(bench.join(2).snapshotsOrdered == 0)
+        bench.advance(by: 1500 / patch)
+        #expect(bench.join(3).snapshotsOrdered == 1)
+    }
+
+    @Test func `joins are answered joinsPerTurnMax a turn, in order of arrival`() {
+        var bench = PrimaryBench(.with { $0.joinsPerTurnMax = 2 })
+        bench.advance(by: 1)
+        let position = Fixture.position(1)
+        for nonce in UInt64(1)...3 { _ = bench.machine.subscribed(to: PrimaryBench.join(nonce, position)) }
+        #expect(bench.serve().topics == [PrimaryBench.join(1, position), PrimaryBench.join(2, position)])
+        #expect(bench.machine.hasRequests)
+        #expect(bench.serve().topics == [PrimaryBench.join(3, position)])
+        #expect(!bench.machine.hasRequests)
+    }
+
+    @Test func `a turn ends once composedPerTurnMax updates were composed`() {
+        var bench = PrimaryBench(.with { $0.catchUpUpdatesMax = 1; $0.composedPerTurnMax = 8 })
+        bench.advance(by: 4)
+        for nonce in UInt64(1)...3 { _ = bench.machine.subscribed(to: PrimaryBench.join(nonce, Fixture.position(0))) }
+        #expect(Set(bench.serve().topics).count == 2)
+        #expect(Set(bench.serve().topics).count == 1)
+    }
+
+    @Test func `joinsWaitingMax joins wait, one more is told to come later`() throws {
+        var bench = PrimaryBench(.with { $0.joinsWaitingMax = 3 })
+        for nonce in UInt64(1)...3 { #expect(bench.machine.subscribed(to: PrimaryBench.join(nonce)) == []) }
+        let refused = bench.machine.subscribed(to: PrimaryBench.join(4)).refusals(on: PrimaryBench.join(4))
+        #expect(refused.map(\.reason.code) == [.busy])
+        #expect(refused.first?.retryAfter == bench.machine.limits.retryDelayMin)
+        _ = bench.serve()
+        #expect(bench.join(5).refusals(on: PrimaryBench.join(5)).count == 1, "those await their snapshot")
+    }
+
+    @Test func `a joiner that leaves is not answered, wherever it waits`() {
+        var bench = PrimaryBench()
+        let topics = (1...3).map { PrimaryBench.join($0) }
+        _ = bench.machine.subscribed(to: topics[0])
+        #expect(bench.machine.unsubscribed(from: topics[0]) == [.count(.joinAbandoned)])
+        #expect(bench.serve() == [])
+        _ = bench.join(2)
+        #expect(bench.machine.unsubscribed(from: topics[1]) == [.count(.joinAbandoned)])
+        _ = bench.join(3)
+        bench.snapshotEncoded([1], at: 0)
+        #expect(bench.machine.unsubscribed(from: topics[2]) == [.count(.joinAbandoned)])
+        #expect(bench.serve() == [])
+        #expect(bench.machine.unsubscribed(from: topics[2]) == [])
+    }
+
+    @Test func `a join that is sent again while it waits is answered once`() {
+        var bench = PrimaryBench()
+        _ = bench.machine.subscribed(to: PrimaryBench.join())
+        _ = bench.machine.subscribed(to: PrimaryBench.join())
+        bench.snapshotEncoded([1], at: 0)
+        #expect(bench.serve().topics == [PrimaryBench.join()])
+    }
+
+    @Test func `the feed and the actions need no answer`() {
+        var bench = PrimaryBench()
+        for topic in [Topic.feed, .actions] {
+            #expect(bench.machine.subscribed(to: topic) == [])
+            #expect(bench.machine.unsubscribed(from: topic) == [])
+        }
+    }
+}

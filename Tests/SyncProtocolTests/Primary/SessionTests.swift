@@ -1,0 +1,183 @@
+import StateCore
+import SyncProtocol
+import Testing
+
+@Suite struct `Sessions on the primary` {
+    private func session(_ number: UInt64) -> SessionID { SessionID(high: 77, low: number) }
+
+    @Test func `an unknown session is told so, and where it would be opened now`() throws {
+        var bench = PrimaryBench(.with { $0.windowActionsMax = 5 })
+        bench.advance(by: 2)
+        let answer = bench.machine.subscribed(to: .receipts(Fixture.session))
+        let watermark = try #require(answer.watermarks().first)
+        #expect(watermark.number == nil)
+        #expect(watermark.opened == JournalSequence(2))
+        #expect(watermark.endpoint == Fixture.endpoint)
+        #expect(watermark.windowActionsMax == 5)
+        #expect(watermark.actionBytesMax == bench.machine.limits.actionBytesMax)
+        #expect(watermark.frameBytesMax == bench.machine.limits.frameBytesMax)
+    }
+
+    @Test func `the watermark is the last durable number, and the remembered receipts follow it`() throws {
+        var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
+        for number in UInt64(1)...6 {
+            bench.push(number...number)
+            bench.settle()
+        }
+        bench.push(7...7)
+        let answer = bench.machine.subscribed(to: .receipts(Fixture.session))
+        #expect(answer.watermarks().map(\.number) == [ActionNumber(6)])
+        #expect(answer.watermarks().map(\.opened) == [JournalSequence(0)])
+        // Of the four remembered ones the last is not durable.
+        #expect(answer.receipts().keys.sorted() == [4, 5, 6])
+        guard case .watermark = answer.frames(on: .receipts(Fixture.session)).first else {
+            Issue.record("the watermark has to come first")
+            return
+        }
+    }
+
+    @Test func `each subscription to receipts is answered`() {
+        var bench = PrimaryBench()
+        for _ in 0..<2 { #expect(bench.machine.subscribed(to: .receipts(Fixture.session)).watermarks().count == 1) }
+    }
+
+    @Test func `the session that was idle longest makes room`() {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
+        for number in [1, 2, 1] as [UInt64] {
+            let known = bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first
+            let next = (known?.number?.rawValue ?? 0) + 1
+            bench.push(next...next, of: session(number))
+            bench.settle()
+        }
+        bench.push(1...1, of: session(3), opened: 3)
+        bench.settle()
+        let numbers = (1...3).map { number in
+            bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first?.number
+        }
+        #expect(numbers == [ActionNumber(2), nil, ActionNumber(1)])
+    }
+
+    @Test func `an evicted session is never applied anew`() {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
+        bench.push(1...1, of: session(1))
+        bench.settle()
+        bench.push(1...1, of: session(2), opened: 1)
+        bench.settle()
+        #expect(bench.push(1...1, of: session(1)).refusals(of: session(1)) == [.unknownSession])
+        #expect(bench.push(2...2, of: session(1)).topics == [], "once a turn")
+        #expect(bench.machine.reduced == Revision(2))
+    }
+
+    @Test func `a fresh session is admitted after an eviction`() throws {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
+        for number in UInt64(1)...5 {
+            let asked = bench.machine.subscribed(to: .receipts(session(number)))
+            let opened = try #require(asked.watermarks(of: session(number)).first?.opened.rawValue)
+            bench.push(1...1, of: session(number), opened: opened)
+            #expect(bench.settle().receipts(of: session(number)).count == 1)
+        }
+    }
+
+    @Test func `a fresh session is admitted even if those evicted never got anything applied`() throws {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
+        // Each opens a session, and nothing is written: the first number of each is missing.
+        for number in UInt64(1)...5 { bench.push(2...2, of: session(number)) }
+        let asked = bench.machine.subscribed(to: .receipts(Fixture.session))
+        let opened = try #require(asked.watermarks().first?.opened.rawValue)
+        bench.push(1...1, opened: opened)
+        #expect(bench.settle().receipts() == [1: .applied(Revision(1))])
+    }
+
+    @Test func `a session that says it was opened in the future is not known`() {
+        var bench = PrimaryBench()
+        #expect(bench.push(1...1, opened: 1).refusals() == [.unknownSession])
+        #expect(bench.push(1...1, of: Fixture.otherSession, opened: 0).refusals(of: Fixture.otherSession) == [])
+    }
+
+    @Test func `while all sessions have actions under way another one is told to come later`() throws {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
+        bench.push(1...1, of: session(1))
+        bench.push(1...1, of: session(2))
+        bench.close()
+        let refused = bench.push(1...1).refusals(on: .receipts(Fixture.session))
+        #expect(refused.map(\.reason.code) == [.overloaded])
+        #expect(refused.first?.retryAfter == bench.machine.limits.retryDelayMin)
+        _ = bench.commit()
+        _ = bench.serve()
+        let asked = bench.machine.subscribed(to: .receipts(Fixture.session))
+        let opened = try #require(asked.watermarks().first?.opened.rawValue)
+        bench.push(1...1, opened: opened)
+        #expect(bench.settle().receipts() == [1: .applied(Revision(3))])
+    }
+
+    @Test func `sessionsMax sessions are kept, one more is not`() {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 3 })
+        for number in UInt64(1)...3 { bench.push(1...1, of: session(number)) }
+        bench.settle()
+        func known() -> Int {
+            (1...4).count { number in
+                bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first?.number != nil
+            }
+        }
+        #expect(known() == 3)
+        bench.push(1...1, of: session(4), opened: 1)
+        bench.settle()
+        #expect(known() == 3)
+    }
+
+    @Test func `who asks for the schema gets the actions and their fingerprint`() {
+        var bench = PrimaryBench()
+        let schema = StoreSchema(
+            lineage: Fixture.lineage,
+            fingerprint: 99,
+            actions: [StoreSchema.Entry(name: "add", example: nil)]
+        )
+        #expect(bench.machine.subscribed(to: .schema) == [.publish(.schema, .schema(schema))])
+    }
+}
+
+@Suite struct `The heartbeat of the primary` {
+    @Test func `the first tick says a sign of life, with the head and its digest`() {
+        var bench = PrimaryBench()
+        bench.advance(by: 2)
+        bench.push(1...1)
+        bench.close()
+        let heartbeats = bench.machine.tick(at: .origin, time: Fixture.time).heartbeats
+        let expected = Heartbeat(
+            lineage: Fixture.lineage,
+            epoch: Fixture.epoch,
+            head: Revision(2),
+            digest: 2,
+            time: Fixture.time
+        )
+        #expect(heartbeats == [expected])
+    }
+
+    @Test func `one comes every interval, none before`() {
+        var bench = PrimaryBench()
+        _ = bench.machine.tick(at: .origin, time: Fixture.time)
+        #expect(bench.machine.nextDeadline == .seconds(1))
+        #expect(bench.machine.tick(at: .seconds(0.999), time: Fixture.time) == [])
+        #expect(bench.machine.tick(at: .seconds(1), time: Fixture.time).heartbeats.count == 1)
+    }
+
+    @Test func `after a long stop comes one, not a burst`() {
+        var bench = PrimaryBench()
+        #expect(bench.machine.tick(at: .seconds(1000), time: Fixture.time).heartbeats.count == 1)
+        #expect(bench.machine.tick(at: .seconds(1000.5), time: Fixture.time) == [])
+        #expect(bench.machine.nextDeadline == .seconds(1001))
+    }
+
+    @Test func `a batch of rejections changes neither head nor digest`() {
+        var bench = PrimaryBench()
+        bench.advance(by: 1)
+        bench.verdicts[1] = .rejected(Rejection(.refused, "no"))
+        bench.push(1...1)
+        for case .commit(let record) in bench.machine.close(patch: [], digest: 55) {
+            _ = bench.machine.committed(through: record.sequence, at: .origin)
+        }
+        let heartbeat = bench.machine.tick(at: .origin, time: Fixture.time).heartbeats.first
+        #expect(heartbeat?.head == Revision(1))
+        #expect(heartbeat?.digest == 1)
+    }
+}

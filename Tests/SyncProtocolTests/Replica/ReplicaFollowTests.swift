@@ -1,0 +1,212 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `A replica that follows` {
+    @Test func `updates that chain are applied`() {
+        var bench = ReplicaBench.live(at: 5)
+        #expect(bench.receive(Fixture.update(5, 6)).applied == [6])
+        #expect(bench.receive(Fixture.update(6, 9)).applied == [9])
+        #expect(bench.machine.position == Fixture.position(9))
+    }
+
+    @Test func `an update that is known already is ignored`() {
+        var bench = ReplicaBench.live(at: 5)
+        #expect(bench.receive(Fixture.update(4, 5)).applied == [])
+        #expect(bench.receive(Fixture.update(3, 4)).applied == [])
+        #expect(bench.status == .live)
+    }
+
+    @Test func `a gap makes it join again from its revision, after a jitter`() {
+        var bench = ReplicaBench.live(at: 5)
+        #expect(bench.receive(Fixture.update(6, 7)).contains(.count(.gap)))
+        #expect(bench.status == .joining)
+        #expect(bench.joinTopic == nil)
+        bench.wait()
+        #expect(bench.now <= Instant(offset: bench.machine.limits.gapJitterMax))
+        #expect(bench.joinsFrom == Fixture.position(5))
+    }
+
+    @Test func `an update that overlaps is a gap`() {
+        var bench = ReplicaBench.live(at: 5)
+        #expect(bench.receive(Fixture.update(4, 6)).contains(.count(.gap)))
+    }
+
+    @Test func `many updates behind a gap are one gap`() {
+        var bench = ReplicaBench.live(at: 5)
+        let directives = (10..<200).reduce(into: []) { $0 += bench.receive(Fixture.update($1, $1 + 1)) }
+        #expect(directives.count { $0 == .count(.gap) } == 1)
+    }
+
+    @Test func `replicas that lost together ask apart`() {
+        let moments = (0..<20).map { seed -> Instant? in
+            var generator = SeededGenerator(seed: UInt64(seed))
+            var machine = ReplicaBench.live(at: 5).machine
+            _ = machine.received(.update(Fixture.update(6, 7)), on: .feed, at: .origin, using: &generator)
+            return machine.nextDeadline
+        }
+        #expect(Set(moments).count > 10)
+    }
+
+    @Test func `frames of an older epoch are dropped`() {
+        var bench = ReplicaBench.live(at: 5)
+        #expect(bench.receive(Fixture.update(5, 6, epoch: Epoch(2))) == [])
+        #expect(bench.heartbeat(head: 9, epoch: Epoch(2)) == [])
+        #expect(bench.machine.position == Fixture.position(5))
+    }
+
+    @Test(arguments: [(Fixture.lineage, Epoch(4)), (Fixture.otherLineage, Epoch(1)), (Fixture.otherLineage, Epoch(9))])
+    func `a newer epoch or another lineage makes it join again, whatever the frame`(lineage: Lineage, epoch: Epoch) {
+        for isHeartbeat in [true, false] {
+            var bench = ReplicaBench.live(at: 5)
+            if isHeartbeat {
+                bench.heartbeat(head: 5, epoch: epoch, lineage: lineage)
+            } else {
+                #expect(bench.receive(Fixture.update(5, 6, epoch: epoch, lineage: lineage)).applied == [])
+            }
+            #expect(bench.status == .joining)
+            bench.wait()
+            #expect(bench.joinsFrom == Fixture.position(5))
+        }
+    }
+
+    @Test func `it takes the epoch of the primary that welcomed it`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.heartbeat(head: 5, epoch: Epoch(4))
+        bench.wait()
+        bench.welcome(head: 5, epoch: Epoch(4))
+        #expect(bench.machine.position == Fixture.position(5, epoch: Epoch(4)))
+        #expect(bench.receive(Fixture.update(5, 6, epoch: Epoch(4))).applied == [6])
+    }
+
+    @Test func `a heartbeat at its revision has the digest verified`() {
+        var bench = ReplicaBench.live(at: 5)
+        #expect(bench.heartbeat(head: 5) == [.time(Fixture.time), .verify(Fixture.position(5), digest: 5)])
+    }
+
+    @Test(arguments: [UInt64(6), 4]) func `a heartbeat at another revision reveals a lost update`(head: UInt64) {
+        var bench = ReplicaBench.live(at: 5)
+        let directives = bench.heartbeat(head: head)
+        #expect(directives.contains(.count(.gap)))
+        #expect(directives.verified == [])
+        bench.wait()
+        #expect(bench.joinsFrom == Fixture.position(5))
+    }
+
+    @Test func `what it shows is stale after heartbeatsMissedMax heartbeats, and live with the next`() {
+        var bench = ReplicaBench.live(at: 5, .with { $0.heartbeatsMissedMax = 3 })
+        bench.wait(until: .seconds(3.9))
+        #expect(bench.status == .live)
+        bench.wait(until: .seconds(4))
+        #expect(bench.status == .stale)
+        #expect(bench.machine.nextDeadline == nil)
+        bench.now = .seconds(60)
+        bench.heartbeat(head: 5)
+        #expect(bench.statuses == [.joining, .live, .stale, .live])
+        #expect(bench.machine.nextDeadline == .seconds(64))
+    }
+
+    @Test func `it counts heartbeats by the primary's own interval`() {
+        var bench = ReplicaBench()
+        let welcome = Welcome(
+            lineage: Fixture.lineage,
+            epoch: Fixture.epoch,
+            head: Revision(1),
+            time: Fixture.time,
+            fingerprint: 0,
+            heartbeatInterval: .seconds(10),
+            offer: ReplicaBench.offer(1, bytes: 1, chunk: 1)
+        )
+        bench.answer(.welcome(welcome))
+        bench.chunk(0, [1], of: 1)
+        bench.wait(until: .seconds(39))
+        #expect(bench.status == .live)
+        bench.wait(until: .seconds(40))
+        #expect(bench.status == .stale)
+    }
+
+    @Test func `stale, it goes on where an update chains and joins where it does not`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.wait()
+        #expect(bench.receive(Fixture.update(5, 6)).applied == [6])
+        #expect(bench.status == .live)
+        bench.wait()
+        #expect(bench.status == .stale)
+        bench.receive(Fixture.update(8, 9))
+        #expect(bench.status == .joining)
+    }
+}
+
+@Suite struct `A replica whose document differs` {
+    @Test func `it heals by joining from nothing`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.receive(Fixture.update(5, 6))
+        #expect(bench.fail(at: Fixture.position(6)).contains(.count(.diverged)))
+        #expect(bench.joinsFrom == .some(nil))
+        bench.install(at: 6)
+        #expect(bench.status == .live)
+    }
+
+    @Test func `directly behind a snapshot it is incompatible, and stays so without asking again`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.fail(at: Fixture.position(5))
+        guard case .incompatible(let reason)? = bench.status else {
+            Issue.record("expected incompatible, got \(String(describing: bench.status))")
+            return
+        }
+        #expect(reason.code == .incompatible)
+        #expect(bench.subscriptions == [.feed])
+        #expect(bench.machine.nextDeadline == nil)
+        #expect(bench.heartbeat(head: 6).filter { $0 != .time(Fixture.time) } == [])
+        #expect(bench.receive(Fixture.update(5, 6)) == [])
+        #expect(bench.fail(at: Fixture.position(5)) == [])
+        #expect(bench.subscriptions == [.feed])
+        #expect(bench.nonces.count == 1)
+    }
+
+    @Test func `a second time before a digest was right it is incompatible`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.receive(Fixture.update(5, 6))
+        bench.fail(at: Fixture.position(6))
+        bench.install(at: 6)
+        bench.receive(Fixture.update(6, 7))
+        bench.fail(at: Fixture.position(7))
+        guard case .incompatible? = bench.status else {
+            Issue.record("expected incompatible, got \(String(describing: bench.status))")
+            return
+        }
+    }
+
+    @Test func `after a right digest it heals once more`() {
+        var bench = ReplicaBench.live(at: 5)
+        for revision in UInt64(5)..<10 {
+            bench.receive(Fixture.update(revision, revision + 1))
+            bench.fail(at: Fixture.position(revision + 1))
+            #expect(bench.joinsFrom == .some(nil))
+            bench.install(at: revision + 1)
+            bench.machine.confirmed(at: Fixture.position(revision + 1))
+        }
+        #expect(bench.status == .live)
+    }
+
+    @Test func `incompatible, it asks again when another primary speaks`() {
+        for (epoch, lineage) in [(Epoch(4), Fixture.lineage), (Epoch(1), Fixture.otherLineage)] {
+            var bench = ReplicaBench.live(at: 5)
+            bench.fail(at: Fixture.position(5))
+            bench.heartbeat(head: 0, epoch: epoch, lineage: lineage)
+            bench.wait()
+            #expect(bench.joinsFrom == .some(nil))
+        }
+        var bench = ReplicaBench.live(at: 5)
+        bench.fail(at: Fixture.position(5))
+        bench.heartbeat(head: 0, epoch: Epoch(2))
+        #expect(bench.machine.nextDeadline == nil, "not when an older one does")
+    }
+
+    @Test func `word of a failure in another history comes too late`() {
+        var bench = ReplicaBench.live(at: 5)
+        let before = bench.machine
+        #expect(bench.fail(at: Fixture.position(5, lineage: Fixture.otherLineage)) == [])
+        #expect(bench.fail(at: Fixture.position(5, epoch: Epoch(2))) == [])
+        #expect(bench.machine == before)
+    }
+}

@@ -1,0 +1,154 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `A replica that joins` {
+    @Test func `it subscribes to the feed first, then asks with what it has`() throws {
+        let bench = ReplicaBench()
+        #expect(bench.subscriptions.first == .feed)
+        #expect(bench.subscriptions.count == 2)
+        #expect(bench.joinsFrom == .some(nil))
+        #expect(bench.statuses == [.joining])
+    }
+
+    @Test func `a welcome without an offer lets it go on from where it is`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.receive(Fixture.update(7, 8))
+        bench.wait()
+        #expect(bench.joinsFrom == Fixture.position(5))
+        bench.welcome(head: 8)
+        #expect(bench.status == .joining, "not live before it is where the primary was")
+        let topic = bench.joinTopic ?? .feed
+        #expect(bench.receive(Fixture.update(5, 7), on: topic).applied == [7])
+        #expect(bench.receive(Fixture.update(7, 8), on: topic).applied == [8])
+        #expect(bench.status == .live)
+        #expect(bench.subscriptions == [.feed])
+    }
+
+    @Test func `a welcome at its own position makes it live at once`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.receive(Fixture.update(7, 8))
+        bench.wait()
+        bench.welcome(head: 5)
+        #expect(bench.status == .live)
+        #expect(bench.subscriptions == [.feed])
+    }
+
+    @Test func `a welcome with an offer makes it pull, install, and go on`() {
+        var bench = ReplicaBench()
+        bench.welcome(head: 5, offer: ReplicaBench.offer(4, bytes: 3, chunk: 2))
+        #expect(bench.chunksAsked == [0, 1])
+        #expect(bench.answer(.update(Fixture.update(4, 5))).applied == [])
+        bench.chunk(0, [1, 2], of: 4)
+        let directives = bench.chunk(1, [3], of: 4)
+        #expect(directives.contains(.install(snapshot: [1, 2, 3], Fixture.position(4), digest: 4)))
+        #expect(directives.applied == [5])
+        #expect(bench.machine.position == Fixture.position(5))
+        #expect(bench.status == .live)
+        #expect(bench.subscriptions == [.feed])
+    }
+
+    @Test func `the answer to another join is ignored`() {
+        var bench = ReplicaBench()
+        let before = bench.machine
+        let welcome = Welcome(
+            lineage: Fixture.lineage,
+            epoch: Fixture.epoch,
+            head: Revision(1),
+            time: Fixture.time,
+            fingerprint: 0,
+            heartbeatInterval: .seconds(1),
+            offer: ReplicaBench.offer(1, bytes: 1, chunk: 1)
+        )
+        #expect(bench.receive(.welcome(welcome), on: .join(Nonce(bits: 0), nil)) == [])
+        #expect(bench.receive(.welcome(welcome), on: .feed) == [])
+        #expect(bench.machine == before)
+    }
+
+    @Test func `a second welcome to the same join is ignored`() {
+        var bench = ReplicaBench()
+        bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: 2, chunk: 1))
+        bench.chunk(0, [1], of: 5)
+        #expect(bench.welcome(head: 6, offer: ReplicaBench.offer(6, bytes: 2, chunk: 1)) == [])
+        #expect(bench.chunk(1, [1], of: 5).installed == [5])
+    }
+
+    @Test func `updates before the welcome are ignored, those behind it are not`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.receive(Fixture.update(6, 7))
+        bench.wait()
+        #expect(bench.receive(Fixture.update(5, 6)) == [])
+        bench.welcome(head: 5)
+        #expect(bench.receive(Fixture.update(5, 6)).applied == [6])
+    }
+
+    @Test func `a welcome that cannot be followed makes it ask from nothing, with a delay`() {
+        for (head, lineage) in [(UInt64(4), Fixture.lineage), (5, Fixture.otherLineage)] {
+            var bench = ReplicaBench.live(at: 5)
+            bench.receive(Fixture.update(6, 7))
+            bench.wait()
+            bench.welcome(head: head, lineage: lineage)
+            #expect(bench.subscriptions == [.feed])
+            bench.wait()
+            #expect(bench.joinsFrom == .some(nil))
+        }
+    }
+
+    @Test func `without an answer it asks again with a fresh nonce, ever more slowly`() {
+        var bench = ReplicaBench(.with { $0.retryDelayMin = .seconds(1); $0.retryDelayMax = .seconds(4) })
+        var delays: [Duration] = []
+        for _ in 0..<6 {
+            let asked = bench.now
+            bench.wait()
+            delays.append(asked.duration(to: bench.now))
+            #expect(bench.subscriptions.count == 2, "the old join is unsubscribed")
+        }
+        #expect(Set(bench.nonces).count == 7)
+        for (delay, full) in zip(delays, [1, 2, 4, 4, 4, 4]) {
+            #expect(delay >= .seconds(full) / 2)
+            #expect(delay <= .seconds(full))
+        }
+    }
+
+    @Test func `a welcome ends the backoff`() {
+        var bench = ReplicaBench()
+        for _ in 0..<6 { bench.wait() }
+        bench.install(at: 1)
+        bench.receive(Fixture.update(2, 3))
+        bench.wait()
+        let asked = bench.now
+        bench.wait()
+        #expect(asked.duration(to: bench.now) <= .seconds(1))
+    }
+
+    @Test func `refused, it says so, and asks again later`() {
+        var bench = ReplicaBench()
+        let reason = Rejection(.unknownStore, "no such store")
+        #expect(bench.answer(.refusal(Refusal(reason))).contains(.count(.refused(.unknownStore))))
+        #expect(bench.status == .refused(reason))
+        #expect(bench.subscriptions == [.feed])
+        bench.wait()
+        #expect(bench.joinsFrom == .some(nil))
+        #expect(bench.status == .refused(reason), "what is known stays visible while it asks")
+        bench.install(at: 1)
+        #expect(bench.status == .live)
+    }
+
+    @Test func `told that the primary is busy, it waits at least as long as it was told`() {
+        var bench = ReplicaBench()
+        bench.answer(.refusal(Refusal(Rejection(.busy, "later"), retryAfter: .seconds(7))))
+        #expect(bench.subscriptions == [.feed])
+        #expect(bench.status == .joining)
+        bench.wait(until: .seconds(7))
+        #expect(bench.joinTopic == nil)
+        bench.wait()
+        #expect(bench.joinTopic != nil)
+        #expect(bench.now <= .seconds(9))
+    }
+
+    @Test func `after a stop of hours one deadline asks once`() {
+        var bench = ReplicaBench()
+        bench.wait(until: .seconds(100_000))
+        #expect(bench.nonces.count == 2)
+        #expect(bench.wait(until: .seconds(100_000)) == [])
+    }
+}

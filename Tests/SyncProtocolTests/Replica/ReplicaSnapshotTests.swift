@@ -1,0 +1,173 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `A replica that pulls a snapshot` {
+    /// One that was offered six chunks of two bytes at revision 5, the primary standing at a head.
+    private func pulling(head: UInt64 = 5, _ change: (inout Limits) -> Void = { _ in }) -> ReplicaBench {
+        var bench = ReplicaBench(.with { $0.chunksAheadMax = 3; change(&$0) })
+        bench.welcome(head: head, offer: ReplicaBench.offer(5, bytes: 11, chunk: 2))
+        return bench
+    }
+
+    private static let chunks: [[UInt8]] = [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10]]
+
+    @Test func `it asks for chunksAheadMax chunks, then for one with each that comes`() {
+        var bench = pulling()
+        #expect(bench.chunksAsked == [0, 1, 2])
+        bench.chunk(1, Self.chunks[1], of: 5)
+        #expect(bench.chunksAsked == [0, 2, 3])
+        bench.chunk(0, Self.chunks[0], of: 5)
+        bench.chunk(2, Self.chunks[2], of: 5)
+        #expect(bench.chunksAsked == [3, 4, 5])
+    }
+
+    @Test(arguments: 0..<20) func `chunks may come in any order`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var bench = pulling()
+        var directives: [ReplicaDirective] = []
+        while let index = bench.chunksAsked.randomElement(using: &generator) {
+            directives += bench.chunk(index, Self.chunks[Int(index)], of: 5)
+        }
+        #expect(directives.contains(.install(snapshot: Array(0..<11), Fixture.position(5), digest: 5)))
+        #expect(bench.subscriptions == [.feed])
+        #expect(bench.status == .live)
+    }
+
+    @Test func `chunks that were not asked for, came before, or have the wrong size are ignored`() {
+        var bench = pulling()
+        bench.chunk(0, Self.chunks[0], of: 5)
+        let before = bench.machine
+        for (index, bytes, revision) in [
+            (UInt32(0), [0, 1], UInt64(5)), (4, [8, 9], 5), (.max, [0, 1], 5), (1, [2], 5), (1, [2, 3, 4], 5),
+            (1, [], 5), (1, [2, 3], 6),
+        ] as [(UInt32, [UInt8], UInt64)] { #expect(bench.chunk(index, bytes, of: revision) == []) }
+        #expect(bench.chunk(1, [2, 3], of: 5, lineage: Fixture.otherLineage) == [])
+        #expect(bench.machine == before)
+    }
+
+    @Test func `a chunk on the feed is ignored`() {
+        var bench = pulling()
+        #expect(bench.receive(.chunk(Chunk(bytes: [0, 1]))) == [])
+    }
+
+    @Test func `updates that come meanwhile are applied behind the snapshot, from the join and the feed alike`() {
+        var bench = pulling(head: 7)
+        bench.answer(.update(Fixture.update(5, 6)))
+        bench.answer(.update(Fixture.update(6, 7)))
+        #expect(bench.receive(Fixture.update(7, 8)) == [])
+        var directives: [ReplicaDirective] = []
+        while let index = bench.chunksAsked.first {
+            directives += bench.chunk(index, Self.chunks[Int(index)], of: 5)
+        }
+        #expect(directives.installed == [5])
+        #expect(directives.applied == [6, 7, 8])
+        #expect(bench.status == .live)
+        #expect(bench.subscriptions == [.feed])
+    }
+
+    @Test func `a gap in what came meanwhile shows the snapshot and joins again from the last that chained`() {
+        var bench = pulling()
+        bench.receive(Fixture.update(5, 6))
+        bench.receive(Fixture.update(7, 8))
+        bench.receive(Fixture.update(8, 9))
+        while let index = bench.chunksAsked.first { bench.chunk(index, Self.chunks[Int(index)], of: 5) }
+        #expect(bench.machine.position == Fixture.position(6))
+        #expect(bench.subscriptions == [.feed])
+        bench.wait()
+        #expect(bench.joinsFrom == Fixture.position(6))
+    }
+
+    @Test func `backlogBytesMax bytes are held back`() {
+        let bytes = Fixture.patch(to: 6).count + MemoryLayout<Update>.size
+        for (bytesMax, isHeld) in [(bytes, true), (bytes - 1, false)] {
+            var bench = pulling { $0.backlogBytesMax = bytesMax }
+            bench.receive(Fixture.update(5, 6))
+            var directives: [ReplicaDirective] = []
+            while let index = bench.chunksAsked.first {
+                directives += bench.chunk(index, Self.chunks[Int(index)], of: 5)
+            }
+            #expect(directives.contains(.count(.backlogOverflow)) == !isHeld)
+            #expect(directives.installed == [5], "a finished snapshot is never thrown away")
+            #expect(bench.machine.position?.revision == Revision(isHeld ? 6 : 5))
+            #expect(bench.subscriptions.count == (isHeld ? 1 : 2))
+            if !isHeld { #expect(bench.joinsFrom == Fixture.position(5)) }
+        }
+    }
+
+    @Test func `told that the snapshot is gone it asks anew, from nothing`() {
+        var bench = pulling()
+        let gone = Frame.refusal(Refusal(Rejection(.snapshotGone, "gone")))
+        #expect(bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(4), index: 0)) == [])
+        bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(5), index: 1))
+        #expect(bench.chunksAsked == [])
+        #expect(bench.joinsFrom == .some(nil))
+        #expect(bench.subscriptions.count == 2)
+        bench.install(at: 6)
+        #expect(bench.status == .live)
+    }
+
+    @Test func `when no chunk comes for retryDelayMax it asks anew`() {
+        var bench = pulling()
+        bench.now = .seconds(9)
+        bench.chunk(0, Self.chunks[0], of: 5)
+        bench.wait(until: .seconds(18.9))
+        #expect(bench.chunksAsked.count == 3)
+        bench.wait(until: .seconds(19))
+        #expect(bench.subscriptions == [.feed])
+        bench.wait()
+        #expect(bench.joinsFrom == .some(nil))
+    }
+
+    @Test func `another history ends the pull`() {
+        var bench = pulling()
+        bench.heartbeat(head: 1, lineage: Fixture.otherLineage)
+        #expect(bench.subscriptions == [.feed])
+        var later = pulling()
+        later.heartbeat(head: 5, epoch: Epoch(4))
+        #expect(later.subscriptions == [.feed])
+        var earlier = pulling()
+        earlier.heartbeat(head: 5, epoch: Epoch(2))
+        #expect(earlier.chunksAsked.count == 3)
+    }
+
+    @Test func `an offer of snapshotBytesMax bytes is taken, one of more or of nothing is incompatible`() {
+        for (bytes, isTaken) in [(4096, true), (4097, false), (0, false)] {
+            var bench = ReplicaBench(.with { $0.snapshotBytesMax = 4096 })
+            bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: 1024))
+            #expect(bench.chunksAsked.isEmpty != isTaken)
+            if case .incompatible = bench.status { #expect(!isTaken) } else { #expect(isTaken) }
+            if !isTaken { #expect(bench.subscriptions == [.feed]) }
+        }
+    }
+
+    @Test(arguments: [(Int.max, 1), (1 << 29, 1), (5, 0), (Int.max, Int.max)])
+    func `an offer that cannot be meant is incompatible and costs no memory`(bytes: Int, chunk: Int) {
+        var bench = ReplicaBench()
+        bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: chunk))
+        #expect(bench.subscriptions == [.feed])
+    }
+
+    @Test func `an offer in one chunk of any size is taken`() {
+        var bench = ReplicaBench()
+        bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: 3, chunk: .max))
+        #expect(bench.chunk(0, [1, 2, 3], of: 5).installed == [5])
+    }
+
+    @Test func `a snapshot behind what was shown is counted as a rewind`() {
+        var bench = ReplicaBench.live(at: 9)
+        bench.receive(Fixture.update(11, 12))
+        bench.wait()
+        bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: 1, chunk: 1))
+        #expect(bench.chunk(0, [1], of: 5).contains(.count(.rewound)))
+        #expect(bench.machine.position == Fixture.position(5))
+    }
+
+    @Test func `until the snapshot is whole the old position stands`() {
+        var bench = ReplicaBench.live(at: 9)
+        bench.receive(Fixture.update(11, 12))
+        bench.wait()
+        bench.welcome(head: 15, offer: ReplicaBench.offer(15, bytes: 2, chunk: 1))
+        bench.chunk(0, [1], of: 15)
+        #expect(bench.machine.position == Fixture.position(9))
+    }
+}

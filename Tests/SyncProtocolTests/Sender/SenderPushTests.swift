@@ -1,0 +1,144 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `A sender that pushes` {
+    @Test func `it subscribes to its receipts first, and pushes nothing before the watermark`() {
+        var bench = SenderBench()
+        #expect(bench.subscriptions == [.receipts(Fixture.session)])
+        bench.send()
+        #expect(bench.machine.nextFrame == nil)
+        #expect(bench.watermark(nil).contains(.connect(Fixture.endpoint)))
+        #expect(bench.statuses == [.connecting, .open])
+        #expect(bench.push().map(\.numbers) == [1...1])
+    }
+
+    @Test func `a frame names the session as its first watermark opened it`() {
+        var bench = SenderBench()
+        bench.watermark(nil, opened: 42)
+        bench.send(2)
+        let frame = bench.machine.nextFrame
+        #expect(frame?.lineage == Fixture.lineage)
+        #expect(frame?.session == Fixture.session)
+        #expect(frame?.opened == JournalSequence(42))
+        #expect(frame?.base == ActionNumber(1))
+        #expect(frame?.actions.count == 2)
+        bench.push()
+        bench.watermark(nil, opened: 50)
+        #expect(bench.machine.nextFrame?.opened == JournalSequence(42))
+    }
+
+    @Test func `a number is given when an action first leaves`() {
+        var bench = SenderBench.open()
+        let tickets = bench.send(3)
+        #expect(bench.machine.withdraw(tickets[1]) == nil)
+        bench.push()
+        bench.receipts(1...2)
+        #expect(bench.settled[tickets[0]]?.number == ActionNumber(1))
+        #expect(bench.settled[tickets[2]]?.number == ActionNumber(2))
+        #expect(bench.settled[tickets[1]] == nil)
+        #expect(bench.machine.pendingCount == 0)
+    }
+
+    @Test func `what is asked for again while nothing left is the same frame`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        #expect(bench.machine.nextFrame == bench.machine.nextFrame)
+        bench.push()
+        #expect(bench.machine.nextFrame == nil)
+    }
+
+    @Test func `as many as the smaller window are pushed without a receipt`() {
+        for (own, primary) in [(4, 10), (10, 4)] {
+            var bench = SenderBench(.with { $0.windowActionsMax = own })
+            bench.watermark(nil, window: primary)
+            bench.send(9)
+            #expect(bench.push().map(\.numbers) == [1...4])
+            bench.receipts(1...1)
+            #expect(bench.push().map(\.numbers) == [5...5])
+            bench.receipts(3...5)
+            #expect(bench.push() == [], "2 has no receipt: the window begins there")
+            bench.receipts(2...2)
+            #expect(bench.push().map(\.numbers) == [6...9])
+        }
+    }
+
+    @Test func `a frame holds what frameBytesMax bytes hold, its address included`() {
+        var bench = SenderBench()
+        bench.watermark(nil, frameBytesMax: 1000)
+        bench.send(40, bytes: 100)
+        let store = Fixture.store(String(repeating: "n", count: StoreName.bytesMax))
+        let frames = bench.push()
+        #expect(frames.count < 10)
+        #expect(frames.reduce(0) { $0 + $1.actions.count } == 40)
+        for frame in frames {
+            #expect(Message.encode(.actions(frame), to: Address(store, .actions)).count <= 1000)
+        }
+    }
+
+    @Test func `an action of as many bytes as allowed is sent, a longer one is rejected at once`() {
+        var bench = SenderBench()
+        bench.watermark(nil, actionBytesMax: 10)
+        let tickets = bench.send(bytes: 10) + bench.send(bytes: 11)
+        #expect(bench.code(tickets[1]) == .tooLarge)
+        #expect(bench.settled[tickets[1]]?.number == nil)
+        #expect(bench.push().map(\.actions.count) == [1])
+        #expect(bench.machine.pendingCount == 1)
+    }
+
+    @Test func `actions that the watermark shows to be too large are rejected then`() {
+        var bench = SenderBench()
+        let tickets = [10, 11, 9].map { bench.send(bytes: $0)[0] }
+        #expect(bench.settled.isEmpty)
+        bench.watermark(nil, actionBytesMax: 10)
+        #expect(bench.code(tickets[1]) == .tooLarge)
+        #expect(bench.push().map(\.actions.count) == [2])
+    }
+
+    @Test func `an action that fits no frame is too large`() {
+        var bench = SenderBench()
+        bench.watermark(nil, frameBytesMax: 1000)
+        let bytesMax = (1..<1000).last { bytes in
+            var copy = bench
+            let ticket = copy.send(bytes: bytes)[0]
+            return copy.code(ticket) == nil
+        }
+        bench.send(bytes: bytesMax ?? 0)
+        let frame = bench.push().first
+        #expect(frame.map { Message.encode(.actions($0), to: Address(Fixture.store(), .actions)).count <= 1000 } == true)
+    }
+
+    @Test func `what left already is still sent when the primary lowers its limit: its number cannot be left out`() {
+        var bench = SenderBench.open()
+        let tickets = bench.send(2, bytes: 2000)
+        bench.push()
+        bench.watermark(0, actionBytesMax: 1000)
+        #expect(bench.push().map(\.numbers) == [1...2])
+        bench.receipts(1...2)
+        #expect(tickets.map { bench.revision($0) } == [1, 2])
+    }
+
+    @Test func `an action withdrawn before it left never leaves, one withdrawn later is sent on`() {
+        var bench = SenderBench.open()
+        let left = bench.send()[0]
+        bench.push()
+        let queued = bench.send()[0]
+        #expect(bench.machine.withdraw(queued) == nil)
+        #expect(bench.machine.withdraw(left) == ActionNumber(1))
+        #expect(bench.push() == [])
+        bench.watermark(0)
+        #expect(bench.push().map(\.numbers) == [1...1], "its number cannot be left out")
+    }
+
+    @Test func `pending are the actions that have no receipt`() {
+        var bench = SenderBench.open()
+        bench.send(3)
+        #expect(bench.machine.pendingCount == 3)
+        bench.push()
+        bench.receipts(2...2)
+        #expect(bench.machine.pendingCount == 2)
+        bench.receipts(1...1)
+        #expect(bench.machine.pendingCount == 1)
+        bench.receipts(3...3)
+        #expect(bench.machine.pendingCount == 0)
+    }
+}

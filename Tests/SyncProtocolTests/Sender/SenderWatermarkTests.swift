@@ -1,0 +1,232 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `The watermark at the sender` {
+    @Test func `in the same lineage it goes on behind the watermark`() {
+        var bench = SenderBench.open()
+        bench.send(5)
+        bench.push()
+        bench.watermark(3)
+        #expect(bench.push().map(\.numbers) == [4...5])
+        #expect(bench.machine.pendingCount == 5, "receipts for the first three are still to come")
+        bench.receipts(1...5)
+        #expect(bench.settled.count == 5)
+    }
+
+    @Test func `it never goes back behind a receipt`() {
+        var bench = SenderBench.open()
+        bench.send(5)
+        bench.push()
+        bench.receipts(1...3)
+        bench.watermark(1)
+        #expect(bench.push().map(\.numbers) == [4...5])
+    }
+
+    @Test func `a watermark without a number lets it push everything again`() {
+        var bench = SenderBench.open()
+        bench.send(3)
+        bench.push()
+        bench.receipts(1...1)
+        bench.watermark(nil)
+        let frames = bench.push()
+        #expect(frames.map(\.numbers) == [2...3])
+        #expect(frames.map(\.base) == [ActionNumber(1)])
+    }
+
+    @Test func `if receipts are lost behind the watermark it asks again`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        bench.push()
+        bench.watermark(2)
+        #expect(bench.push() == [])
+        bench.wait()
+        #expect(bench.asked == 2)
+    }
+
+    @Test func `of another lineage: what left is unknown, what did not is sent there under new numbers`() {
+        var bench = SenderBench.open()
+        let left = bench.send(2)
+        bench.push()
+        let queued = bench.send()[0]
+        let directives = bench.watermark(nil, lineage: Fixture.otherLineage, opened: 4)
+        #expect(directives.contains(.count(.lineageChanged)))
+        for (ticket, number) in zip(left, [1, 2] as [UInt64]) {
+            #expect(bench.code(ticket) == .outcomeUnknown)
+            #expect(bench.settled[ticket]?.number == ActionNumber(number))
+        }
+        let frame = bench.machine.nextFrame
+        #expect(frame?.lineage == Fixture.otherLineage)
+        #expect(frame?.numbers == 3...3)
+        #expect(frame?.base == ActionNumber(3))
+        #expect(frame?.opened == JournalSequence(4))
+        bench.push()
+        bench.receipts(3...3, lineage: Fixture.otherLineage)
+        #expect(bench.revision(queued) == 3)
+        #expect(bench.machine.session == Fixture.session)
+    }
+
+    @Test func `with nothing under way another lineage costs nothing`() {
+        var bench = SenderBench.open()
+        bench.send()
+        bench.push()
+        bench.receipts(1...1)
+        bench.watermark(nil, lineage: Fixture.otherLineage)
+        #expect(bench.settled.count == 1)
+        #expect(bench.status == .open)
+    }
+
+    @Test func `back in a lineage that knows the session it begins a new one`() {
+        var bench = SenderBench.open()
+        bench.send(3)
+        bench.push()
+        bench.watermark(nil, lineage: Fixture.otherLineage)
+        let ticket = bench.send()[0]
+        // The old primary took two of three: it would wait for the third for ever.
+        bench.watermark(2)
+        #expect(bench.machine.session != Fixture.session)
+        #expect(bench.subscriptions == [.receipts(bench.machine.session)])
+        bench.watermark(nil)
+        let frame = bench.push().first
+        #expect(frame?.base == frame?.first)
+        if let number = frame?.first.rawValue { bench.receipts(number...number) }
+        #expect(bench.revision(ticket) != nil)
+    }
+
+    @Test func `beyond what was sent it says that the session diverged, and goes on with a new one`() {
+        var bench = SenderBench.open()
+        let left = bench.send(2)
+        bench.push()
+        let queued = bench.send()[0]
+        bench.watermark(3)
+        #expect(left.map { bench.code($0) } == [.outcomeUnknown, .outcomeUnknown])
+        #expect(bench.code(queued) == .sessionDiverged)
+        guard case .refused(let reason)? = bench.status else {
+            Issue.record("expected a refusal")
+            return
+        }
+        #expect(reason.code == .sessionDiverged)
+        let late = bench.send()[0]
+        #expect(bench.code(late) == .sessionDiverged)
+        bench.wait()
+        #expect(bench.machine.session != Fixture.session)
+        #expect(bench.subscriptions == [.receipts(bench.machine.session)])
+        bench.watermark(nil)
+        #expect(bench.status == .open)
+    }
+
+    @Test func `a first watermark that knows the session already is another process's: nothing is sent under it`() {
+        for number in [0, 5] as [UInt64] {
+            var bench = SenderBench()
+            bench.send()
+            bench.watermark(number)
+            #expect(bench.machine.nextFrame == nil, "it would be taken for a duplicate and get a foreign receipt")
+            #expect(bench.machine.session != Fixture.session)
+        }
+    }
+
+    @Test func `the last number sent has not diverged`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        bench.push()
+        bench.watermark(2)
+        #expect(bench.status == .open)
+    }
+
+    @Test func `it connects anew only when the endpoint changed`() {
+        var bench = SenderBench.open()
+        #expect(!bench.watermark(nil).contains(.connect(Fixture.endpoint)))
+        #expect(bench.watermark(nil, endpoint: "tcp://b:1").contains(.connect("tcp://b:1")))
+        #expect(!bench.watermark(nil, lineage: Fixture.otherLineage, endpoint: "tcp://b:1").contains(.connect("tcp://b:1")))
+    }
+}
+
+@Suite struct `A sender that is refused` {
+    @Test func `for now: it pauses at least as long as it was told, keeps everything, and asks`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        bench.push()
+        bench.refuse(.overloaded, retryAfter: .seconds(5))
+        #expect(bench.status == .connecting)
+        #expect(bench.push() == [])
+        bench.wait(until: .seconds(5))
+        #expect(bench.asked == 1)
+        bench.wait()
+        #expect(bench.asked == 2)
+        #expect(bench.settled.isEmpty)
+        bench.watermark(nil)
+        #expect(bench.push().map(\.numbers) == [1...2])
+        #expect(bench.machine.session == Fixture.session)
+    }
+
+    @Test func `a receipt that comes while it pauses counts`() {
+        var bench = SenderBench.open()
+        let ticket = bench.send()[0]
+        bench.push()
+        bench.refuse(.overloaded, retryAfter: .seconds(5))
+        bench.receipts(1...1)
+        #expect(bench.revision(ticket) == 1)
+    }
+
+    @Test func `its session forgotten: what left is unknown, the rest goes on in a new session`() {
+        var bench = SenderBench.open()
+        let left = bench.send(2)
+        bench.push()
+        let queued = bench.send()[0]
+        bench.refuse(.unknownSession)
+        #expect(left.map { bench.code($0) } == [.outcomeUnknown, .outcomeUnknown])
+        #expect(bench.settled[queued] == nil)
+        let session = bench.machine.session
+        #expect(session != Fixture.session)
+        #expect(bench.subscriptions == [.receipts(session)])
+        bench.watermark(nil, opened: 9)
+        #expect(bench.machine.nextFrame?.session == session)
+        #expect(bench.machine.nextFrame?.base == bench.machine.nextFrame?.first)
+        #expect(bench.machine.nextFrame?.opened == JournalSequence(9))
+    }
+
+    @Test func `by a primary without the store: everything fails with the reason, and it asks now and then`() {
+        var bench = SenderBench()
+        let ticket = bench.send()[0]
+        bench.refuse(.unknownStore)
+        #expect(bench.code(ticket) == .unknownStore)
+        #expect(bench.status == .refused(Rejection(.unknownStore, "because")))
+        let second = bench.send()[0]
+        #expect(bench.code(second) == .unknownStore)
+        bench.wait()
+        #expect(bench.asked == 2)
+        #expect(bench.subscriptions == [.receipts(bench.machine.session)])
+        let third = bench.send()[0]
+        #expect(bench.code(third) == .unknownStore)
+        bench.watermark(nil)
+        #expect(bench.status == .open)
+        let later = bench.send()[0]
+        let numbers = bench.push().map(\.numbers)
+        #expect(numbers.count == 1)
+        for number in numbers { bench.receipts(number) }
+        #expect(bench.revision(later) != nil)
+    }
+
+    @Test func `what left before a refusal for good is unknown`() {
+        var bench = SenderBench.open()
+        let left = bench.send()[0]
+        bench.push()
+        let queued = bench.send()[0]
+        bench.refuse(.malformed)
+        #expect(bench.code(left) == .outcomeUnknown)
+        #expect(bench.code(queued) == .malformed)
+        #expect(bench.machine.pendingCount == 0)
+    }
+
+    @Test func `a reason for unknown names session and number`() {
+        var bench = SenderBench.open()
+        let ticket = bench.send()[0]
+        bench.push()
+        bench.refuse(.unknownSession)
+        guard case .rejected(let rejection)? = bench.settled[ticket]?.settlement else {
+            Issue.record("expected a rejection")
+            return
+        }
+        #expect(rejection.message.contains("\(Fixture.session)"))
+        #expect(rejection.message.contains("action 1 "))
+    }
+}

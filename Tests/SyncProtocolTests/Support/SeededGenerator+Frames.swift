@@ -1,0 +1,94 @@
+import StateCoding
+import StateCore
+import SyncProtocol
+
+extension SeededGenerator {
+    /// Small numbers and the ends of the range, where encodings differ.
+    mutating func number() -> UInt64 {
+        let edges: [UInt64] = [0, 1, 23, 24, 255, 256, 65_535, 65_536, 1 << 32, UInt64(Int64.max), .max]
+        return oneIn(2) ? edges[below(edges.count)] : next() >> UInt64(below(64))
+    }
+
+    mutating func count() -> Int { Int(clamping: number()) }
+    mutating func bytes(below bound: Int = 40) -> [UInt8] { (0..<below(bound)).map { _ in UInt8(below(256)) } }
+    mutating func text() -> String { ["", "refused", "caf\u{E9}", "\u{1F600} or so"][below(4)] }
+    mutating func lineage() -> Lineage { Lineage(bits: number()) }
+    mutating func session() -> SessionID { SessionID(high: number(), low: number()) }
+    mutating func rejection() -> Rejection { Rejection(Rejection.Code(rawValue: text()), text()) }
+    mutating func duration() -> Duration { .milliseconds(Int64(below(1 << 40))) }
+    mutating func time() -> Timestamp { Timestamp(milliseconds: Int64(bitPattern: number())) }
+
+    mutating func item() -> [UInt8] {
+        Value.array([.unsigned(number()), .bytes(bytes()), .map([.text(text()): .null])]).encoded
+    }
+
+    mutating func outcome() -> Outcome { oneIn(3) ? .rejected(rejection()) : .applied(Revision(number())) }
+
+    mutating func offer() -> Welcome.Offer {
+        Welcome.Offer(revision: Revision(number()), bytes: count(), chunkBytes: count(), digest: number())
+    }
+
+    static var frameKinds: Range<Int> { 0..<10 }
+
+    /// A frame of the kind with this number.
+    mutating func frame(_ kind: Int) -> Frame {
+        let (lineage, epoch) = (lineage(), Epoch(number()))
+        switch kind {
+        case 0:
+            let (from, to) = (Revision(number()), Revision(number()))
+            return .update(Update(lineage: lineage, epoch: epoch, from: from, to: to, patch: item()))
+        case 1:
+            let head = Revision(number())
+            return .heartbeat(Heartbeat(lineage: lineage, epoch: epoch, head: head, digest: number(), time: time()))
+        case 2:
+            return .welcome(
+                Welcome(
+                    lineage: lineage,
+                    epoch: epoch,
+                    head: Revision(number()),
+                    time: time(),
+                    fingerprint: number(),
+                    heartbeatInterval: duration(),
+                    offer: oneIn(2) ? offer() : nil
+                )
+            )
+        case 3: return .chunk(Chunk(bytes: bytes(below: 400)[...]))
+        case 4:
+            return .watermark(
+                Watermark(
+                    lineage: lineage,
+                    epoch: epoch,
+                    number: oneIn(3) ? nil : ActionNumber(number()),
+                    opened: JournalSequence(number()),
+                    windowActionsMax: count(),
+                    actionBytesMax: count(),
+                    frameBytesMax: count(),
+                    endpoint: text()
+                )
+            )
+        case 5:
+            let outcomes = (0..<below(30)).map { _ in outcome() }
+            return .receipts(
+                Receipts(lineage: lineage, epoch: epoch, first: ActionNumber(number()), outcomes: outcomes)
+            )
+        case 6: return .expected(Expected(lineage: lineage, number: ActionNumber(number())))
+        case 7: return .refusal(Refusal(rejection(), retryAfter: oneIn(2) ? duration() : nil))
+        case 8:
+            let entries = (0..<below(4)).map { _ in
+                StoreSchema.Entry(name: text(), example: oneIn(2) ? item() : nil)
+            }
+            return .schema(StoreSchema(lineage: lineage, fingerprint: number(), actions: entries))
+        default:
+            return .actions(
+                ActionsFrame(
+                    lineage: lineage,
+                    session: session(),
+                    opened: JournalSequence(number()),
+                    base: ActionNumber(number()),
+                    first: ActionNumber(number()),
+                    actions: (0..<below(5)).map { _ in bytes() }
+                )
+            )
+        }
+    }
+}

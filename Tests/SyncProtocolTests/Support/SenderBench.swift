@@ -1,0 +1,148 @@
+import SyncProtocol
+
+/// A sender's machine with a clock that stands until it is moved, its subscriptions, and what it settled.
+struct SenderBench {
+    var machine: SenderMachine
+    var now = Instant.origin
+    private var generator = SeededGenerator(seed: 1)
+    private(set) var subscriptions: [Topic] = []
+    private(set) var settled: [Ticket: (number: ActionNumber?, settlement: Settlement)] = [:]
+    private(set) var statuses: [SenderStatus] = []
+    private(set) var asked = 0
+    private var tickets: UInt64 = 0
+
+    init(_ limits: Limits = Limits()) {
+        machine = SenderMachine(session: Fixture.session, limits: limits, now: .origin)
+        note(machine.start(at: now, using: &generator))
+    }
+
+    /// One whose session is open and new to the primary.
+    static func open(_ limits: Limits = Limits()) -> SenderBench {
+        var bench = SenderBench(limits)
+        bench.watermark(nil)
+        return bench
+    }
+
+    private mutating func note(_ directives: [SenderDirective]) {
+        for directive in directives {
+            switch directive {
+            case .subscribe(let topic): subscriptions.append(topic)
+            case .unsubscribe(let topic):
+                let index = subscriptions.firstIndex(of: topic)
+                precondition(index != nil, "\(topic) was not subscribed to")
+                if let index { subscriptions.remove(at: index) }
+            case .settle(let ticket, let number, let settlement):
+                precondition(settled[ticket] == nil, "\(ticket) is settled twice")
+                settled[ticket] = (number, settlement)
+            case .status(let status): statuses.append(status)
+            case .count(.asked): asked += 1
+            case .connect, .count: break
+            }
+        }
+    }
+
+    @discardableResult
+    mutating func send(_ count: Int = 1, bytes: Int = 3) -> [Ticket] {
+        (0..<count).map { _ -> Ticket in
+            tickets += 1
+            let ticket = Ticket(rawValue: tickets)
+            note(machine.enqueue(Array(repeating: 7, count: bytes), as: ticket))
+            return ticket
+        }
+    }
+
+    /// Pushes all that the window allows.
+    @discardableResult
+    mutating func push() -> [ActionsFrame] {
+        var frames: [ActionsFrame] = []
+        while let frame = machine.nextFrame {
+            frames.append(frame)
+            note(machine.pushed(frame, at: now, using: &generator))
+        }
+        return frames
+    }
+
+    @discardableResult
+    mutating func receive(_ frame: Frame) -> [SenderDirective] {
+        let directives = machine.received(frame, on: .receipts(machine.session), at: now, using: &generator)
+        note(directives)
+        return directives
+    }
+
+    @discardableResult
+    mutating func watermark(
+        _ number: UInt64?, lineage: Lineage = Fixture.lineage, opened: UInt64 = 0, endpoint: String = Fixture.endpoint,
+        window: Int = 1024, actionBytesMax: Int = 1 << 18, frameBytesMax: Int = 1 << 20
+    ) -> [SenderDirective] {
+        receive(
+            .watermark(
+                Watermark(
+                    lineage: lineage,
+                    epoch: Fixture.epoch,
+                    number: number.map { ActionNumber($0) },
+                    opened: JournalSequence(opened),
+                    windowActionsMax: window,
+                    actionBytesMax: actionBytesMax,
+                    frameBytesMax: frameBytesMax,
+                    endpoint: endpoint
+                )
+            )
+        )
+    }
+
+    /// Receipts for a range, applied at the revisions of their numbers.
+    @discardableResult
+    mutating func receipts(_ numbers: ClosedRange<UInt64>, lineage: Lineage = Fixture.lineage) -> [SenderDirective] {
+        receive(
+            .receipts(
+                Receipts(
+                    lineage: lineage,
+                    epoch: Fixture.epoch,
+                    first: ActionNumber(numbers.lowerBound),
+                    outcomes: numbers.map { .applied(Revision($0)) }
+                )
+            )
+        )
+    }
+
+    @discardableResult
+    mutating func expect(_ number: UInt64, lineage: Lineage = Fixture.lineage) -> [SenderDirective] {
+        receive(.expected(Expected(lineage: lineage, number: ActionNumber(number))))
+    }
+
+    @discardableResult
+    mutating func refuse(_ code: Rejection.Code, retryAfter: Duration? = nil) -> [SenderDirective] {
+        receive(.refusal(Refusal(Rejection(code, "because"), retryAfter: retryAfter)))
+    }
+
+    @discardableResult
+    mutating func wait() -> [SenderDirective] {
+        guard let deadline = machine.nextDeadline else { return [] }
+        return wait(until: max(now, deadline))
+    }
+
+    @discardableResult
+    mutating func wait(until moment: Instant) -> [SenderDirective] {
+        now = moment
+        let directives = machine.tick(at: now, using: &generator)
+        note(directives)
+        return directives
+    }
+
+    func code(_ ticket: Ticket) -> Rejection.Code? {
+        guard case .rejected(let rejection)? = settled[ticket]?.settlement else { return nil }
+        return rejection.code
+    }
+
+    func revision(_ ticket: Ticket) -> UInt64? {
+        guard case .applied(let position)? = settled[ticket]?.settlement else { return nil }
+        return position.revision.rawValue
+    }
+
+    var status: SenderStatus? { statuses.last }
+}
+
+extension ActionsFrame {
+    /// The numbers that it carries.
+    var numbers: ClosedRange<UInt64> { first.rawValue...(first.rawValue + UInt64(actions.count) - 1) }
+}

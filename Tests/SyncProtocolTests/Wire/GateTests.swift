@@ -1,0 +1,124 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `The gate` {
+    let gate = Gate(stores: [Fixture.store("fleet"), Fixture.store("counter")])
+
+    private func passage(_ text: String, closed: Bool = true) -> Gate.Passage<Topic> {
+        gate.subscription(Array(text.utf8)[...] + (closed ? [0] : []))
+    }
+
+    private func refusal<Content>(in passage: Gate.Passage<Content>) -> (code: Rejection.Code, behind: String)? {
+        guard case .answer(let refusal, let address) = passage else { return nil }
+        return (refusal.reason.code, String(decoding: address, as: UTF8.self))
+    }
+
+    private static let frame = ActionsFrame(
+        lineage: Fixture.lineage,
+        session: Fixture.session,
+        opened: JournalSequence(0),
+        base: ActionNumber(1),
+        first: ActionNumber(1),
+        actions: [[1]]
+    )
+
+    @Test func `a subscription to a store that is served passes`() {
+        #expect(passage("sc1/counter/feed") == .store(Fixture.store("counter"), .feed))
+    }
+
+    @Test func `an unknown store is answered on the topic that asked, naming those there are`() throws {
+        for topic in ["feed", "schema", "join/0000000000000001/none"] {
+            let passage = passage("sc1/other/\(topic)")
+            let answer = try #require(refusal(in: passage))
+            #expect(answer.code == .unknownStore)
+            #expect(answer.behind == "sc1/other/\(topic)\0")
+            guard case .answer(let refusal, _) = passage else { return }
+            #expect(refusal.reason.message.contains("counter, fleet"))
+            #expect(refusal.retryAfter == nil)
+        }
+    }
+
+    @Test func `another version is answered on the very bytes that asked`() throws {
+        for text in ["sc0/fleet/feed", "sc2/fleet/join/whatever/it/means"] {
+            let answer = try #require(refusal(in: passage(text)))
+            #expect(answer.code == .unsupportedVersion)
+            #expect(answer.behind == text + "\0")
+        }
+    }
+
+    @Test(arguments: ["sc1", "sc1/", "sc1/fleet", "sc1/fleet/", "sc1/fleet/feed", "sc1/fleet/join/"])
+    func `a subscription to a prefix gets nothing but a refusal`(prefix: String) throws {
+        let answer = try #require(refusal(in: passage(prefix, closed: false)))
+        #expect(answer.code == .malformed)
+        #expect(answer.behind == prefix + "\0", "the answer reaches who subscribed to the prefix")
+    }
+
+    @Test(arguments: ["", "s", "sc", "x", "feed", "\u{0}"]) func `what is not of this protocol is dropped`(text: String) {
+        #expect(passage(text, closed: false) == .drop(.malformed))
+    }
+
+    @Test func `nothing is answered behind more than topicBytesMax bytes`() throws {
+        func subscription(_ count: Int) -> ArraySlice<UInt8> {
+            Array(("sc2/" + String(repeating: "x", count: count - 4)).utf8)[...]
+        }
+        guard case .answer(_, let address) = gate.subscription(subscription(Limits.topicBytesMax - 1)) else {
+            Issue.record("expected an answer")
+            return
+        }
+        #expect(address.count == Limits.topicBytesMax)
+        #expect(gate.subscription(subscription(Limits.topicBytesMax)) == .drop(.malformed))
+        #expect(gate.subscription(subscription(Limits.subscriptionBytesMax)) == .drop(.malformed))
+    }
+
+    @Test(arguments: 0..<100) func `random bytes are dropped or refused, and never trap`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let start = generator.oneIn(2) ? Array("sc1/".utf8) : []
+        let bytes = start + (0..<generator.below(512)).map { _ in UInt8(generator.below(256)) }
+        if case .store = gate.subscription(bytes[...]) { Issue.record("passed: \(bytes)") }
+        if case .store = gate.actions(bytes) { Issue.record("passed: \(bytes)") }
+    }
+
+    @Test func `actions for a store that is served pass`() {
+        let message = Message.encode(.actions(Self.frame), to: Address(Fixture.store(), .actions))
+        #expect(gate.actions(message) == .store(Fixture.store(), Self.frame))
+    }
+
+    @Test func `actions for an unknown store are answered on the receipts of their session`() throws {
+        let store = Fixture.store("other")
+        let message = Message.encode(.actions(Self.frame), to: Address(store, .actions))
+        let answer = try #require(refusal(in: gate.actions(message)))
+        #expect(answer.code == .unknownStore)
+        #expect(Array(answer.behind.utf8) == Address(store, .receipts(Fixture.session)).bytes)
+    }
+
+    @Test func `actions of another version are answered on that version's receipts of their session`() throws {
+        let message = Message.encode(.actions(Self.frame), behind: Array("sc7/fleet/actions\0".utf8))
+        let answer = try #require(refusal(in: gate.actions(message)))
+        #expect(answer.code == .unsupportedVersion)
+        #expect(answer.behind == "sc7/fleet/receipts/\(Fixture.session)\0")
+    }
+
+    @Test func `actions of another version that cannot be read are dropped`() {
+        for body in [[], [0xFF], [0x81, 0x00]] as [[UInt8]] {
+            #expect(gate.actions(Array("sc7/fleet/actions\0".utf8) + body) == .drop(.unsupportedVersion))
+        }
+        let elsewhere = Message.encode(.actions(Self.frame), behind: Array("sc7/fleet/deeds\0".utf8))
+        #expect(gate.actions(elsewhere) == .drop(.unsupportedVersion))
+    }
+
+    @Test func `actions of another version whose answer would need too long a topic are dropped`() {
+        let name = String(repeating: "x", count: 230)
+        let message = Message.encode(.actions(Self.frame), behind: Array("sc7/\(name)/actions\0".utf8))
+        #expect(gate.actions(message) == .drop(.unsupportedVersion))
+    }
+
+    @Test func `what is pushed and is no frame of actions is dropped`() {
+        let heartbeat = Frame.expected(Expected(lineage: Fixture.lineage, number: ActionNumber(1)))
+        for message in [
+            [], [0], Array("sc1/fleet/actions".utf8), Array("sc1/fleet/actions\0".utf8),
+            Message.encode(heartbeat, to: Address(Fixture.store(), .actions)),
+            Message.encode(.actions(Self.frame), to: Address(Fixture.store(), .feed)),
+            Array(repeating: UInt8(ascii: "x"), count: 300) + [0],
+        ] { #expect(gate.actions(message) == .drop(.malformed)) }
+    }
+}
