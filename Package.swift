@@ -2,9 +2,10 @@
 
 import PackageDescription
 
-/// What every target is compiled with. CI adds `-warnings-as-errors`.
+/// What every target is compiled with.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -18,8 +19,10 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let metricsTesting = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
 // Debian's libzmq.pc names an include path of a private requirement in a form that SwiftPM warns about at each build.
@@ -63,12 +66,14 @@ let apps: [Target] = [
 let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
-        dependencies: ["Statecast", "StateCoding", argumentParser, logging, lifecycle, configuration],
+        dependencies: ["Statecast", "StateCoding", argumentParser, logging, lifecycle, signals, configuration],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "statecast-primary",
-        dependencies: ["CommandLineSupport", "CounterApp", "FleetApp", "Statecast", argumentParser, logging, lifecycle],
+        dependencies: [
+            "CommandLineSupport", "CounterApp", "FleetApp", "Statecast", argumentParser, logging, lifecycle,
+        ],
         swiftSettings: settings
     ),
     .executableTarget(
@@ -85,7 +90,9 @@ let executables: [Target] = [
     ),
     .executableTarget(
         name: "fleet-agent",
-        dependencies: ["CommandLineSupport", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle],
+        dependencies: [
+            "CommandLineSupport", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle,
+        ],
         swiftSettings: settings
     ),
     .executableTarget(
@@ -99,12 +106,23 @@ let executables: [Target] = [
 let tests: [Target] = [
     .testTarget(name: "StateCoreTests", dependencies: ["StateCore"], swiftSettings: settings),
     .testTarget(name: "StateCodingTests", dependencies: ["StateCoding"], swiftSettings: settings),
-    .testTarget(name: "SyncProtocolTests", dependencies: ["SyncProtocol", "StateCore", "StateCoding"], swiftSettings: settings),
+    .testTarget(
+        name: "SyncProtocolTests",
+        dependencies: ["SyncProtocol", "StateCore", "StateCoding"],
+        swiftSettings: settings
+    ),
     .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ"], swiftSettings: settings),
     .testTarget(
         name: "StatecastTests",
         dependencies: [
             "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp", metricsTesting,
+        ],
+        swiftSettings: settings
+    ),
+    .testTarget(
+        name: "EndToEndTests",
+        dependencies: [
+            "statecast-primary", "statecast-replica", "statecast-send", "fleet-agent", "StateCoding", subprocess,
         ],
         swiftSettings: settings
     ),
@@ -134,6 +152,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
     ],
     targets: layers + apps + executables + tests
 )

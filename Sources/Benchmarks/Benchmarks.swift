@@ -21,7 +21,9 @@ struct Benchmarks: AsyncParsableCommand {
         for _ in 0..<runs {
             raw.add(try pipe.throughput(messages: actions).messagesPerSecond, try pipe.latency(roundTrips: roundTrips))
             statecast.add(
-                try await pipeline.throughput(actions: actions), try await pipeline.latency(actions: roundTrips))
+                try await pipeline.throughput(actions: actions),
+                try await pipeline.latency(actions: roundTrips)
+            )
         }
         await pipeline.close()
         print("\(bytes) bytes, median of \(runs) runs in turn      per second     p50 us     p99 us")

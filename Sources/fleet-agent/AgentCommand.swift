@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import Configuration
 import FleetApp
 import HostSampling
 import Logging
@@ -31,7 +30,7 @@ struct AgentCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let settings = try await common.settings(
-                upstream.flags.merging([.interval: interval.map(ConfigContent.double)]) { flag, _ in flag }
+                upstream.flags.merging([.interval: .number(interval)]) { flag, _ in flag }
             )
             let upstream = try await Upstream(settings)
             let interval = try await settings.duration(.interval) ?? .seconds(2)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import Configuration
 import Logging
 import Statecast
 
@@ -61,10 +60,10 @@ struct PrimaryCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let settings = try await common.settings([
-                .app: app.map(ConfigContent.string), .store: store.map(ConfigContent.string),
-                .publish: publish.map(ConfigContent.string), .actions: actions.map(ConfigContent.string),
-                .advertiseActions: advertiseActions.map(ConfigContent.string),
-                .insecure: insecure.map(ConfigContent.bool),
+                .app: .text(app), .store: .text(store),
+                .publish: .text(publish), .actions: .text(actions),
+                .advertiseActions: .text(advertiseActions),
+                .insecure: .isOn(insecure),
             ])
             let logger = Logger(label: "statecast.primary")
             let node = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import Configuration
 import FleetApp
 import Logging
 import Statecast
@@ -58,7 +57,7 @@ struct ReplicaCommand: AsyncParsableCommand {
         try await reportingFailures {
             let isPicture = !json && Terminal.isTerminal(.standard)
             let settings = try await common.settings(
-                upstream.flags.merging([.timeout: timeout.map(ConfigContent.double)]) { flag, _ in flag },
+                upstream.flags.merging([.timeout: .number(timeout)]) { flag, _ in flag },
                 isScreenOwned: isPicture && !once
             )
             let upstream = try await Upstream(settings)

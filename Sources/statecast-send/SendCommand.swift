@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import Configuration
 import Logging
 import Statecast
 
@@ -17,7 +16,7 @@ struct SendCommand: AsyncParsableCommand {
             It waits for a primary that is not there yet. --list shows which actions there are.
 
 
-            """ + CommonOptions.discussion + ", 2 an action was rejected, 3 the outcome of an action is unknown."
+            """ + CommonOptions.discussion
     )
 
     @OptionGroup var upstream: UpstreamOptions
@@ -70,7 +69,7 @@ struct SendCommand: AsyncParsableCommand {
         try await reportingFailures {
             let request = try action.map { try ActionRequest(name: $0, payload: payload) }
             let settings = try await common.settings(
-                upstream.flags.merging([.timeout: timeout.map(ConfigContent.double)]) { flag, _ in flag }
+                upstream.flags.merging([.timeout: .number(timeout)]) { flag, _ in flag }
             )
             let upstream = try await Upstream(settings)
             let timeout = try await settings.duration(.timeout)

@@ -46,8 +46,19 @@ import Testing
     @Test func `several stores share one pair of sockets`() async throws {
         let node = try PrimaryNode(configuration: .anyPorts)
         let counter = try Primary(
-            store: "counter", state: Counter(), actions: Counter.actions, on: node, reducer: Counter.reducer)
-        let fleet = try Primary(store: "fleet", state: Fleet(), actions: Fleet.actions, on: node, reducer: Fleet.reducer)
+            store: "counter",
+            state: Counter(),
+            actions: Counter.actions,
+            on: node,
+            reducer: Counter.reducer
+        )
+        let fleet = try Primary(
+            store: "fleet",
+            state: Fleet(),
+            actions: Fleet.actions,
+            on: node,
+            reducer: Fleet.reducer
+        )
         let address = try await node.start()
         let counterSender = try ActionSender(store: "counter", from: address.publish)
         let fleetSender = try ActionSender(store: "fleet", from: address.publish)

@@ -7,14 +7,19 @@ import Testing
 /// What gets lost is noticed and made up for.
 @Suite(.timeLimit(.minutes(2))) struct HealingTests {
     @Test func `a replica that could not keep up misses updates, and catches up by itself`() async throws {
-        try await withBlob { $0.publishHighWaterMark = 10 } _: { address in
+        try await withBlob {
+            $0.publishHighWaterMark = 10
+        } _: { address in
             let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
             let gate = Gatekeeper()
             var configuration = ReplicaConfiguration.quick
             configuration.receiveHighWaterMark = 1
             configuration.limits.backlogBytesMax = 1
             let replica = try Replica<Blob>(
-                store: "blob", from: address.publish, configuration: configuration, logger: Logger(label: "test")
+                store: "blob",
+                from: address.publish,
+                configuration: configuration,
+                logger: Logger(label: "test")
             ) { value in
                 gate.pass()
                 return try StateDecoder().decode(Blob.self, from: value)
@@ -150,7 +155,9 @@ import Testing
     }
 
     @Test func `a state of many chunks is pulled while it changes`() async throws {
-        try await withBlob { $0.limits.chunkBytesMax = 1000 } _: { address in
+        try await withBlob {
+            $0.limits.chunkBytesMax = 1000
+        } _: { address in
             let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
             for index in 0..<300 { _ = try await sender.submit(PartAdded(name: "part \(index)", letters: 1000)) }
             _ = try await sender.send(BlobWritten(letters: 1))
@@ -164,7 +171,9 @@ import Testing
     }
 
     @Test func `a change too large for a frame is rejected alone, and undone`() async throws {
-        try await withBlob { $0.limits.frameBytesMax = 8192 } _: { address in
+        try await withBlob {
+            $0.limits.frameBytesMax = 8192
+        } _: { address in
             let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
             let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: .quick)
             var outcomes: [Result<Receipt, Rejection>] = []

@@ -39,7 +39,9 @@ import Testing
     }
 
     @Test func `a frame over the limit is dropped, and a peer far beyond is cut off alone`() async throws {
-        try await withCounter { $0.limits.frameBytesMax = 4096 } _: { cluster in
+        try await withCounter {
+            $0.limits.frameBytesMax = 4096
+        } _: { cluster in
             let peer = try await RawPeer(cluster.address)
             await peer.push([UInt8](repeating: 1, count: 5000))
             await peer.push([UInt8](repeating: 1, count: 100_000))
@@ -103,7 +105,10 @@ import Testing
             let topic = "sc1/counter/receipts/\(session)"
             let actions = [WireAction.increase, WireAction.increase]
             await peer.push(try WireAction.message(actions, first: 3, session: session, watermark))
-            #expect(try await peer.next(on: topic) == .expected(Expected(lineage: watermark.lineage, number: ActionNumber(1))))
+            #expect(
+                try await peer.next(on: topic)
+                    == .expected(Expected(lineage: watermark.lineage, number: ActionNumber(1)))
+            )
             await peer.push(try WireAction.message(actions, first: 1, session: session, watermark))
             let receipts = try await peer.next(on: topic)
             guard case .receipts(let first) = receipts else {
@@ -162,7 +167,9 @@ import Testing
     }
 
     @Test func `thousands of joins at once are all answered, abandoned ones do no harm`() async throws {
-        try await withCounter { $0.limits.joinsWaitingMax = 100_000 } _: { cluster in
+        try await withCounter {
+            $0.limits.joinsWaitingMax = 100_000
+        } _: { cluster in
             let peer = try await RawPeer(cluster.address)
             let topics = (0..<5000).map { "sc1/counter/join/" + hexadecimal($0) + "/none" }
             for (index, topic) in topics.enumerated() {
@@ -179,7 +186,9 @@ import Testing
     }
 
     @Test func `joins beyond the queue are told to come again`() async throws {
-        try await withCounter { $0.limits.joinsWaitingMax = 0 } _: { cluster in
+        try await withCounter {
+            $0.limits.joinsWaitingMax = 0
+        } _: { cluster in
             let peer = try await RawPeer(cluster.address)
             let topic = "sc1/counter/join/0123456789abcdef/none"
             try await peer.subscribe(topic)

@@ -51,7 +51,7 @@ package struct Sending: Sendable {
                 try await Task.sleep(for: timeout)
                 cause.set("timed out after \(timeout)")
                 feeding.cancel()
-                await sender.close()
+                await sender.close(because: "no receipt within \(timeout)")
             }
         }
         let tally = await withGracefulShutdownHandler {
@@ -61,7 +61,7 @@ package struct Sending: Sendable {
             feeding.cancel()
             Task {
                 try? await Task.sleep(for: Self.grace)
-                await sender.close()
+                await sender.close(because: "interrupted")
             }
         }
         alarm?.cancel()

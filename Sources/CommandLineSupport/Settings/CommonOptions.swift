@@ -1,5 +1,4 @@
 package import ArgumentParser
-package import Configuration
 internal import Logging
 
 /// The options of every executable.
@@ -26,11 +25,11 @@ package struct CommonOptions: ParsableArguments {
     /// - Parameter isScreenOwned: whether the terminal shows a picture that log lines would tear; if standard error is a
     ///   terminal too, only critical ones are then let through.
     package func settings(
-        _ flags: [SettingKey: ConfigContent?],
+        _ flags: [SettingKey: SettingFlag],
         isScreenOwned: Bool = false
     ) async throws -> Settings {
         let settings = try await Settings(
-            flags: flags.merging([.logLevel: logLevel.map(ConfigContent.string)]) { flag, _ in flag },
+            flags: flags.merging([.logLevel: .text(logLevel)]) { flag, _ in flag },
             file: config
         )
         let level = try await settings.choice(.logLevel, default: Logger.Level.notice)
@@ -46,6 +45,7 @@ extension CommonOptions {
         Flags win over the environment, the environment over the config file. The file is a JSON object; its keys are \
         the names of the flags in camel case, such as {"from": "tcp://127.0.0.1:7100", "logLevel": "info"}.
 
-        Exit codes: 0 done, 1 failed, 64 wrong usage
+        Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 1 anything \
+        else. SIGINT and SIGTERM stop gracefully.
         """
 }

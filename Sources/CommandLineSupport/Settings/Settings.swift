@@ -1,4 +1,4 @@
-package import Configuration
+internal import Configuration
 internal import Statecast
 
 /// What a command was told: flags win over the environment, the environment over the config file.
@@ -8,12 +8,14 @@ package struct Settings: Sendable {
     /// Gathers what was told.
     ///
     /// - Parameters:
-    ///   - flags: what was given on the command line; `nil` for what was not.
+    ///   - flags: what was given on the command line.
     ///   - path: the config file; without one the variable `STATECAST_CONFIG` may name it.
     /// - Throws: ``CommandFailure`` if there is a file to read, and something about it is wrong.
-    package init(flags: [SettingKey: ConfigContent?], file path: String?) async throws {
+    package init(flags: [SettingKey: SettingFlag], file path: String?) async throws {
         var given: [AbsoluteConfigKey: ConfigValue] = [:]
-        for case (let key, let content?) in flags { given[[key.rawValue]] = ConfigValue(content, isSecret: false) }
+        for (key, flag) in flags {
+            given[[key.rawValue]] = flag.content.map { ConfigValue($0, isSecret: false) }
+        }
         let environment = EnvironmentVariablesProvider()
         var providers: [any ConfigProvider] = [
             InMemoryProvider(name: "flags", values: given), environment.prefixKeys(with: "statecast"),

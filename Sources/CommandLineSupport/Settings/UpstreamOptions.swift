@@ -1,5 +1,4 @@
 package import ArgumentParser
-package import Configuration
 package import Logging
 package import Statecast
 
@@ -26,10 +25,10 @@ package struct UpstreamOptions: ParsableArguments {
     package init() {}
 
     /// As flags for ``Settings``.
-    package var flags: [SettingKey: ConfigContent?] {
+    package var flags: [SettingKey: SettingFlag] {
         [
-            .from: from.map(ConfigContent.string), .store: store.map(ConfigContent.string),
-            .insecure: insecure.map(ConfigContent.bool),
+            .from: .text(from), .store: .text(store),
+            .insecure: .isOn(insecure),
         ]
     }
 }

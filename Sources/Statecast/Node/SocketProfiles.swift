@@ -33,14 +33,15 @@ extension SocketOptions {
         }
     }
 
-    /// Up, on a sender. Nothing waits for a connection that is not there: the outbox is the place for that.
-    static func pusher() -> SocketOptions {
+    /// Up, on a sender. Nothing waits for a connection that is not there: the outbox is the place for that. There is room
+    /// for a whole window, so a send that finds none has found no connection.
+    static func pusher(_ limits: Limits) -> SocketOptions {
         .with {
             $0.heartbeatInterval = .seconds(5)
             $0.heartbeatTimeout = .seconds(15)
             $0.immediate = true
             $0.reconnectIntervalMax = .seconds(2)
-            $0.sendHighWaterMark = 64
+            $0.sendHighWaterMark = limits.windowActionsMax
         }
     }
 }

@@ -25,7 +25,9 @@ struct ActionRegistry: Sendable {
         of type: A.Type
     ) -> (String, @Sendable ([UInt8]) throws(CodingFailure) -> any Action, [UInt8]?) {
         let example = A.example.flatMap { try? StateEncoder().value(of: $0) } ?? Schema.example(of: type)
-        return (A.name, { bytes throws(CodingFailure) in try StateDecoder().decode(type, from: bytes) }, example?.encoded)
+        return (
+            A.name, { bytes throws(CodingFailure) in try StateDecoder().decode(type, from: bytes) }, example?.encoded
+        )
     }
 
     /// Reads an action.

@@ -26,9 +26,12 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     /// - Throws: ``StatecastError`` with code `definition`: a malformed name, a state that cannot be encoded, two actions
     ///   of one name.
     public convenience init(
-        store: String, state: State, actions: [any Action.Type],
+        store: String,
+        state: State,
+        actions: [any Action.Type],
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
-        logger: Logger = Logger(label: "statecast.primary"), reducer: Reducer<State>
+        logger: Logger = Logger(label: "statecast.primary"),
+        reducer: Reducer<State>
     ) throws {
         let node = try PrimaryNode(configuration: configuration, logger: logger)
         try self.init(store: store, state: state, actions: actions, on: node, logger: logger, reducer: reducer)
@@ -36,7 +39,9 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
 
     /// Defines a store on a node of its own, with a reducer that needs no more than the action.
     public convenience init(
-        store: String, state: State, actions: [any Action.Type],
+        store: String,
+        state: State,
+        actions: [any Action.Type],
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Void
@@ -53,8 +58,12 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
 
     /// Defines a store on a node that it shares with others; run the node then, or any one of its primaries.
     public init(
-        store: String, state: State, actions: [any Action.Type], on node: PrimaryNode,
-        logger: Logger = Logger(label: "statecast.primary"), reducer: Reducer<State>
+        store: String,
+        state: State,
+        actions: [any Action.Type],
+        on node: PrimaryNode,
+        logger: Logger = Logger(label: "statecast.primary"),
+        reducer: Reducer<State>
     ) throws {
         let definition = try TypedStore(name: store, state: state, actions: actions, reducer: reducer, logger: logger)
         try node.add(definition)

@@ -18,7 +18,9 @@ struct PrimaryMetrics {
     init(store: StoreName) {
         self.store = store
         let dimensions = [("store", store.text)]
-        func counter(_ label: String) -> Counter { Counter(label: "statecast_primary_" + label, dimensions: dimensions) }
+        func counter(_ label: String) -> Counter {
+            Counter(label: "statecast_primary_" + label, dimensions: dimensions)
+        }
         applied = counter("actions_applied_total")
         batches = counter("batches_total")
         duplicates = counter("actions_duplicate_total")

@@ -1,6 +1,6 @@
 public import Logging
-public import ServiceLifecycle
 internal import Metrics
+public import ServiceLifecycle
 internal import Synchronization
 internal import ZeroMQ
 
@@ -51,7 +51,8 @@ public actor PrimaryNode: Service {
     ///
     /// - Throws: ``StatecastError`` if the machine has no room for one more thread.
     public init(
-        configuration: PrimaryConfiguration = PrimaryConfiguration(), logger: Logger = Logger(label: "statecast.primary")
+        configuration: PrimaryConfiguration = PrimaryConfiguration(),
+        logger: Logger = Logger(label: "statecast.primary")
     ) throws {
         do { loop = try PollLoop(name: "statecast-primary") } catch { throw StatecastError(error) }
         self.configuration = configuration
@@ -156,7 +157,11 @@ public actor PrimaryNode: Service {
             let isBeginning = flag == 1
             switch gate.subscription(message.dropFirst()) {
             case .store(let store, let topic):
-                if isBeginning { stores[store]?.subscribed(to: topic) } else { stores[store]?.unsubscribed(from: topic) }
+                if isBeginning {
+                    stores[store]?.subscribed(to: topic)
+                } else {
+                    stores[store]?.unsubscribed(from: topic)
+                }
             case .answer(let refusal, let address):
                 guard isBeginning else { continue }
                 count(refusal.reason.code)

@@ -25,7 +25,8 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     }
 
     init(
-        _ definition: TypedStore<State>, in surroundings: StoreSurroundings
+        _ definition: TypedStore<State>,
+        in surroundings: StoreSurroundings
     ) {
         let clock = surroundings.clock
         machine = PrimaryMachine(
@@ -99,6 +100,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         case .failure(let failure):
             // Every change was encoded before, so only a type that encodes differently by itself gets here.
             logger.critical("the state cannot be encoded for joining replicas", metadata: ["error": "\(failure)"])
+            perform(machine.snapshotFailed(Rejection(.unencodable, "the state cannot be encoded: \(failure)")))
         }
     }
 

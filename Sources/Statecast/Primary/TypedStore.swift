@@ -13,7 +13,11 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     /// - Throws: ``StatecastError`` with code `definition`: a name that is not well-formed, a state that cannot be
     ///   encoded (the field is named), two actions of one name.
     init(
-        name: String, state: State, actions: [any Action.Type], reducer: Reducer<State>, logger: Logger
+        name: String,
+        state: State,
+        actions: [any Action.Type],
+        reducer: Reducer<State>,
+        logger: Logger
     ) throws {
         do {
             self.name = try StoreName(name)

@@ -58,7 +58,10 @@ struct Document {
 
     private func attempt<T>(at position: Position, _ body: () throws(CodingFailure) -> T) throws(Failure) -> T {
         do { return try body() } catch {
-            throw Failure(position: position, reason: Rejection(.incompatible, "what was published cannot be read: \(error)"))
+            throw Failure(
+                position: position,
+                reason: Rejection(.incompatible, "what was published cannot be read: \(error)")
+            )
         }
     }
 }

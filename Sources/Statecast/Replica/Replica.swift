@@ -29,10 +29,15 @@ public final class Replica<State: Sendable>: Service {
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
     package init(
-        store: String, from endpoint: String, configuration: ReplicaConfiguration, logger: Logger,
+        store: String,
+        from endpoint: String,
+        configuration: ReplicaConfiguration,
+        logger: Logger,
         decode: @escaping @Sendable (Value) throws -> State
     ) throws {
-        do { self.store = try StoreName(store) } catch { throw StatecastError(.definition, error.message, cause: error) }
+        do { self.store = try StoreName(store) } catch {
+            throw StatecastError(.definition, error.message, cause: error)
+        }
         let endpoint = try Reachability.connectable(endpoint, insecure: configuration.insecure)
         node = try ReplicaNode(
             store: self.store,
@@ -112,8 +117,13 @@ public final class Replica<State: Sendable>: Service {
 
     /// Takes the steps that gathered and shows where they lead: one state, however many steps.
     private static func show(
-        _ steps: [DocumentStep], in document: inout Document, node: ReplicaNode, to shown: Broadcast<StateSnapshot<State>>,
-        _ statusNow: Broadcast<ReplicaStatus>, _ waiters: RevisionWaiters, _ decode: @Sendable (Value) throws -> State
+        _ steps: [DocumentStep],
+        in document: inout Document,
+        node: ReplicaNode,
+        to shown: Broadcast<StateSnapshot<State>>,
+        _ statusNow: Broadcast<ReplicaStatus>,
+        _ waiters: RevisionWaiters,
+        _ decode: @Sendable (Value) throws -> State
     ) async {
         let before = document.position
         var confirmed: Position?
@@ -145,7 +155,9 @@ extension Replica where State: Decodable {
     ///   - endpoint: where the primary publishes, for example `tcp://127.0.0.1:7100`.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
     public convenience init(
-        store: String, from endpoint: String, configuration: ReplicaConfiguration = ReplicaConfiguration(),
+        store: String,
+        from endpoint: String,
+        configuration: ReplicaConfiguration = ReplicaConfiguration(),
         logger: Logger = Logger(label: "statecast.replica")
     ) throws {
         try self.init(store: store, from: endpoint, configuration: configuration, logger: logger) { value in
@@ -159,7 +171,9 @@ extension Replica where State == Value {
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
     public convenience init(
-        untyped store: String, from endpoint: String, configuration: ReplicaConfiguration = ReplicaConfiguration(),
+        untyped store: String,
+        from endpoint: String,
+        configuration: ReplicaConfiguration = ReplicaConfiguration(),
         logger: Logger = Logger(label: "statecast.replica")
     ) throws {
         try self.init(store: store, from: endpoint, configuration: configuration, logger: logger) { $0 }

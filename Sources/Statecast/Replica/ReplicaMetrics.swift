@@ -16,7 +16,9 @@ struct ReplicaMetrics {
 
     init(store: StoreName) {
         let dimensions = [("store", store.text)]
-        func counter(_ label: String) -> Counter { Counter(label: "statecast_replica_" + label, dimensions: dimensions) }
+        func counter(_ label: String) -> Counter {
+            Counter(label: "statecast_replica_" + label, dimensions: dimensions)
+        }
         self.dimensions = dimensions
         updates = counter("updates_total")
         updateBytes = counter("patch_bytes_total")

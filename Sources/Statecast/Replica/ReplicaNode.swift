@@ -34,8 +34,12 @@ actor ReplicaNode {
     private static let messagesPerTurnMax = 512
 
     init(
-        store: StoreName, endpoint: Endpoint, configuration: ReplicaConfiguration, queue: DocumentQueue,
-        primaryTime: PrimaryTime, logger: Logger
+        store: StoreName,
+        endpoint: Endpoint,
+        configuration: ReplicaConfiguration,
+        queue: DocumentQueue,
+        primaryTime: PrimaryTime,
+        logger: Logger
     ) throws {
         do { loop = try PollLoop(name: "statecast-replica") } catch { throw StatecastError(error) }
         self.store = store

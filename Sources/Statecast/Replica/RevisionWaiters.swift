@@ -18,7 +18,9 @@ final class RevisionWaiters: Sendable {
         /// What to tell somebody who waits for a position; `nil`: to go on waiting.
         func answer(_ position: Position) -> Result<Void, any Error>? {
             if isClosed { return .failure(StatecastError(.closed, "the replica was closed")) }
-            if let shown, shown.lineage == position.lineage { return shown.revision >= position.revision ? .success(()) : nil }
+            if let shown, shown.lineage == position.lineage {
+                return shown.revision >= position.revision ? .success(()) : nil
+            }
             guard left.contains(position.lineage) else { return nil }
             return .failure(
                 StatecastError(

@@ -26,10 +26,14 @@ public final class ActionSender: Service {
     ///   - endpoint: where the primary publishes; where to push it says itself.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
     public init(
-        store: String, from endpoint: String, configuration: SenderConfiguration = SenderConfiguration(),
+        store: String,
+        from endpoint: String,
+        configuration: SenderConfiguration = SenderConfiguration(),
         logger: Logger = Logger(label: "statecast.sender")
     ) throws {
-        do { self.store = try StoreName(store) } catch { throw StatecastError(.definition, error.message, cause: error) }
+        do { self.store = try StoreName(store) } catch {
+            throw StatecastError(.definition, error.message, cause: error)
+        }
         let endpoint = try Reachability.connectable(endpoint, insecure: configuration.insecure)
         if let actions = configuration.actions {
             _ = try Reachability.connectable(actions, insecure: configuration.insecure)
@@ -152,8 +156,11 @@ public final class ActionSender: Service {
     }
 
     /// Stops sending; what has no receipt is told so.
-    public func close() async {
-        await node.stop()
+    public func close() async { await close(because: "the sender was closed") }
+
+    /// Stops sending; what has no receipt is told the cause.
+    package func close(because cause: String) async {
+        await node.stop(because: cause)
         node.shutdown()
         statusNow.finish()
     }

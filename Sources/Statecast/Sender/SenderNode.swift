@@ -38,6 +38,10 @@ actor SenderNode {
     private final class Push {
         let socket: Socket
         let watch: Watch
+        /// Whether a send found nobody there; nothing is sent until somebody is.
+        var isBlocked = false
+        /// Whether it has had a connection before, so that the next one is a new one.
+        var wasConnected = false
 
         init(socket: consuming Socket, watch: Watch) {
             self.socket = socket
@@ -49,8 +53,12 @@ actor SenderNode {
     private static let framesPerTurnMax = 64
 
     init(
-        store: StoreName, endpoint: Endpoint, configuration: SenderConfiguration, intake: SenderIntake,
-        statuses: Broadcast<SenderStatus>, logger: Logger
+        store: StoreName,
+        endpoint: Endpoint,
+        configuration: SenderConfiguration,
+        intake: SenderIntake,
+        statuses: Broadcast<SenderStatus>,
+        logger: Logger
     ) throws {
         do { loop = try PollLoop(name: "statecast-sender") } catch { throw StatecastError(error) }
         self.store = store
@@ -82,13 +90,13 @@ actor SenderNode {
     }
 
     /// Closes the sockets. What has no receipt is told so.
-    func stop() {
+    func stop(because cause: String = "the sender was closed") {
         isStopped = true
         intake.close()
         takeIn()
         answers = nil
         push = nil
-        for ticket in pending.keys.sorted() { giveUp(ticket, because: "the sender was closed") }
+        for ticket in pending.keys.sorted() { giveUp(ticket, because: cause) }
         for waiter in schemaWaiters { waiter.resume(throwing: StatecastError(.closed, "the sender was closed")) }
         schemaWaiters = []
     }
@@ -109,16 +117,16 @@ actor SenderNode {
     func giveUp(_ ticket: Ticket, because cause: String) {
         if !isStopped { takeIn() }
         guard let receipt = pending.removeValue(forKey: ticket) else { return }
-        let number = machine.withdraw(ticket)
-        let reason = number.map { number in
-            Rejection(
+        if let sent = machine.withdraw(ticket) {
+            let reason = Rejection(
                 .outcomeUnknown,
-                "\(cause); action \(number) of session \(machine.session) may or may not have been applied"
+                "\(cause); action \(sent.number) of session \(sent.session) may or may not have been applied"
             )
+            receipt.settle(ActionOutcome(session: sent.session, number: sent.number, result: .failure(reason)))
+        } else {
+            let reason = Rejection(.notSent, "\(cause) before the action was sent; it will not be applied")
+            receipt.settle(.notSent(reason))
         }
-        let notSent = Rejection(.notSent, "\(cause) before the action was sent; it will not be applied")
-        let result = Result<Receipt, Rejection>.failure(reason ?? notSent)
-        receipt.settle(ActionOutcome(session: machine.session, number: number, result: result))
         intake.settled(1)
     }
 
@@ -196,21 +204,36 @@ actor SenderNode {
 
     /// Pushes what the window allows, a bounded number of frames.
     private func flush() {
-        guard let push else { return }
+        guard let push, !push.isBlocked else { return }
         for _ in 0..<Self.framesPerTurnMax {
             guard let frame = machine.nextFrame else { break }
             do throws(ZeroMQError) {
                 guard try push.socket.send(Message.encode(.actions(frame), to: Address(store, .actions))) else {
+                    push.isBlocked = true
                     push.watch.wantsWritable = true
                     return
                 }
+                push.wasConnected = true
             } catch {
                 logger.error("cannot push", metadata: ["error": "\(error)"])
                 return
             }
             perform(machine.pushed(frame, at: clock.now, using: &generator))
         }
+        // More is left than one turn pushes: go on in the next.
         push.watch.wantsWritable = machine.nextFrame != nil
+    }
+
+    /// There is a connection, or room again for what one turn could not push.
+    private func writable() {
+        guard let push else { return }
+        push.watch.wantsWritable = false
+        if push.isBlocked && push.wasConnected {
+            perform(machine.reconnected(at: clock.now, using: &generator))
+        }
+        push.isBlocked = false
+        flush()
+        setTimer()
     }
 
     // MARK: Directives
@@ -221,7 +244,7 @@ actor SenderNode {
             case .subscribe(let topic): subscribe(topic)
             case .unsubscribe(let topic): unsubscribe(topic)
             case .connect(let endpoint): connect(endpoint)
-            case .settle(let ticket, let number, let settlement): settle(ticket, number, settlement)
+            case .settle(let ticket, let sent, let settlement): settle(ticket, sent, settlement)
             case .status(let status):
                 logger.debug("status", metadata: ["store": "\(store)", "status": "\(status)"])
                 statuses.send(status)
@@ -230,30 +253,30 @@ actor SenderNode {
         }
     }
 
-    private func settle(_ ticket: Ticket, _ number: ActionNumber?, _ settlement: Settlement) {
+    private func settle(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Settlement) {
         guard let receipt = pending.removeValue(forKey: ticket) else { return }
-        let session = machine.session
-        switch (settlement, number) {
-        case (.applied(let position), let number?):
-            let confirmation = Receipt(session: session, number: number, position: position)
-            receipt.settle(ActionOutcome(session: session, number: number, result: .success(confirmation)))
+        let result: Result<Receipt, Rejection>
+        switch (settlement, sent) {
+        case (.applied(let position), let sent?):
+            result = .success(Receipt(session: sent.session, number: sent.number, position: position))
             metrics.applied()
         case (.rejected(let rejection), _):
-            receipt.settle(ActionOutcome(session: session, number: number, result: .failure(rejection)))
+            result = .failure(rejection)
             metrics.rejected(rejection.code)
         case (.applied, nil): preconditionFailure("an action without a number was applied: ticket \(ticket.rawValue)")
         }
+        receipt.settle(ActionOutcome(session: sent?.session, number: sent?.number, result: result))
         intake.settled(1)
     }
 
     private func connect(_ advertised: String) {
         do {
             let target = try target(advertised)
-            let socket = try Socket(.push, options: .pusher())
+            let socket = try Socket(.push, options: .pusher(configuration.limits))
             try socket.connect(target)
             let watch = loop.watch(socket) {
             } onWritable: { [weak self] in
-                self?.assumeIsolated { $0.flush() }
+                self?.assumeIsolated { $0.writable() }
             }
             push = Push(socket: socket, watch: watch)
         } catch {
@@ -263,7 +286,9 @@ actor SenderNode {
 
     /// Where to push: what was configured, or what the primary says; its wildcard host is the host reached.
     private func target(_ advertised: String) throws -> Endpoint {
-        if let own = configuration.actions { return try Reachability.connectable(own, insecure: configuration.insecure) }
+        if let own = configuration.actions {
+            return try Reachability.connectable(own, insecure: configuration.insecure)
+        }
         do {
             var target = try Endpoint(advertised)
             if target.isWildcardHost, let host = endpoint.host { target = target.replacingHost(with: host) }

@@ -47,7 +47,8 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     /// Reads 32 lower-case hexadecimal digits; `nil` for anything else.
     public init?(_ text: some StringProtocol) {
         let digits = Array(text.utf8)
-        guard digits.count == 32, let high = Hexadecimal.bits(digits[0..<16]), let low = Hexadecimal.bits(digits[16..<32])
+        guard digits.count == 32, let high = Hexadecimal.bits(digits[0..<16]),
+            let low = Hexadecimal.bits(digits[16..<32])
         else { return nil }
         self.init(high: high, low: low)
     }

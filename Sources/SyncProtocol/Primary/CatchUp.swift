@@ -7,31 +7,44 @@ struct CatchUp {
     /// How many updates had to be composed: what the answer cost.
     let composed: Int
 
-    /// Few updates go as they are, many are composed into one.
+    /// Few updates go as they are. Many are composed, as many into one as surely fit into half a frame.
     init(_ missing: Deque<Update>.SubSequence, limits: Limits) {
-        guard missing.count > limits.catchUpUpdatesMax, let first = missing.first, let last = missing.last else {
+        guard missing.count > limits.catchUpUpdatesMax else {
             updates = Array(missing)
             composed = 0
             return
         }
-        let patches = missing.map { update -> Patch in
+        var updates: [Update] = []
+        var start = missing.startIndex
+        var bytes = 0
+        for index in missing.indices {
+            bytes += missing[index].patch.count
+            let next = missing.index(after: index)
+            if next == missing.endIndex || bytes + missing[next].patch.count > limits.frameBytesMax / 2 {
+                updates += Self.composed(missing[start..<next])
+                (start, bytes) = (next, 0)
+            }
+        }
+        self.updates = updates
+        composed = missing.count
+    }
+
+    /// One update for a part of the chain; the part itself if that would be nested deeper than a replica reads.
+    private static func composed(_ part: Deque<Update>.SubSequence) -> [Update] {
+        guard part.count > 1, let first = part.first, let last = part.last else { return Array(part) }
+        let patches = part.map { update -> Patch in
             do { return try Patch(decoding: update.patch) } catch {
                 preconditionFailure("a patch of our own does not decode: \(error)")
             }
         }
-        let patch = Self.fold(patches[...]).encode()
-        composed = missing.count
-        guard patch.count <= limits.frameBytesMax / 2, (try? Patch(decoding: patch)) != nil else {
-            // Too large for a frame, or nested deeper than a replica reads.
-            updates = Array(missing)
-            return
-        }
-        updates = [Update(lineage: last.lineage, epoch: last.epoch, from: first.from, to: last.to, patch: patch)]
+        let patch = fold(patches[...]).encode()
+        guard (try? Patch(decoding: patch)) != nil else { return Array(part) }
+        return [Update(lineage: last.lineage, epoch: last.epoch, from: first.from, to: last.to, patch: patch)]
     }
 
     /// Composes neighbours first, so that no side grows much larger than the other.
     private static func fold(_ patches: ArraySlice<Patch>) -> Patch {
-        guard patches.count > 2 else { return patches.dropFirst().reduce(patches[patches.startIndex]) { $0.composed(with: $1) } }
+        guard patches.count > 1 else { return patches[patches.startIndex] }
         let middle = patches.startIndex + patches.count / 2
         return fold(patches[..<middle]).composed(with: fold(patches[middle...]))
     }

@@ -14,6 +14,8 @@ struct JoinDesk: Hashable, Sendable {
     private(set) var waiting: OrderedSet<Request> = []
     /// Those that need a snapshot which is being encoded.
     private(set) var awaitingSnapshot: OrderedSet<Request> = []
+    /// Whether a snapshot is being encoded; it is finished even if all who waited for it have left.
+    private var isEncoding = false
     /// Those whose snapshot has come; served first, and with that snapshot however much has changed since.
     private var snapshotReady: OrderedSet<Request> = []
     /// Chunks that somebody asked for, each once however many asked.
@@ -47,10 +49,25 @@ struct JoinDesk: Hashable, Sendable {
 
     mutating func nextChunk() -> ChunkRequest? { chunks.isEmpty ? nil : chunks.removeFirst() }
 
-    mutating func awaitSnapshot(_ request: Request) { awaitingSnapshot.append(request) }
+    /// - Returns: whether nobody has asked for the snapshot yet, so that it has to be encoded.
+    mutating func awaitSnapshot(_ request: Request) -> Bool {
+        awaitingSnapshot.append(request)
+        defer { isEncoding = true }
+        return !isEncoding
+    }
+
+    /// The snapshot cannot be had.
+    ///
+    /// - Returns: those who waited for it.
+    mutating func snapshotFailed() -> OrderedSet<Request> {
+        isEncoding = false
+        defer { awaitingSnapshot = [] }
+        return awaitingSnapshot
+    }
 
     /// The snapshot is there.
     mutating func snapshotArrived() {
+        isEncoding = false
         snapshotReady.formUnion(awaitingSnapshot)
         awaitingSnapshot = []
     }

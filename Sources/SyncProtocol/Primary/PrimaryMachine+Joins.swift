@@ -6,7 +6,6 @@ extension PrimaryMachine {
         switch topic {
         case .feed, .actions: return []
         case .schema:
-            let schema = StoreSchema(lineage: lineage, fingerprint: fingerprint, actions: actions)
             return [.publish(.schema, .schema(schema))]
         case .receipts(let session): return watermark(of: session)
         case .join(let nonce, let position):
@@ -20,7 +19,8 @@ extension PrimaryMachine {
             desk.enqueue(JoinDesk.Request(nonce: nonce, position: position))
             return []
         case .snapshot(let lineage, let revision, let index):
-            guard lineage == self.lineage, let snapshot = desk.shelf.snapshots.first(where: { $0.revision == revision }),
+            guard lineage == self.lineage,
+                let snapshot = desk.shelf.snapshots.first(where: { $0.revision == revision }),
                 snapshot.chunk(index, chunkBytes: limits.chunkBytesMax) != nil
             else {
                 return Self.gone(topic)
@@ -56,8 +56,9 @@ extension PrimaryMachine {
         }
         var bytes = 0
         while bytes < limits.chunkBytesPerTurnMax, let request = desk.nextChunk() {
-            guard let chunk = desk.shelf.use(request.revision, at: now)?
-                .chunk(request.index, chunkBytes: limits.chunkBytesMax)
+            guard
+                let chunk = desk.shelf.use(request.revision, at: now)?
+                    .chunk(request.index, chunkBytes: limits.chunkBytesMax)
             else {
                 // It went while the request waited for its turn.
                 directives += Self.gone(request.topic)
@@ -76,10 +77,19 @@ extension PrimaryMachine {
         desk.snapshotArrived()
     }
 
+    /// The state cannot be encoded: those who wait for it are told so.
+    package mutating func snapshotFailed(_ reason: Rejection) -> [PrimaryDirective] {
+        desk.snapshotFailed().map { .publish($0.topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMax))) }
+    }
+
     private mutating func answer(
-        _ request: JoinDesk.Request, hasWaited: Bool, at now: Instant, time: Timestamp, composed: inout Int
+        _ request: JoinDesk.Request,
+        hasWaited: Bool,
+        at now: Instant,
+        time: Timestamp,
+        composed: inout Int
     ) -> [PrimaryDirective] {
-        if let position = request.position, isValid(position), 
+        if let position = request.position, isValid(position),
             let catchUp = catchUp(from: position.revision, countMax: limits.catchUpComposedMax)
         {
             composed += catchUp.composed
@@ -87,13 +97,9 @@ extension PrimaryMachine {
         }
         // Who has waited for a snapshot gets that one at any cost: the next might be outrun in the same way.
         let countMax = hasWaited ? limits.ringUpdatesMax : limits.catchUpComposedMax
-        guard let snapshot = desk.shelf.newest, hasWaited || isRecent(snapshot),
+        guard let snapshot = desk.shelf.newest, hasWaited || isRecent(snapshot), !wouldRewind(request, to: snapshot),
             let catchUp = catchUp(from: snapshot.revision, countMax: countMax)
-        else {
-            let isFirst = desk.awaitingSnapshot.isEmpty
-            desk.awaitSnapshot(request)
-            return isFirst ? [.encodeSnapshot] : []
-        }
+        else { return desk.awaitSnapshot(request) ? [.encodeSnapshot] : [] }
         composed += catchUp.composed
         _ = desk.shelf.use(snapshot.revision, at: now)
         let offer = Welcome.Offer(
@@ -105,8 +111,19 @@ extension PrimaryMachine {
         return welcome(request, offer: offer, catchUp: catchUp, time: time)
     }
 
+    /// What the store says of its actions; without examples where they would not fit into a frame.
+    private var schema: StoreSchema {
+        let bytes = actions.reduce(0) { $0 + $1.name.utf8.count + ($1.example?.count ?? 0) + 8 }
+        let fits = bytes + Limits.topicBytesMax + 32 <= limits.frameBytesMax
+        let entries = fits ? actions : actions.map { StoreSchema.Entry(name: $0.name, example: nil) }
+        return StoreSchema(lineage: lineage, fingerprint: fingerprint, actions: entries)
+    }
+
     private func welcome(
-        _ request: JoinDesk.Request, offer: Welcome.Offer?, catchUp: CatchUp, time: Timestamp
+        _ request: JoinDesk.Request,
+        offer: Welcome.Offer?,
+        catchUp: CatchUp,
+        time: Timestamp
     ) -> [PrimaryDirective] {
         let welcome = Welcome(
             lineage: lineage,
@@ -119,6 +136,12 @@ extension PrimaryMachine {
         )
         return [.count(.joined), .publish(request.topic, .welcome(welcome))]
             + catchUp.updates.map { .publish(request.topic, .update($0)) }
+    }
+
+    /// Whether a joiner already has more than the snapshot holds.
+    private func wouldRewind(_ request: JoinDesk.Request, to snapshot: SnapshotShelf.Snapshot) -> Bool {
+        guard let position = request.position, isValid(position) else { return false }
+        return position.revision > snapshot.revision
     }
 
     private static func gone(_ topic: Topic) -> [PrimaryDirective] {

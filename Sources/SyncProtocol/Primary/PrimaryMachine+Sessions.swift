@@ -70,7 +70,9 @@ extension PrimaryMachine {
     }
 
     private mutating func refuse(
-        _ id: SessionID, _ reason: Rejection, retryAfter: Duration? = nil
+        _ id: SessionID,
+        _ reason: Rejection,
+        retryAfter: Duration? = nil
     ) -> [PrimaryDirective] {
         [.count(.refused(reason.code))]
             + once(id) { _ in [.publish(.receipts(id), .refusal(Refusal(reason, retryAfter: retryAfter)))] }
@@ -78,7 +80,8 @@ extension PrimaryMachine {
 
     /// Answers a session at most once a turn.
     private mutating func once(
-        _ id: SessionID, _ answer: (borrowing Self) -> [PrimaryDirective]
+        _ id: SessionID,
+        _ answer: (borrowing Self) -> [PrimaryDirective]
     ) -> [PrimaryDirective] {
         answered.insert(id).inserted ? answer(self) : []
     }

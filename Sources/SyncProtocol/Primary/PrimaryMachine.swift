@@ -37,8 +37,15 @@ package struct PrimaryMachine: Hashable, Sendable {
 
     /// A store that begins a lineage.
     package init(
-        store: StoreName, lineage: Lineage, epoch: Epoch, digest: UInt64, fingerprint: UInt64,
-        actions: [StoreSchema.Entry], actionsEndpoint: String, limits: Limits, now: Instant
+        store: StoreName,
+        lineage: Lineage,
+        epoch: Epoch,
+        digest: UInt64,
+        fingerprint: UInt64,
+        actions: [StoreSchema.Entry],
+        actionsEndpoint: String,
+        limits: Limits,
+        now: Instant
     ) {
         self.store = store
         self.lineage = lineage
@@ -66,7 +73,10 @@ package struct PrimaryMachine: Hashable, Sendable {
             outcome = .rejected(rejection.cut(to: limits.rejectionMessageBytesMax))
         }
         sessions.update(session) { entry in
-            precondition(number == entry.expected, "session \(session) expects \(entry.expected), \(number) was resolved")
+            precondition(
+                number == entry.expected,
+                "session \(session) expects \(entry.expected), \(number) was resolved"
+            )
             entry.taken = number
             entry.log.append(outcome, countMax: limits.windowActionsMax)
         }
@@ -99,7 +109,8 @@ package struct PrimaryMachine: Hashable, Sendable {
     package mutating func close(patch: [UInt8], digest: UInt64) -> [PrimaryDirective] {
         guard hasOpenBatch else { return [] }
         let from = uncommitted.last(where: { $0.update != nil })?.update?.to ?? head
-        let update = reduced > from
+        let update =
+            reduced > from
             ? Update(lineage: lineage, epoch: epoch, from: from, to: reduced, patch: patch) : nil
         sequence = sequence.next
         let record = Record(sequence: sequence, update: update, digest: digest, outcomes: batch)

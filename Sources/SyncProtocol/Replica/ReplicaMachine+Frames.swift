@@ -1,7 +1,10 @@
 extension ReplicaMachine {
     /// Takes in a message of the store.
     package mutating func received(
-        _ frame: Frame, on topic: Topic, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ frame: Frame,
+        on topic: Topic,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         var directives: [ReplicaDirective]
         switch (topic, frame) {
@@ -15,7 +18,8 @@ extension ReplicaMachine {
             directives = received(chunk, index: index, on: topic, at: now, using: &generator)
         case (.snapshot, .refusal):
             guard case .pulling(let pull) = phase, pull.snapshot.isOf(topic) else { return [] }
-            directives = rejoin(fromNothing: true, after: .zero, at: now, using: &generator)
+            let jitter = Duration.random(upTo: limits.gapJitterMax, using: &generator)
+            directives = rejoin(fromNothing: true, after: jitter, at: now, using: &generator)
         default: return []
         }
         lastHeard = now
@@ -25,7 +29,9 @@ extension ReplicaMachine {
 
     /// A message on the topic of the join that is under way.
     private mutating func received(
-        answer frame: Frame, at now: Instant, using generator: inout some RandomNumberGenerator
+        answer frame: Frame,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         switch (phase, frame) {
         case (.joining, .welcome(let welcome)): return received(welcome, at: now, using: &generator)
@@ -36,7 +42,9 @@ extension ReplicaMachine {
     }
 
     private mutating func received(
-        _ welcome: Welcome, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ welcome: Welcome,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         backoff.reset()
         heartbeatInterval = max(welcome.heartbeatInterval, .milliseconds(1))
@@ -55,7 +63,9 @@ extension ReplicaMachine {
     }
 
     private mutating func received(
-        _ update: Update, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ update: Update,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         guard let known = followed else { return [] }
         guard update.lineage == known.lineage, update.epoch == known.epoch else {
@@ -77,7 +87,9 @@ extension ReplicaMachine {
     }
 
     private mutating func received(
-        _ heartbeat: Heartbeat, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ heartbeat: Heartbeat,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         guard let known = followed else { return [.time(heartbeat.time)] }
         guard heartbeat.lineage == known.lineage, heartbeat.epoch == known.epoch else {
@@ -89,7 +101,9 @@ extension ReplicaMachine {
     }
 
     private mutating func refused(
-        _ refusal: Refusal, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ refusal: Refusal,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         let delay = backoff.next(using: &generator) + (refusal.retryAfter ?? .zero)
         let directives = [.count(.refused(refusal.reason.code))] + rejoin(after: delay, at: now, using: &generator)
@@ -110,7 +124,10 @@ extension ReplicaMachine {
     /// A frame of another history than the one that is followed. An older incarnation's is late and ignored; of
     /// anything else it cannot be known what it means, so ask.
     private mutating func other(
-        _ lineage: Lineage, _ epoch: Epoch, than known: Position, at now: Instant,
+        _ lineage: Lineage,
+        _ epoch: Epoch,
+        than known: Position,
+        at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         if lineage == known.lineage, epoch < known.epoch { return [] }
@@ -119,7 +136,8 @@ extension ReplicaMachine {
     }
 
     private mutating func gap(
-        at now: Instant, using generator: inout some RandomNumberGenerator
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         let jitter = Duration.random(upTo: limits.gapJitterMax, using: &generator)
         return [.count(.gap)] + rejoin(after: jitter, at: now, using: &generator)

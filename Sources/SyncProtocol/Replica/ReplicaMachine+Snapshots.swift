@@ -29,7 +29,8 @@ extension ReplicaMachine {
         else {
             let reason = Rejection(
                 .incompatible,
-                "a snapshot of 1 to \(limits.snapshotBytesMax) bytes was expected, one of \(offer.bytes) is offered"
+                "a snapshot of 1 to \(limits.snapshotBytesMax) bytes in at most \(SnapshotPull.chunksMax) chunks was "
+                    + "expected, one of \(offer.bytes) bytes in chunks of \(offer.chunkBytes) is offered"
             )
             return incompatible(reason, lineage: welcome.lineage, epoch: welcome.epoch)
         }
@@ -41,7 +42,10 @@ extension ReplicaMachine {
     }
 
     mutating func received(
-        _ chunk: Chunk, index: UInt32, on topic: Topic, at now: Instant,
+        _ chunk: Chunk,
+        index: UInt32,
+        on topic: Topic,
+        at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         guard case .pulling(var pull) = phase, pull.snapshot.isOf(topic), pull.snapshot.received(chunk, index: index)
@@ -57,7 +61,9 @@ extension ReplicaMachine {
     /// The snapshot is complete: show it, then what was held back meanwhile. Where that became too much the snapshot
     /// is shown all the same, and the join goes on from it.
     private mutating func install(
-        _ pull: Pull, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ pull: Pull,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         var directives: [ReplicaDirective] = []
         if let position, position.lineage == pull.target.lineage, position.revision > pull.target.revision {
@@ -87,7 +93,10 @@ extension ReplicaMachine {
     /// It heals by starting from nothing, once. If that fails directly behind a snapshot, or again before a digest was
     /// right, there is nothing to heal: the types differ.
     package mutating func failed(
-        at failed: Position, _ reason: Rejection, now: Instant, using generator: inout some RandomNumberGenerator
+        at failed: Position,
+        _ reason: Rejection,
+        now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         guard let position, position.lineage == failed.lineage, position.epoch == failed.epoch else { return [] }
         healsUnconfirmed += 1

@@ -51,7 +51,8 @@ package struct ReplicaMachine: Hashable, Sendable {
 
     /// Begins: the feed first, the join behind it.
     package mutating func start(
-        at now: Instant, using generator: inout some RandomNumberGenerator
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         [.status(.joining), .subscribe(.feed)] + ask(at: now, using: &generator)
     }
@@ -74,7 +75,8 @@ package struct ReplicaMachine: Hashable, Sendable {
     /// Time has passed. Call it behind taking in what arrived, so that a process that was stopped for a while first
     /// hears what it missed.
     package mutating func tick(
-        at now: Instant, using generator: inout some RandomNumberGenerator
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         guard let nextDeadline, now >= nextDeadline else { return [] }
         switch phase {
@@ -89,7 +91,8 @@ package struct ReplicaMachine: Hashable, Sendable {
     // MARK: Asking
 
     private mutating func ask(
-        at now: Instant, using generator: inout some RandomNumberGenerator
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         let topic = Topic.join(Nonce(using: &generator), position)
         join = Join(topic: topic)
@@ -99,7 +102,9 @@ package struct ReplicaMachine: Hashable, Sendable {
 
     /// Stops what is under way and asks again after a delay.
     mutating func rejoin(
-        fromNothing: Bool = false, after delay: Duration, at now: Instant,
+        fromNothing: Bool = false,
+        after delay: Duration,
+        at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         var directives = leavePull() + leaveJoin()

@@ -44,6 +44,9 @@ struct Outbox: Hashable, Sendable {
         numbered.first { $0.ticket == ticket && !$0.isSettled }?.number
     }
 
+    /// Whether each action that has left could still be pushed in a frame with so much room for actions.
+    func fits(bytesMax: Int) -> Bool { numbered.allSatisfy { $0.bytes.count + Self.framingBytesMax <= bytesMax } }
+
     /// The actions to push next, from the cursor on.
     func actions(countMax: Int, bytesMax: Int) -> [[UInt8]] {
         let window = countMax - cursor.distance(beyond: first)

@@ -5,7 +5,7 @@ package enum SenderDirective: Hashable, Sendable {
     /// Push to this endpoint from now on; a wildcard host stands for the host that was reached.
     case connect(String)
     /// An action is over: tell whoever sent it.
-    case settle(Ticket, ActionNumber?, Settlement)
+    case settle(Ticket, SentAction?, Settlement)
     case status(SenderStatus)
     case count(SenderEvent)
 }
@@ -16,6 +16,17 @@ package struct Ticket: Hashable, Sendable, Comparable {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What an action is called on the wire, from when it left for the first time.
+package struct SentAction: Hashable, Sendable {
+    package let session: SessionID
+    package let number: ActionNumber
+
+    package init(session: SessionID, number: ActionNumber) {
+        self.session = session
+        self.number = number
+    }
 }
 
 /// How an action ended for its sender.

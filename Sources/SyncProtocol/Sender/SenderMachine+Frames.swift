@@ -1,7 +1,10 @@
 extension SenderMachine {
     /// Takes in a message on the topic of the session's receipts.
     package mutating func received(
-        _ frame: Frame, on topic: Topic, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ frame: Frame,
+        on topic: Topic,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         guard topic == self.topic else { return [] }
         switch frame {
@@ -14,7 +17,9 @@ extension SenderMachine {
     }
 
     private mutating func received(
-        _ watermark: Watermark, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ watermark: Watermark,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         if let number = watermark.number, number >= outbox.next {
             return diverged(number, at: now, using: &generator)
@@ -26,7 +31,10 @@ extension SenderMachine {
         }
         var directives: [SenderDirective] = []
         if link?.watermark.endpoint != watermark.endpoint { directives.append(.connect(watermark.endpoint)) }
-        if let link, link.lineage == watermark.lineage {
+        if let link, link.lineage == watermark.lineage, watermark.number != nil || !outbox.numbered.isEmpty {
+            guard watermark.windowActionsMax > 0, outbox.fits(bytesMax: roomForActions(in: watermark)) else {
+                return giveUpSession(.limitsLowered, using: &generator) + ask(at: now, using: &generator)
+            }
             self.link?.watermark = watermark
             self.link?.rewoundTo = nil
             outbox.rewind(to: watermark.number?.next ?? outbox.first)
@@ -40,9 +48,11 @@ extension SenderMachine {
         return directives + changed(to: .open)
     }
 
-    /// Another history: it has none of what was sent before, and nobody can tell any more what became of that.
+    /// A session that this primary does not have. In another history nobody can tell any more what became of what was
+    /// sent; in the same one nothing is outstanding.
     private mutating func begin(_ watermark: Watermark) -> [SenderDirective] {
-        let directives = link == nil ? [] : [.count(.lineageChanged)] + giveUpNumbered(.otherLineage)
+        let isOther = link.map { $0.lineage != watermark.lineage } ?? false
+        let directives = isOther ? [.count(.lineageChanged)] + giveUpNumbered(.otherLineage) : []
         link = Link(
             lineage: watermark.lineage,
             opened: watermark.opened,
@@ -53,7 +63,9 @@ extension SenderMachine {
     }
 
     private mutating func received(
-        _ receipts: Receipts, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ receipts: Receipts,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         guard let link, receipts.lineage == link.lineage else { return [] }
         var directives: [SenderDirective] = []
@@ -64,8 +76,8 @@ extension SenderMachine {
             switch outcome {
             case .applied(let revision):
                 let position = Position(lineage: receipts.lineage, epoch: receipts.epoch, revision: revision)
-                directives.append(.settle(ticket, number, .applied(position)))
-            case .rejected(let rejection): directives.append(.settle(ticket, number, .rejected(rejection)))
+                directives.append(.settle(ticket, sent(number), .applied(position)))
+            case .rejected(let rejection): directives.append(.settle(ticket, sent(number), .rejected(rejection)))
             }
         }
         guard !directives.isEmpty else { return [] }
@@ -86,7 +98,9 @@ extension SenderMachine {
     }
 
     private mutating func received(
-        _ refusal: Refusal, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ refusal: Refusal,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         let count = SenderDirective.count(.refused(refusal.reason.code))
         let delay = backoff.next(using: &generator)
@@ -102,7 +116,9 @@ extension SenderMachine {
     }
 
     private mutating func diverged(
-        _ number: ActionNumber, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ number: ActionNumber,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         let reason = Rejection(
             .sessionDiverged,
@@ -114,7 +130,9 @@ extension SenderMachine {
 
     /// Nothing can be sent: what never left fails with the reason, what left is unknown.
     private mutating func refuse(
-        _ reason: Rejection, until: Instant, using generator: inout some RandomNumberGenerator
+        _ reason: Rejection,
+        until: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         let unsent = outbox.removeQueued { _ in true }.map { SenderDirective.settle($0.ticket, nil, .rejected(reason)) }
         let directives = giveUpSession(reason, using: &generator)
@@ -125,7 +143,8 @@ extension SenderMachine {
     /// Numbers that are given up may never have arrived, and then the primary goes on to expect them: what comes next
     /// needs a new session.
     private mutating func giveUpSession(
-        _ cause: Rejection, using generator: inout some RandomNumberGenerator
+        _ cause: Rejection,
+        using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         let directives = giveUpNumbered(cause)
         session = SessionID(using: &generator)
@@ -133,13 +152,15 @@ extension SenderMachine {
         return directives
     }
 
+    private func sent(_ number: ActionNumber) -> SentAction { SentAction(session: session, number: number) }
+
     private mutating func giveUpNumbered(_ cause: Rejection) -> [SenderDirective] {
         outbox.abandonNumbered().map { action in
             let reason = Rejection(
                 .outcomeUnknown,
                 "action \(action.number) of session \(session) may or may not have been applied: \(cause.message)"
             )
-            return .settle(action.ticket, action.number, .rejected(reason))
+            return .settle(action.ticket, sent(action.number), .rejected(reason))
         }
     }
 }
@@ -152,6 +173,10 @@ extension Rejection {
     fileprivate static let otherLineage = Rejection(
         .outcomeUnknown,
         "the primary began a new history and does not know what it did before"
+    )
+    fileprivate static let limitsLowered = Rejection(
+        .tooLarge,
+        "the primary's limits are now below what was sent"
     )
     fileprivate static let sessionForgotten = Rejection(
         .unknownSession,

@@ -47,7 +47,8 @@ package struct SenderMachine: Hashable, Sendable {
     var topic: Topic { .receipts(session) }
 
     /// Begins: asks for the watermark.
-    package mutating func start(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective] {
+    package mutating func start(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective]
+    {
         [.status(.connecting)] + ask(at: now, using: &generator)
     }
 
@@ -68,9 +69,10 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// Nobody waits for the action any longer.
     ///
-    /// - Returns: its number if it has left, so that its outcome is unknown; `nil` if it had not left and never will.
-    package mutating func withdraw(_ ticket: Ticket) -> ActionNumber? {
-        outbox.withdraw(ticket) ? nil : outbox.number(of: ticket)
+    /// - Returns: its session and number if it has left, so that its outcome is unknown; `nil` if it had not left and never will.
+    package mutating func withdraw(_ ticket: Ticket) -> SentAction? {
+        guard !outbox.withdraw(ticket), let number = outbox.number(of: ticket) else { return nil }
+        return SentAction(session: session, number: number)
     }
 
     /// The frame to push next, if there is one and the window allows it.
@@ -78,7 +80,7 @@ package struct SenderMachine: Hashable, Sendable {
         guard case .open = phase, let link else { return nil }
         let actions = outbox.actions(
             countMax: min(link.watermark.windowActionsMax, limits.windowActionsMax),
-            bytesMax: min(link.watermark.frameBytesMax, limits.frameBytesMax) - Self.frameOverheadBytesMax
+            bytesMax: roomForActions(in: link.watermark)
         )
         guard !actions.isEmpty else { return nil }
         return ActionsFrame(
@@ -96,18 +98,34 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// The socket took the frame.
     package mutating func pushed(
-        _ frame: ActionsFrame, at now: Instant, using generator: inout some RandomNumberGenerator
+        _ frame: ActionsFrame,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         outbox.left(count: frame.actions.count)
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
         return [.count(.framePushed(actions: frame.actions.count))]
     }
 
+    /// The socket had nobody to push to, and has again. It may be another primary, so ask where it stands before anything
+    /// more leaves: what leaves under the old lineage ends as unknown.
+    package mutating func reconnected(
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        guard case .open = phase else { return [] }
+        return ask(at: now, using: &generator)
+    }
+
     /// The most bytes of an action, as far as it is known.
     var actionBytesMax: Int {
         guard let watermark = link?.watermark else { return limits.actionBytesMax }
-        let frameBytesMax = min(watermark.frameBytesMax, limits.frameBytesMax)
-        return min(watermark.actionBytesMax, frameBytesMax - Self.frameOverheadBytesMax - Outbox.framingBytesMax)
+        return min(watermark.actionBytesMax, roomForActions(in: watermark) - Outbox.framingBytesMax)
+    }
+
+    /// The most bytes of actions, each with what CBOR puts in front of it, in a frame.
+    func roomForActions(in watermark: Watermark) -> Int {
+        min(watermark.frameBytesMax, limits.frameBytesMax) - Self.frameOverheadBytesMax
     }
 
     // MARK: Time
@@ -124,7 +142,8 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// Time has passed. Call it behind taking in what arrived.
     package mutating func tick(
-        at now: Instant, using generator: inout some RandomNumberGenerator
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         guard let nextDeadline, now >= nextDeadline else { return [] }
         return ask(at: now, using: &generator)

@@ -52,7 +52,8 @@ extension Topic {
             self = .receipts(session)
         case ("snapshot", _):
             guard parts.count == 4, let lineage = Hexadecimal.bits(parts[1]),
-                let revision = Address.decimal(parts[2]), let index = Address.decimal(parts[3]).flatMap(UInt32.init(exactly:))
+                let revision = Address.decimal(parts[2]),
+                let index = Address.decimal(parts[3]).flatMap(UInt32.init(exactly:))
             else { throw .unknownTopic(store, expected: "snapshot/<16 hex digits>/<revision>/<index>") }
             self = .snapshot(Lineage(bits: lineage), Revision(revision), index: index)
         default:

@@ -64,8 +64,13 @@ package struct Welcome: Hashable, Sendable {
     package let offer: Offer?
 
     package init(
-        lineage: Lineage, epoch: Epoch, head: Revision, time: Timestamp, fingerprint: UInt64,
-        heartbeatInterval: Duration, offer: Offer?
+        lineage: Lineage,
+        epoch: Epoch,
+        head: Revision,
+        time: Timestamp,
+        fingerprint: UInt64,
+        heartbeatInterval: Duration,
+        offer: Offer?
     ) {
         self.lineage = lineage
         self.epoch = epoch
@@ -113,8 +118,14 @@ package struct Watermark: Hashable, Sendable {
     package let endpoint: String
 
     package init(
-        lineage: Lineage, epoch: Epoch, number: ActionNumber?, opened: JournalSequence, windowActionsMax: Int,
-        actionBytesMax: Int, frameBytesMax: Int, endpoint: String
+        lineage: Lineage,
+        epoch: Epoch,
+        number: ActionNumber?,
+        opened: JournalSequence,
+        windowActionsMax: Int,
+        actionBytesMax: Int,
+        frameBytesMax: Int,
+        endpoint: String
     ) {
         self.lineage = lineage
         self.epoch = epoch
@@ -209,7 +220,11 @@ package struct ActionsFrame: Hashable, Sendable {
     package let actions: [[UInt8]]
 
     package init(
-        lineage: Lineage, session: SessionID, opened: JournalSequence, base: ActionNumber, first: ActionNumber,
+        lineage: Lineage,
+        session: SessionID,
+        opened: JournalSequence,
+        base: ActionNumber,
+        first: ActionNumber,
         actions: [[UInt8]]
     ) {
         self.lineage = lineage

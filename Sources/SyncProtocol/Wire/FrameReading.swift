@@ -10,7 +10,10 @@ extension Frame {
         let count = try reader.arrayCount()
         let number = count > 0 ? try reader.unsigned() : .max
         guard let kind = FrameKind(rawValue: number) else {
-            throw CodingFailure(.malformed, "a frame begins with its kind, 0 to 9, but \(count > 0 ? "\(number)" : "nothing") came")
+            throw CodingFailure(
+                .malformed,
+                "a frame begins with its kind, 0 to 9, but \(count > 0 ? "\(number)" : "nothing") came"
+            )
         }
         let fields = kind.fieldCount
         guard count > fields else {

@@ -25,7 +25,10 @@ extension Blob {
         switch action {
         case let action as BlobWritten:
             blob.writes += 1
-            blob.text = String(repeating: Character(Unicode.Scalar(UInt8(97 + blob.writes % 26))), count: action.letters)
+            blob.text = String(
+                repeating: Character(Unicode.Scalar(UInt8(97 + blob.writes % 26))),
+                count: action.letters
+            )
         case let action as PartAdded: blob.parts[action.name] = String(repeating: "p", count: action.letters)
         default: break
         }
@@ -34,7 +37,8 @@ extension Blob {
 
 /// Runs the body beside a primary of a blob; it gets the primary's address.
 func withBlob(
-    _ configure: (inout PrimaryConfiguration) -> Void = { _ in }, _ body: (PrimaryAddress) async throws -> Void
+    _ configure: (inout PrimaryConfiguration) -> Void = { _ in },
+    _ body: (PrimaryAddress) async throws -> Void
 ) async throws {
     var configuration = PrimaryConfiguration.anyPorts
     configuration.limits = .quick

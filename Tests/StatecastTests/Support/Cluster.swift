@@ -68,7 +68,8 @@ struct CounterPrimary {
 
 /// Runs the body beside a primary of the counter app.
 func withCounter(
-    _ configure: (inout PrimaryConfiguration) -> Void = { _ in }, _ body: (CounterPrimary) async throws -> Void
+    _ configure: (inout PrimaryConfiguration) -> Void = { _ in },
+    _ body: (CounterPrimary) async throws -> Void
 ) async throws {
     let cluster = try await CounterPrimary.start(configure)
     try await body(cluster)
@@ -108,7 +109,9 @@ extension ActionSender {
     /// Sends an action until its outcome is known: the primary may be starting again just now.
     func sendKnown(_ action: some Action) async throws -> Receipt {
         while true {
-            do { return try await send(action) } catch let rejection as Rejection where rejection.code == .outcomeUnknown {
+            do { return try await send(action) } catch let rejection as Rejection
+                where rejection.code == .outcomeUnknown
+            {
                 continue
             }
         }

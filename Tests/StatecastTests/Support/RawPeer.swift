@@ -68,7 +68,9 @@ actor RawPeer {
     /// The next message whose address is the topic, as a frame. Others are passed over.
     nonisolated func next(on topic: String) async throws -> Frame {
         for await message in messages {
-            guard message.starts(with: Array(topic.utf8) + [0]), let (_, body) = Message.split(message) else { continue }
+            guard message.starts(with: Array(topic.utf8) + [0]), let (_, body) = Message.split(message) else {
+                continue
+            }
             return try Frame(decoding: body)
         }
         throw StatecastError(.closed, "the peer ended")
@@ -94,7 +96,11 @@ enum WireAction {
     }
 
     static func message(
-        _ actions: [[UInt8]], first: UInt64, session: SessionID, _ watermark: Watermark, base: UInt64 = 1,
+        _ actions: [[UInt8]],
+        first: UInt64,
+        session: SessionID,
+        _ watermark: Watermark,
+        base: UInt64 = 1,
         store: String = "counter"
     ) throws -> [UInt8] {
         let frame = ActionsFrame(

@@ -3,7 +3,10 @@ import SyncProtocol
 extension Cluster {
     /// What must hold once everything is at rest, and does not.
     func violations(mayForgetSessions: Bool) -> [String] {
-        replicas.enumerated().flatMap { index, replica in violations(of: replica).map { "replica \(index): \($0)" } }
+        (pastReplicas + replicas).flatMap { violations(ofShown: $0) }
+            + replicas.enumerated().flatMap { index, replica in
+                violations(of: replica).map { "replica \(index): \($0)" }
+            }
             + senders.enumerated().flatMap { index, sender in
                 violations(of: sender, mayForgetSessions: mayForgetSessions).map { "sender \(index): \($0)" }
             }
@@ -14,16 +17,23 @@ extension Cluster {
 
     private func primary(of lineage: Lineage) -> ModelPrimary? { primaries.first { $0.machine.lineage == lineage } }
 
-    private func violations(of replica: ModelReplica) -> [String] {
+    private func violations(ofShown replica: ModelReplica) -> [String] {
         var violations = replica.violations
         for (position, digest) in zip(replica.shown, replica.digests)
         where primary(of: position.lineage)?.digests[position.revision] != digest {
-            violations.append("showed what the primary never was, at \(position)")
+            violations.append("a replica showed what the primary never was, at \(position)")
         }
+        return violations
+    }
+
+    private func violations(of replica: ModelReplica) -> [String] {
+        var violations: [String] = []
         if replica.machine.position?.lineage != primary.machine.lineage { violations.append("follows another history") }
         if replica.digests.last != primary.digest { violations.append("ends in another state") }
         if replica.link.wanted != [Address(Fixture.store(), .feed).bytes: 1] {
-            violations.append("keeps subscriptions: \(replica.link.wanted.keys.map { String(decoding: $0, as: UTF8.self) })")
+            violations.append(
+                "keeps subscriptions: \(replica.link.wanted.keys.map { String(decoding: $0, as: UTF8.self) })"
+            )
         }
         return violations
     }

@@ -13,7 +13,10 @@ struct Cluster {
     /// Those before it. Each was the only one of its lineage.
     private(set) var pastPrimaries: [ModelPrimary] = []
     private(set) var replicas: [ModelReplica]
+    private(set) var pastReplicas: [ModelReplica] = []
     private(set) var senders: [ModelSender]
+    /// What primaries counted.
+    private(set) var events: Set<PrimaryEvent> = []
 
     init(seed: UInt64, replicas replicaCount: Int = 3, senders senderCount: Int = 3, limits: Limits) throws {
         var generator = SeededGenerator(seed: seed)
@@ -29,7 +32,9 @@ struct Cluster {
     }
 
     private static func primary(
-        _ limits: Limits, at now: Instant, using generator: inout SeededGenerator
+        _ limits: Limits,
+        at now: Instant,
+        using generator: inout SeededGenerator
     ) -> ModelPrimary {
         ModelPrimary(
             PrimaryMachine(
@@ -67,26 +72,40 @@ struct Cluster {
             for _ in 0...generator.below(4) where isRunning(senders[sender].stoppedUntil) {
                 try senders[sender].receive(at: now)
             }
-        case 13: for _ in 0..<generator.below(4) { senders[sender].submit() }
+        case 13: for _ in 0..<generator.below(3) { senders[sender].submit() }
         case 14: senders[sender].flush(at: now)
-        default: if generator.oneIn(8) { try fail(replica: replica, sender: sender, restarts: restarts) }
+        default: if generator.oneIn(2) { try fail(replica: replica, sender: sender, restarts: restarts) }
         }
         try tick()
     }
 
     private mutating func fail(replica: Int, sender: Int, restarts: Bool) throws {
-        switch generator.below(9) {
+        switch generator.below(14) {
         case 0...1: replicas[replica].link.loseBurst(using: &generator)
-        case 2: senders[sender].link.loseBurst(using: &generator)
-        case 3: senders[sender].pushed = []
-        case 4: senders[sender].withdraw()
-        case 5: try dropped(replicas[replica].link.reconnect())
-        case 6: try dropped(senders[sender].link.reconnect())
-        case 7:
+        case 2...4: senders[sender].link.loseBurst(using: &generator)
+        case 5...6: senders[sender].pushed = []
+        case 7...8: senders[sender].withdraw()
+        case 9: try dropped(replicas[replica].link.reconnect())
+        case 10: try dropped(senders[sender].link.reconnect())
+        case 11:
             let until = now.advanced(by: .milliseconds(generator.below(8000)))
-            if generator.oneIn(2) { replicas[replica].stoppedUntil = until } else { senders[sender].stoppedUntil = until }
-        default: if restarts, generator.oneIn(3) { restart() }
+            if generator.oneIn(2) {
+                replicas[replica].stoppedUntil = until
+            } else {
+                senders[sender].stoppedUntil = until
+            }
+        case 12: try replace(replica)
+        default: if restarts, generator.oneIn(6) { restart() }
         }
+    }
+
+    /// A replica ends without a word, and another begins in its place.
+    private mutating func replace(_ index: Int) throws {
+        let topics = replicas[index].link.reconnect()
+        pastReplicas.append(replicas[index])
+        replicas[index] = ModelReplica(limits: limits, seed: generator.next(), at: now)
+        try replicas[index].start(at: now)
+        try dropped(topics)
     }
 
     /// The primary ends without a word, and another begins with a new lineage in its place.
@@ -148,6 +167,7 @@ struct Cluster {
     }
 
     private mutating func publish(_ directives: [PrimaryDirective]) {
+        for case .count(let event) in directives { events.insert(event) }
         for case .publish(let topic, let frame) in directives {
             let address = Address(Fixture.store(), topic)
             let (bytes, message) = (address.bytes, Message.encode(frame, to: address))
@@ -180,8 +200,12 @@ struct Cluster {
             endTurn()
             publish(primary.commit(.max, at: now))
             primary.finishSnapshot(at: now)
-            for index in replicas.indices { while !replicas[index].link.messages.isEmpty { try replicas[index].receive(at: now) } }
-            for index in senders.indices { while !senders[index].link.messages.isEmpty { try senders[index].receive(at: now) } }
+            for index in replicas.indices {
+                while !replicas[index].link.messages.isEmpty { try replicas[index].receive(at: now) }
+            }
+            for index in senders.indices {
+                while !senders[index].link.messages.isEmpty { try senders[index].receive(at: now) }
+            }
             try tick()
             if isAtRest { return true }
         }
@@ -189,7 +213,8 @@ struct Cluster {
     }
 
     private var isAtRest: Bool {
-        primary.isQuiet && senders.allSatisfy { $0.machine.pendingCount == 0 && $0.pushed.isEmpty && $0.link.wanted.count == 1 }
+        primary.isQuiet
+            && senders.allSatisfy { $0.machine.pendingCount == 0 && $0.pushed.isEmpty && $0.link.wanted.count == 1 }
             && replicas.allSatisfy { $0.status == .live && $0.machine.position?.revision == primary.machine.head }
     }
 }

@@ -9,7 +9,10 @@ struct ModelReplica {
     private(set) var document: Value?
     /// What the document showed, in order.
     private(set) var shown: [Position] = []
+    /// The digest of each state shown.
+    private(set) var digests: [UInt64] = []
     private(set) var violations: [String] = []
+    private(set) var events: Set<ReplicaEvent> = []
     var generator: SeededGenerator
     var stoppedUntil = Instant.origin
 
@@ -51,7 +54,8 @@ struct ModelReplica {
                 try show(value, at: position)
             case .verify(let position, let digest): verify(position, digest)
             case .status(let status): self.status = status
-            case .time, .count: break
+            case .count(let event): events.insert(event)
+            case .time: break
             }
         }
     }
@@ -64,9 +68,6 @@ struct ModelReplica {
         shown.append(position)
         digests.append(ModelPrimary.digest(of: value))
     }
-
-    /// The digest of each state shown.
-    private(set) var digests: [UInt64] = []
 
     private mutating func verify(_ position: Position, _ digest: UInt64) {
         guard shown.last == position || shown.last?.revision == position.revision, digests.last == digest else {

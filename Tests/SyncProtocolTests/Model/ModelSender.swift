@@ -10,6 +10,7 @@ struct ModelSender {
     /// Actions that were withdrawn before they left.
     private(set) var notSent: Set<ModelAction> = []
     private(set) var violations: [String] = []
+    private(set) var events: Set<SenderEvent> = []
     private var actions: [Ticket: ModelAction] = [:]
     private let index: Int
     private(set) var serial = 0
@@ -39,8 +40,9 @@ struct ModelSender {
 
     /// Withdraws the newest action that is not settled.
     mutating func withdraw() {
-        guard let (ticket, action) = actions.filter({ settlements[$0.value] == nil && !notSent.contains($0.value) })
-            .max(by: { $0.key < $1.key })
+        guard
+            let (ticket, action) = actions.filter({ settlements[$0.value] == nil && !notSent.contains($0.value) })
+                .max(by: { $0.key < $1.key })
         else { return }
         if machine.withdraw(ticket) == nil { notSent.insert(action) }
     }
@@ -64,7 +66,8 @@ struct ModelSender {
             case .subscribe(let topic): link.subscribe(Address(Fixture.store(), topic).bytes)
             case .unsubscribe(let topic): link.unsubscribe(Address(Fixture.store(), topic).bytes)
             case .settle(let ticket, _, let settlement): settle(ticket, settlement)
-            case .connect, .status, .count: break
+            case .count(let event): events.insert(event)
+            case .connect, .status: break
             }
         }
     }

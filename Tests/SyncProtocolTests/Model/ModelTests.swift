@@ -8,18 +8,22 @@ import Testing
         $0.catchUpUpdatesMax = 3
         $0.catchUpComposedMax = 20
         $0.ringUpdatesMax = 40
-        $0.chunkBytesMax = 16
+        $0.chunkBytesMax = 4
         $0.chunksAheadMax = 2
-        $0.backlogBytesMax = 600
+        $0.backlogBytesMax = 300
         $0.joinsPerTurnMax = 1
         $0.joinsWaitingMax = 2
-        $0.chunkBytesPerTurnMax = 32
+        $0.chunkBytesPerTurnMax = 8
         $0.snapshotsMax = 2
         $0.snapshotRetention = .seconds(5)
     }
 
     private func run(
-        _ seed: UInt64, steps: Int = 1200, restarts: Bool, mayForgetSessions: Bool = false, limits: Limits = limits
+        _ seed: UInt64,
+        steps: Int = 1200,
+        restarts: Bool,
+        mayForgetSessions: Bool = false,
+        limits: Limits = limits
     ) throws {
         var cluster = try Cluster(seed: seed, limits: limits)
         for _ in 0..<steps { try cluster.step(restarts: restarts) }
@@ -27,6 +31,26 @@ import Testing
         #expect(isAtRest, "seed \(seed) does not come to rest")
         let violations = cluster.violations(mayForgetSessions: mayForgetSessions)
         #expect(violations == [], "seed \(seed)")
+    }
+
+    @Test func `every fault that is meant to happen does`() throws {
+        var (ofPrimary, ofReplicas, ofSenders): (Set<PrimaryEvent>, Set<ReplicaEvent>, Set<SenderEvent>) = ([], [], [])
+        for seed in UInt64(1000)..<1025 {
+            var cluster = try Cluster(seed: seed, limits: Self.limits)
+            for _ in 0..<1200 { try cluster.step(restarts: true) }
+            ofPrimary.formUnion(cluster.events)
+            for replica in cluster.replicas { ofReplicas.formUnion(replica.events) }
+            for sender in cluster.senders { ofSenders.formUnion(sender.events) }
+        }
+        #expect(
+            ofPrimary.isSuperset(of: [
+                .duplicates(1), .outOfOrder, .otherLineage, .joined, .joinAbandoned, .chunkPublished, .sessionOpened,
+                .refused(.busy), .refused(.snapshotGone),
+            ])
+        )
+        #expect(ofReplicas.isSuperset(of: [.joining, .gap, .backlogOverflow, .refused(.busy)]))
+        #expect(ofReplicas.isDisjoint(with: [.diverged]))
+        #expect(ofSenders.isSuperset(of: [.asked, .rewound, .lineageChanged]))
     }
 
     @Test(arguments: 0..<150)

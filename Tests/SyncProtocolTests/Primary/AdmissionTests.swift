@@ -6,9 +6,11 @@ import Testing
         var bench = PrimaryBench()
         bench.push(1...3)
         bench.push(4...4)
-        #expect(bench.settle().receipts().mapValues { $0 } == [
-            1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
-        ])
+        #expect(
+            bench.settle().receipts().mapValues { $0 } == [
+                1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
+            ]
+        )
     }
 
     @Test func `of a frame that was partly seen before only the rest is applied`() {

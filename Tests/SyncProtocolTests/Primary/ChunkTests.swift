@@ -4,7 +4,11 @@ import Testing
 @Suite struct `Chunks of snapshots on the primary` {
     /// A primary with a snapshot of ten bytes at revision 0, in chunks of four.
     private func bench(_ change: (inout Limits) -> Void = { _ in }) -> PrimaryBench {
-        var bench = PrimaryBench(.with { $0.chunkBytesMax = 4; change(&$0) })
+        var bench = PrimaryBench(
+            .with {
+                $0.chunkBytesMax = 4; change(&$0)
+            }
+        )
         _ = bench.join()
         bench.snapshotEncoded(Array(0..<10), at: 0)
         _ = bench.serve()

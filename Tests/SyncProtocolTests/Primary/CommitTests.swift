@@ -94,9 +94,11 @@ import Testing
         bench.verdicts[3] = nil
         bench.push(2...4)
         let visible = bench.settle()
-        #expect(visible.receipts() == [
-            1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
-        ])
+        #expect(
+            visible.receipts() == [
+                1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
+            ]
+        )
         bench.push(1...1, of: Fixture.otherSession)
         #expect(bench.settle().receipts(of: Fixture.otherSession) == [1: .applied(Revision(5))])
     }

@@ -34,6 +34,25 @@ import Testing
         #expect(updates == [Fixture.update(1, 5)])
     }
 
+    @Test func `as many updates are composed into one as surely fit into half a frame`() {
+        let bytes = (2...5).reduce(0) { $0 + Fixture.patch(to: $1).count }
+        for (frameBytesMax, spans) in [
+            (2 * bytes, [(1, 5)]), (2 * bytes - 1, [(1, 4), (4, 5)]), (1, [(1, 2), (2, 3), (3, 4), (4, 5)]),
+        ] {
+            var bench = PrimaryBench(
+                .with {
+                    $0.catchUpUpdatesMax = 3
+                    $0.frameBytesMax = frameBytesMax
+                }
+            )
+            bench.advance(by: 5)
+            let topic = PrimaryBench.join(1, Fixture.position(1))
+            let updates = bench.join(from: Fixture.position(1)).updates(on: topic)
+            #expect(updates.map(\.from) == spans.map { Revision(UInt64($0.0)) })
+            #expect(updates.map(\.to) == spans.map { Revision(UInt64($0.1)) })
+        }
+    }
+
     @Test func `a joiner that missed more than catchUpComposedMax updates starts from a snapshot`() {
         var bench = PrimaryBench(.with { $0.catchUpComposedMax = 4 })
         bench.advance(by: 5)
@@ -105,7 +124,11 @@ import Testing
     }
 
     @Test func `joiners that waited for a snapshot are served however far the head moved meanwhile`() throws {
-        var bench = PrimaryBench(.with { $0.catchUpComposedMax = 4; $0.catchUpUpdatesMax = 2 })
+        var bench = PrimaryBench(
+            .with {
+                $0.catchUpComposedMax = 4; $0.catchUpUpdatesMax = 2
+            }
+        )
         _ = bench.join()
         bench.advance(by: 20)
         bench.snapshotEncoded([1], at: 0)
@@ -148,7 +171,11 @@ import Testing
     }
 
     @Test func `a turn ends once composedPerTurnMax updates were composed`() {
-        var bench = PrimaryBench(.with { $0.catchUpUpdatesMax = 1; $0.composedPerTurnMax = 8 })
+        var bench = PrimaryBench(
+            .with {
+                $0.catchUpUpdatesMax = 1; $0.composedPerTurnMax = 8
+            }
+        )
         bench.advance(by: 4)
         for nonce in UInt64(1)...3 { _ = bench.machine.subscribed(to: PrimaryBench.join(nonce, Fixture.position(0))) }
         #expect(Set(bench.serve().topics).count == 2)

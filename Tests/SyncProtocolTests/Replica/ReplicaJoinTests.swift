@@ -81,6 +81,22 @@ import Testing
         #expect(bench.receive(Fixture.update(5, 6)).applied == [6])
     }
 
+    @Test func `while it asks or waits to ask, the feed changes nothing: the welcome will tell`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.receive(Fixture.update(6, 7))
+        for _ in 0..<2 {
+            let deadline = bench.machine.nextDeadline
+            let subscriptions = bench.subscriptions
+            #expect(bench.receive(Fixture.update(5, 6)) == [])
+            #expect(bench.receive(Fixture.update(0, 1, lineage: Fixture.otherLineage)) == [])
+            #expect(bench.heartbeat(head: 1, lineage: Fixture.otherLineage) == [.time(Fixture.time)])
+            #expect(bench.heartbeat(head: 9, epoch: Epoch(4)) == [.time(Fixture.time)])
+            #expect(bench.machine.nextDeadline == deadline)
+            #expect(bench.subscriptions == subscriptions)
+            bench.wait()
+        }
+    }
+
     @Test func `a welcome that cannot be followed makes it ask from nothing, with a delay`() {
         for (head, lineage) in [(UInt64(4), Fixture.lineage), (5, Fixture.otherLineage)] {
             var bench = ReplicaBench.live(at: 5)
@@ -94,7 +110,11 @@ import Testing
     }
 
     @Test func `without an answer it asks again with a fresh nonce, ever more slowly`() {
-        var bench = ReplicaBench(.with { $0.retryDelayMin = .seconds(1); $0.retryDelayMax = .seconds(4) })
+        var bench = ReplicaBench(
+            .with {
+                $0.retryDelayMin = .seconds(1); $0.retryDelayMax = .seconds(4)
+            }
+        )
         var delays: [Duration] = []
         for _ in 0..<6 {
             let asked = bench.now

@@ -4,7 +4,11 @@ import Testing
 @Suite struct `A replica that pulls a snapshot` {
     /// One that was offered six chunks of two bytes at revision 5, the primary standing at a head.
     private func pulling(head: UInt64 = 5, _ change: (inout Limits) -> Void = { _ in }) -> ReplicaBench {
-        var bench = ReplicaBench(.with { $0.chunksAheadMax = 3; change(&$0) })
+        var bench = ReplicaBench(
+            .with {
+                $0.chunksAheadMax = 3; change(&$0)
+            }
+        )
         bench.welcome(head: head, offer: ReplicaBench.offer(5, bytes: 11, chunk: 2))
         return bench
     }
@@ -100,6 +104,8 @@ import Testing
         #expect(bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(4), index: 0)) == [])
         bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(5), index: 1))
         #expect(bench.chunksAsked == [])
+        #expect(bench.subscriptions == [.feed], "it asks a random moment later, apart from the others")
+        bench.wait()
         #expect(bench.joinsFrom == .some(nil))
         #expect(bench.subscriptions.count == 2)
         bench.install(at: 6)

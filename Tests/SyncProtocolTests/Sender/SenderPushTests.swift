@@ -104,7 +104,9 @@ import Testing
         }
         bench.send(bytes: bytesMax ?? 0)
         let frame = bench.push().first
-        #expect(frame.map { Message.encode(.actions($0), to: Address(Fixture.store(), .actions)).count <= 1000 } == true)
+        #expect(
+            frame.map { Message.encode(.actions($0), to: Address(Fixture.store(), .actions)).count <= 1000 } == true
+        )
     }
 
     @Test func `what left already is still sent when the primary lowers its limit: its number cannot be left out`() {
@@ -123,7 +125,7 @@ import Testing
         bench.push()
         let queued = bench.send()[0]
         #expect(bench.machine.withdraw(queued) == nil)
-        #expect(bench.machine.withdraw(left) == ActionNumber(1))
+        #expect(bench.machine.withdraw(left)?.number == ActionNumber(1))
         #expect(bench.push() == [])
         bench.watermark(0)
         #expect(bench.push().map(\.numbers) == [1...1], "its number cannot be left out")

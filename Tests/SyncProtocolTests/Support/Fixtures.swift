@@ -27,7 +27,10 @@ enum Fixture {
     }
 
     static func update(
-        _ from: UInt64, _ to: UInt64, epoch: Epoch = epoch, lineage: Lineage = lineage
+        _ from: UInt64,
+        _ to: UInt64,
+        epoch: Epoch = epoch,
+        lineage: Lineage = lineage
     ) -> Update {
         Update(lineage: lineage, epoch: epoch, from: Revision(from), to: Revision(to), patch: patch(to: to))
     }

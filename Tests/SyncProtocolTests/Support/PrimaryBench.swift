@@ -29,7 +29,10 @@ struct PrimaryBench {
     /// Takes a frame in and resolves what it lets through.
     @discardableResult
     mutating func push(
-        _ numbers: ClosedRange<UInt64>, of session: SessionID = Fixture.session, opened: UInt64 = 0, base: UInt64 = 1,
+        _ numbers: ClosedRange<UInt64>,
+        of session: SessionID = Fixture.session,
+        opened: UInt64 = 0,
+        base: UInt64 = 1,
         lineage: Lineage = Fixture.lineage
     ) -> [PrimaryDirective] {
         let frame = ActionsFrame(

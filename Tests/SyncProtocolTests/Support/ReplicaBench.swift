@@ -50,7 +50,10 @@ struct ReplicaBench {
 
     @discardableResult
     mutating func welcome(
-        head: UInt64, offer: Welcome.Offer? = nil, epoch: Epoch = Fixture.epoch, lineage: Lineage = Fixture.lineage
+        head: UInt64,
+        offer: Welcome.Offer? = nil,
+        epoch: Epoch = Fixture.epoch,
+        lineage: Lineage = Fixture.lineage
     ) -> [ReplicaDirective] {
         let welcome = Welcome(
             lineage: lineage,
@@ -66,7 +69,9 @@ struct ReplicaBench {
 
     @discardableResult
     mutating func heartbeat(
-        head: UInt64, epoch: Epoch = Fixture.epoch, lineage: Lineage = Fixture.lineage
+        head: UInt64,
+        epoch: Epoch = Fixture.epoch,
+        lineage: Lineage = Fixture.lineage
     ) -> [ReplicaDirective] {
         receive(
             .heartbeat(
@@ -77,7 +82,10 @@ struct ReplicaBench {
 
     @discardableResult
     mutating func chunk(
-        _ index: UInt32, _ bytes: [UInt8], of revision: UInt64, lineage: Lineage = Fixture.lineage
+        _ index: UInt32,
+        _ bytes: [UInt8],
+        of revision: UInt64,
+        lineage: Lineage = Fixture.lineage
     ) -> [ReplicaDirective] {
         receive(.chunk(Chunk(bytes: bytes[...])), on: .snapshot(lineage, Revision(revision), index: index))
     }

@@ -31,9 +31,9 @@ struct SenderBench {
                 let index = subscriptions.firstIndex(of: topic)
                 precondition(index != nil, "\(topic) was not subscribed to")
                 if let index { subscriptions.remove(at: index) }
-            case .settle(let ticket, let number, let settlement):
+            case .settle(let ticket, let sent, let settlement):
                 precondition(settled[ticket] == nil, "\(ticket) is settled twice")
-                settled[ticket] = (number, settlement)
+                settled[ticket] = (sent?.number, settlement)
             case .status(let status): statuses.append(status)
             case .count(.asked): asked += 1
             case .connect, .count: break
@@ -71,8 +71,13 @@ struct SenderBench {
 
     @discardableResult
     mutating func watermark(
-        _ number: UInt64?, lineage: Lineage = Fixture.lineage, opened: UInt64 = 0, endpoint: String = Fixture.endpoint,
-        window: Int = 1024, actionBytesMax: Int = 1 << 18, frameBytesMax: Int = 1 << 20
+        _ number: UInt64?,
+        lineage: Lineage = Fixture.lineage,
+        opened: UInt64 = 0,
+        endpoint: String = Fixture.endpoint,
+        window: Int = 1024,
+        actionBytesMax: Int = 1 << 18,
+        frameBytesMax: Int = 1 << 20
     ) -> [SenderDirective] {
         receive(
             .watermark(

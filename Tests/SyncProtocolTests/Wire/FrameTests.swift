@@ -68,18 +68,23 @@ import Testing
         }
     }
 
-    @Test(arguments: [[], [0x80], [0x81, 0x0A], [0x81, 0x18, 0xFF], [0x82, 0x20, 0x00], [0xA0], [0x9F, 0x03, 0x40, 0xFF]])
+    @Test(arguments: [
+        [], [0x80], [0x81, 0x0A], [0x81, 0x18, 0xFF], [0x82, 0x20, 0x00], [0xA0], [0x9F, 0x03, 0x40, 0xFF],
+    ])
     func `what has no known kind in front is malformed`(bytes: [UInt8]) {
         #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
     }
 
-    @Test(arguments: [0x9A, 0x9B, 0x5A, 0x5B] as [UInt8]) func `counts that promise more than comes throw`(head: UInt8) {
+    @Test(arguments: [0x9A, 0x9B, 0x5A, 0x5B] as [UInt8]) func `counts that promise more than comes throw`(head: UInt8)
+    {
         let promise = [head] + Array(repeating: 0x7F, count: head & 1 == 0 ? 4 : 8)
         let lineage: [UInt8] = [0x48, 0, 0, 0, 0, 0, 0, 0, 0]
         let session = [0x50] + Array(repeating: UInt8(0), count: 16)
         for bytes in [
-            promise, [0x85, 0x05] + lineage + [1, 1] + promise, [0x87, 0x09] + lineage + session + [0, 1, 1] + promise,
-            [0x84, 0x08] + lineage + [0] + promise, [0x86, 0x00] + lineage + [1, 0, 1] + promise, [0x82, 0x03] + promise,
+            promise, [0x85, 0x05] + lineage + [1, 1] + promise,
+            [0x87, 0x09] + lineage + session + [0, 1, 1] + promise,
+            [0x84, 0x08] + lineage + [0] + promise, [0x86, 0x00] + lineage + [1, 0, 1] + promise,
+            [0x82, 0x03] + promise,
         ] { #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) } }
     }
 

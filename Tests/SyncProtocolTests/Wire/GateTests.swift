@@ -53,7 +53,8 @@ import Testing
         #expect(answer.behind == prefix + "\0", "the answer reaches who subscribed to the prefix")
     }
 
-    @Test(arguments: ["", "s", "sc", "x", "feed", "\u{0}"]) func `what is not of this protocol is dropped`(text: String) {
+    @Test(arguments: ["", "s", "sc", "x", "feed", "\u{0}"]) func `what is not of this protocol is dropped`(text: String)
+    {
         #expect(passage(text, closed: false) == .drop(.malformed))
     }
 

@@ -1,0 +1,28 @@
+# make run        a primary, an agent and a live board on this machine; Ctrl-C ends all (SECONDS=10: ends by itself)
+# make test       builds everything without warnings, checks the format, runs all tests
+# make bench      the whole path beside the raw libzmq pipe
+# make stress     the tests ten times in a row while both cores are busy (TIMES=10)
+
+SECONDS =
+TIMES = 10
+
+.PHONY: run test lint bench stress libzmq
+
+run: libzmq
+	@scripts/run $(SECONDS)
+
+test: libzmq lint
+	@scripts/test
+
+lint:
+	@swift format lint --strict --recursive Package.swift Sources Tests
+
+bench: libzmq
+	@swift build --configuration release --product statecast-bench
+	@.build/release/statecast-bench
+
+stress: libzmq
+	@scripts/stress $(TIMES)
+
+libzmq:
+	@scripts/install-libzmq

@@ -1,0 +1,16 @@
+internal import Configuration
+
+/// A setting as the command line has it; `nil` where it was not given.
+package enum SettingFlag: Sendable {
+    case text(String?)
+    case number(Double?)
+    case isOn(Bool?)
+
+    var content: ConfigContent? {
+        switch self {
+        case .text(let text): text.map(ConfigContent.string)
+        case .number(let number): number.map(ConfigContent.double)
+        case .isOn(let isOn): isOn.map(ConfigContent.bool)
+        }
+    }
+}

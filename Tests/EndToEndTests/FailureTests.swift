@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct FailureTests {
+    @Test func `a rejected action ends with 2, and says its code`() async throws {
+        try await withServed { served in
+            let unknown = try await Tool.send.run(served.upstream + ["--json", "CounterResetRequested"])
+            #expect(unknown.exitCode == 2)
+            let line = try ReceiptLine(try #require(unknown.output.first))
+            #expect((line.number, line.status, line.code) == (1, "rejected", "unknown-action"))
+            let undecodable = try await Tool.send.run(
+                served.upstream + ["--json", "StepChangeRequested", #"{"step":"x"}"#]
+            )
+            #expect(undecodable.exitCode == 2)
+            #expect(try ReceiptLine(try #require(undecodable.output.first)).message?.contains("step") == true)
+            #expect(undecodable.output.first?.contains("undecodable") == true)
+        }
+    }
+
+    @Test func `rejected actions among others leave the others alone`() async throws {
+        try await withServed { served in
+            let input = increases(1) + #"{"action":"Nonsense"}"# + "\n" + "not json\n" + increases(1)
+            let ending = try await Tool.send.run(served.upstream + ["--ndjson", "--json"], input: input)
+            #expect(ending.exitCode == 2)
+            let lines = try ending.output.map(ReceiptLine.init)
+            #expect(lines.filter { $0.status == "applied" }.map(\.revision) == [1, 2])
+            #expect(lines.filter { $0.status == "rejected" }.count == 2)
+        }
+    }
+
+    @Test(arguments: [
+        (Tool.send, [String]()), (.send, ["--timeout", "soon", "X"]), (.send, ["X", "{not json"]),
+        (.replica, ["--from", "nonsense"]), (.replica, ["--until", "minus one"]), (.primary, ["--app", "unheard-of"]),
+        (.primary, ["--nonsense"]), (.agent, ["--interval", "never"]),
+    ])
+    func `wrong usage ends with 64 and one reason`(_ tool: Tool, _ arguments: [String]) async throws {
+        let ending = try await tool.run(arguments)
+        #expect(ending.exitCode == 64, "\(ending)")
+        #expect(ending.output.isEmpty)
+        #expect(ending.errors.contains("Error:"))
+    }
+
+    @Test func `a taken endpoint ends with 1 and one line that names it`() async throws {
+        try await withServed { served in
+            let ending = try await Tool.primary.run(["--app", "counter", "--publish", served.publish])
+            #expect(ending.exitCode == 1)
+            #expect(ending.errors.contains(served.publish))
+            #expect(ending.errors.split(separator: "\n").count == 1, "\(ending.errors)")
+        }
+    }
+
+    @Test func `a taken ipc endpoint is not stolen`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sc-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (publish, actions) = ("ipc://\(folder.path)/p", "ipc://\(folder.path)/a")
+        try await withServed(publish: publish, actions: actions) { served in
+            let second = try await Tool.primary.run(["--app", "counter", "--publish", publish, "--actions", actions])
+            #expect(second.exitCode == 1)
+            #expect(second.errors.contains("ipc://"))
+            let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+            #expect(sent.exitCode == 0, "\(sent.errors)")
+        }
+    }
+
+    @Test func `beyond loopback nothing is bound without --insecure`() async throws {
+        let ending = try await Tool.primary.run(["--publish", "tcp://0.0.0.0:*", "--actions", "tcp://127.0.0.1:*"])
+        #expect(ending.exitCode == 64)
+        #expect(ending.errors.contains("--insecure"))
+    }
+
+    @Test func `a store that is not there ends with 1 and the names of those that are`() async throws {
+        try await withServed { served in
+            for ending in [
+                try await Tool.send.run(["--from", served.publish, "--store", "conter", "CounterIncreaseRequested"]),
+                try await Tool.replica.run(["--from", served.publish, "--store", "conter", "--once"]),
+            ] {
+                #expect(ending.exitCode == 1)
+                #expect(ending.errors.contains("counter"), "\(ending.errors)")
+            }
+        }
+    }
+
+    @Test func `nobody there until the timeout ends with 1 and what to check`() async throws {
+        let gone = try await withServed { $0 }
+        for ending in [
+            try await Tool.send.run(gone.upstream + ["--timeout", "0.3", "CounterIncreaseRequested"]),
+            try await Tool.replica.run(gone.upstream + ["--timeout", "0.3", "--once"]),
+        ] {
+            #expect(ending.exitCode == 1)
+            #expect(ending.errors.contains(gone.publish), "\(ending.errors)")
+        }
+    }
+
+    @Test func `an action that has no receipt in time ends with 3, its session and number named`() async throws {
+        try await withServed { served in
+            let arguments = served.upstream + ["--ndjson", "--json", "--timeout", "3"]
+            let (line, ending) = try await Tool.send.running(arguments) { sender in
+                try await sender.write(increases(1))
+                _ = try await sender.line { $0.contains("applied") }
+                served.tool.send(SIGSTOP)
+                try await sender.write(increases(1))
+                return try await sender.line { $0.contains("unknown") }
+            }
+            served.tool.send(SIGCONT)
+            #expect(ending.exitCode == 3, "\(ending)")
+            #expect(ending.errors.contains("session"))
+            let receipt = try ReceiptLine(line)
+            #expect(receipt.status == "unknown")
+            #expect(receipt.number == 2)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct HealingTests {
+    @Test func `a replica that was stopped for a while goes on where the primary is`() async throws {
+        try await withServed { served in
+            let (_, ending) = try await Tool.replica.running(served.upstream + ["--json"]) { replica in
+                _ = try await replica.line { _ in true }
+                replica.send(SIGSTOP)
+                let sent = try await Tool.send.run(served.upstream + ["--ndjson"], input: increases(5000))
+                #expect(sent.exitCode == 0, "\(sent.errors)")
+                replica.send(SIGCONT)
+                let last = try await replica.line { $0.contains(#""revision":5000,"#) }
+                #expect(try ReplicaLine(last).state.counter == 5000)
+            }
+            #expect(ending.exitCode == 0)
+        }
+    }
+
+    @Test func `a primary that was stopped for a while goes on, and nothing is lost`() async throws {
+        try await withServed { served in
+            served.tool.send(SIGSTOP)
+            async let sending = Tool.send.run(served.upstream + ["--ndjson", "--json"], input: increases(1000))
+            async let showing = Tool.replica.run(served.upstream + ["--json", "--until", "1000"])
+            served.tool.send(SIGCONT)
+            let (sent, shown) = (try await sending, try await showing)
+            #expect(try sent.output.map { try ReceiptLine($0).revision } == (1...1000).map { UInt64($0) })
+            #expect(try ReplicaLine(try #require(shown.output.last)).state.counter == 1000)
+        }
+    }
+
+    @Test func `a primary that is killed under load and started again is followed by everybody`() async throws {
+        let first = try await withServed { served in
+            served.tool.send(SIGKILL)
+            return served
+        }
+        // The same endpoints from here on: a port that was free a moment ago.
+        try await Tool.replica.runningValue(first.upstream + ["--json"]) { replica in
+            let sending = Task {
+                try await Tool.send.run(first.upstream + ["--ndjson", "--json"], input: increases(20_000))
+            }
+            try await withServed(publish: first.publish, actions: first.actions) { served in
+                _ = try await replica.line { (try? ReplicaLine($0).revision > 0) == true }
+                served.tool.send(SIGKILL)
+            }
+            try await withServed(publish: first.publish, actions: first.actions) { served in
+                let sent = try await sending.value
+                let receipts = try sent.output.map(ReceiptLine.init)
+                #expect(receipts.map(\.number) == (1...20_000).map { UInt64($0) }, "each is settled once and in order")
+                let unknown = receipts.filter { $0.status == "unknown" || $0.code == "outcome-unknown" }
+                #expect(receipts.count == receipts.filter { $0.status == "applied" }.count + unknown.count)
+                #expect(sent.exitCode == (unknown.isEmpty ? 0 : 3), "\(sent.errors)")
+                // What the new primary has is what it gave receipts for, and at most what is unknown beside it.
+                let last = try #require(receipts.last?.revision)
+                let line = try await replica.line { (try? ReplicaLine($0).revision == last) == true }
+                #expect(try ReplicaLine(line).state.counter == Int(last))
+            }
+        }
+    }
+
+    @Test func `a replica and a sender that start before the primary wait for it`() async throws {
+        let address = try await withServed { $0 }
+        let sending = Task { try await Tool.send.run(address.upstream + ["--json", "CounterIncreaseRequested"]) }
+        let showing = Task { try await Tool.replica.run(address.upstream + ["--json", "--until", "1"]) }
+        try await withServed(publish: address.publish, actions: address.actions) { _ in
+            let (sent, shown) = (try await sending.value, try await showing.value)
+            #expect(sent.exitCode == 0)
+            #expect(try ReplicaLine(try #require(shown.output.last)).state.counter == 1)
+        }
+    }
+
+    @Test func `all end gracefully on SIGTERM and SIGINT`() async throws {
+        for signal in [SIGTERM, SIGINT] {
+            try await withServed(app: "fleet") { served in
+                let (_, replica) = try await Tool.replica.running(served.upstream + ["--json"]) { replica in
+                    _ = try await replica.line { _ in true }
+                    replica.send(signal)
+                }
+                #expect(replica.exitCode == 0)
+                let (_, agent) = try await Tool.agent.running(["--from", served.publish, "--interval", "0.05"]) {
+                    agent in
+                    _ = try await Tool.replica.run(served.upstream + ["--until", "1"])
+                    agent.send(signal)
+                }
+                #expect(agent.exitCode == 0)
+                served.tool.send(signal)
+            }
+        }
+    }
+}

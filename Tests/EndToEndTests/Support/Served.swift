@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// A primary that runs, as its ready line describes it.
+struct Served: Sendable {
+    let tool: RunningTool
+    let store: String
+    let publish: String
+    let actions: String
+
+    init(_ tool: RunningTool) async throws {
+        self.tool = tool
+        let line = try await tool.line { $0.hasPrefix("ready ") }
+        let fields = Dictionary(
+            line.split(separator: " ").dropFirst().map { field in
+                let parts = field.split(separator: "=", maxSplits: 1)
+                return (String(parts[0]), String(parts[1]))
+            },
+            uniquingKeysWith: { $1 }
+        )
+        store = try #require(fields["store"])
+        publish = try #require(fields["publish"])
+        actions = try #require(fields["actions"])
+        #expect(fields["epoch"] == "1")
+        #expect(fields["revision"] == "0")
+    }
+
+    /// Options that lead to it.
+    var upstream: [String] { ["--from", publish, "--store", store] }
+}
+
+/// Runs the body beside a primary on free ports, or on those given.
+func withServed<T: Sendable>(
+    _ more: [String] = [],
+    app: String = "counter",
+    publish: String = "tcp://127.0.0.1:*",
+    actions: String = "tcp://127.0.0.1:*",
+    _ body: @Sendable (Served) async throws -> T
+) async throws -> T {
+    let arguments = ["--app", app, "--publish", publish, "--actions", actions] + more
+    let (value, ending) = try await Tool.primary.running(arguments) { tool in
+        try await body(try await Served(tool))
+    }
+    #expect(ending.exitCode == 0 || ending.signal == SIGKILL, "\(ending)")
+    return value
+}
+
+/// A line that a replica prints with --json.
+struct ReplicaLine: Decodable, Equatable {
+    struct Counter: Decodable, Equatable {
+        let counter: Int
+        let step: Int
+    }
+
+    let epoch: UInt64
+    let revision: UInt64
+    let state: Counter
+
+    init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
+}
+
+/// A line that a sender prints with --json.
+struct ReceiptLine: Decodable, Equatable {
+    let number: UInt64?
+    let status: String
+    let revision: UInt64?
+    let code: String?
+    let message: String?
+
+    init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
+}
+
+/// Actions as lines of NDJSON.
+func increases(_ count: Int) -> String {
+    String(repeating: #"{"action":"CounterIncreaseRequested"}"# + "\n", count: count)
+}

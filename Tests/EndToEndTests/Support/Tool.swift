@@ -1,0 +1,111 @@
+import Foundation
+import Subprocess
+
+#if canImport(System)
+    import System
+#else
+    import SystemPackage
+#endif
+
+/// One of the package's executables, as a user starts it.
+struct Tool {
+    let name: String
+
+    static let primary = Tool(name: "statecast-primary")
+    static let replica = Tool(name: "statecast-replica")
+    static let send = Tool(name: "statecast-send")
+    static let agent = Tool(name: "fleet-agent")
+
+    /// Beside the tests, where the build put it.
+    private var path: FilePath {
+        #if os(Linux)
+            let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        #else
+            let tests = Bundle(for: BundleMark.self).bundlePath
+        #endif
+        return FilePath(URL(filePath: tests).deletingLastPathComponent().appending(path: name).path)
+    }
+
+    /// How a run ended.
+    struct Ending: Sendable {
+        let exitCode: Int32?
+        let signal: Int32?
+        let output: [String]
+        let errors: String
+    }
+
+    /// Runs to the end and gives back all that was printed.
+    func run(_ arguments: [String], input: String = "") async throws -> Ending {
+        let result = try await Subprocess.run(
+            .path(path),
+            arguments: Arguments(arguments),
+            environment: Self.environment,
+            input: .string(input),
+            output: .string(limit: 64 << 20),
+            error: .string(limit: 1 << 20)
+        )
+        let output = result.standardOutput.split(separator: "\n").map(String.init)
+        return Ending(result.terminationStatus, output: output, errors: result.standardError)
+    }
+
+    /// Runs beside the body, which may read its lines, write to it and send it signals. At the end of the body it is asked
+    /// to end, unless it has.
+    func running<T: Sendable>(
+        _ arguments: [String],
+        _ body: @Sendable (RunningTool) async throws -> T
+    ) async throws -> (value: T, ending: Ending) {
+        let result = try await Subprocess.run(
+            .path(path),
+            arguments: Arguments(arguments),
+            environment: Self.environment,
+            input: .inputWriter,
+            output: .sequence,
+            error: .string(limit: 1 << 20)
+        ) { execution in
+            let running = RunningTool(execution.processIdentifier, execution.standardInputWriter)
+            let reading = Task {
+                for try await line in execution.standardOutput.strings() { running.read(line) }
+                running.ended()
+            }
+            defer { running.ended() }
+            do {
+                let value = try await body(running)
+                running.send(SIGTERM)
+                try await reading.value
+                return value
+            } catch {
+                running.send(SIGCONT)
+                running.send(SIGKILL)
+                throw error
+            }
+        }
+        return (result.closureResult, Ending(result.terminationStatus, output: [], errors: result.standardError))
+    }
+
+    /// The same for who wants the body's value alone.
+    @discardableResult
+    func runningValue<T: Sendable>(
+        _ arguments: [String],
+        _ body: @Sendable (RunningTool) async throws -> T
+    ) async throws -> T {
+        try await running(arguments, body).value
+    }
+
+    /// Nothing of the environment that the tests run in may reach the tools' settings.
+    private static let environment = Environment.custom([
+        "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no",
+    ])
+}
+
+private final class BundleMark {}
+
+extension Tool.Ending {
+    init(_ status: TerminationStatus, output: [String], errors: String) {
+        switch status {
+        case .exited(let code): self.init(exitCode: Int32(code), signal: nil, output: output, errors: errors)
+        #if !os(Windows)
+            case .signaled(let signal): self.init(exitCode: nil, signal: Int32(signal), output: output, errors: errors)
+        #endif
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `A replica whose document differs` {
+    @Test func `it heals by joining from nothing`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.receive(Fixture.update(5, 6))
+        #expect(bench.fail(at: Fixture.position(6)).contains(.count(.diverged)))
+        #expect(bench.joinsFrom == .some(nil))
+        bench.install(at: 6)
+        #expect(bench.status == .live)
+    }
+
+    @Test func `directly behind a snapshot it is incompatible, and stays so without asking again`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.fail(at: Fixture.position(5))
+        guard case .incompatible(let reason)? = bench.status else {
+            Issue.record("expected incompatible, got \(String(describing: bench.status))")
+            return
+        }
+        #expect(reason.code == .incompatible)
+        #expect(bench.subscriptions == [.feed])
+        #expect(bench.machine.nextDeadline == nil)
+        #expect(bench.heartbeat(head: 6).filter { $0 != .time(Fixture.time) } == [])
+        #expect(bench.receive(Fixture.update(5, 6)) == [])
+        #expect(bench.fail(at: Fixture.position(5)) == [])
+        #expect(bench.subscriptions == [.feed])
+        #expect(bench.nonces.count == 1)
+    }
+
+    @Test func `a second time before a digest was right it is incompatible`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.receive(Fixture.update(5, 6))
+        bench.fail(at: Fixture.position(6))
+        bench.install(at: 6)
+        bench.receive(Fixture.update(6, 7))
+        bench.fail(at: Fixture.position(7))
+        guard case .incompatible? = bench.status else {
+            Issue.record("expected incompatible, got \(String(describing: bench.status))")
+            return
+        }
+    }
+
+    @Test func `after a right digest it heals once more`() {
+        var bench = ReplicaBench.live(at: 5)
+        for revision in UInt64(5)..<10 {
+            bench.receive(Fixture.update(revision, revision + 1))
+            bench.fail(at: Fixture.position(revision + 1))
+            #expect(bench.joinsFrom == .some(nil))
+            bench.install(at: revision + 1)
+            bench.machine.confirmed(at: Fixture.position(revision + 1))
+        }
+        #expect(bench.status == .live)
+    }
+
+    @Test func `incompatible, it asks again when another primary speaks`() {
+        for (epoch, lineage) in [(Epoch(4), Fixture.lineage), (Epoch(1), Fixture.otherLineage)] {
+            var bench = ReplicaBench.live(at: 5)
+            bench.fail(at: Fixture.position(5))
+            bench.heartbeat(head: 0, epoch: epoch, lineage: lineage)
+            bench.wait()
+            #expect(bench.joinsFrom == .some(nil))
+        }
+        var bench = ReplicaBench.live(at: 5)
+        bench.fail(at: Fixture.position(5))
+        bench.heartbeat(head: 0, epoch: Epoch(2))
+        #expect(bench.machine.nextDeadline == nil, "not when an older one does")
+    }
+
+    @Test func `word of a failure in another history comes too late`() {
+        var bench = ReplicaBench.live(at: 5)
+        let before = bench.machine
+        #expect(bench.fail(at: Fixture.position(5, lineage: Fixture.otherLineage)) == [])
+        #expect(bench.fail(at: Fixture.position(5, epoch: Epoch(2))) == [])
+        #expect(bench.machine == before)
+    }
+}

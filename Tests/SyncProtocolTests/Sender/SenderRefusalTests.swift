@@ -1,0 +1,93 @@
+import SyncProtocol
+import Testing
+
+@Suite struct `A sender that is refused` {
+    @Test func `for now: it pauses at least as long as it was told, keeps everything, and asks`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        bench.push()
+        bench.refuse(.overloaded, retryAfter: .seconds(5))
+        #expect(bench.status == .connecting)
+        #expect(bench.push() == [])
+        bench.wait(until: .seconds(5))
+        #expect(bench.asked == 1)
+        bench.wait()
+        #expect(bench.asked == 2)
+        #expect(bench.settled.isEmpty)
+        bench.watermark(nil)
+        #expect(bench.push().map(\.numbers) == [1...2])
+        #expect(bench.machine.session == Fixture.session)
+    }
+
+    @Test func `a receipt that comes while it pauses counts`() {
+        var bench = SenderBench.open()
+        let ticket = bench.send()[0]
+        bench.push()
+        bench.refuse(.overloaded, retryAfter: .seconds(5))
+        bench.receipts(1...1)
+        #expect(bench.revision(ticket) == 1)
+    }
+
+    @Test func `its session forgotten: what left is unknown, the rest goes on in a new session`() {
+        var bench = SenderBench.open()
+        let left = bench.send(2)
+        bench.push()
+        let queued = bench.send()[0]
+        bench.refuse(.unknownSession)
+        #expect(left.map { bench.code($0) } == [.outcomeUnknown, .outcomeUnknown])
+        #expect(bench.settled[queued] == nil)
+        let session = bench.machine.session
+        #expect(session != Fixture.session)
+        #expect(bench.subscriptions == [.receipts(session)])
+        bench.watermark(nil, opened: 9)
+        #expect(bench.machine.nextFrame?.session == session)
+        #expect(bench.machine.nextFrame?.base == bench.machine.nextFrame?.first)
+        #expect(bench.machine.nextFrame?.opened == JournalSequence(9))
+    }
+
+    @Test func `by a primary without the store: everything fails with the reason, and it asks now and then`() {
+        var bench = SenderBench()
+        let ticket = bench.send()[0]
+        bench.refuse(.unknownStore)
+        #expect(bench.code(ticket) == .unknownStore)
+        #expect(bench.status == .refused(Rejection(.unknownStore, "because")))
+        let second = bench.send()[0]
+        #expect(bench.code(second) == .unknownStore)
+        bench.wait()
+        #expect(bench.asked == 2)
+        #expect(bench.subscriptions == [.receipts(bench.machine.session)])
+        let third = bench.send()[0]
+        #expect(bench.code(third) == .unknownStore)
+        bench.watermark(nil)
+        #expect(bench.status == .open)
+        let later = bench.send()[0]
+        let numbers = bench.push().map(\.numbers)
+        #expect(numbers.count == 1)
+        for number in numbers { bench.receipts(number) }
+        #expect(bench.revision(later) != nil)
+    }
+
+    @Test func `what left before a refusal for good is unknown`() {
+        var bench = SenderBench.open()
+        let left = bench.send()[0]
+        bench.push()
+        let queued = bench.send()[0]
+        bench.refuse(.malformed)
+        #expect(bench.code(left) == .outcomeUnknown)
+        #expect(bench.code(queued) == .malformed)
+        #expect(bench.machine.pendingCount == 0)
+    }
+
+    @Test func `a reason for unknown names session and number`() {
+        var bench = SenderBench.open()
+        let ticket = bench.send()[0]
+        bench.push()
+        bench.refuse(.unknownSession)
+        guard case .rejected(let rejection)? = bench.settled[ticket]?.settlement else {
+            Issue.record("expected a rejection")
+            return
+        }
+        #expect(rejection.message.contains("\(Fixture.session)"))
+        #expect(rejection.message.contains("action 1 "))
+    }
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Checks the systemd units as systemd itself reads them, without installing anything: in a temporary root that has the
+# programs which the units start (empty ones; verify looks only whether they can be executed) and their config files.
+#
+# Usage: deploy/check-units.sh [UNIT...]     (default: all units beside this script)
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+units=("$@")
+if [ ${#units[@]} -eq 0 ]; then units=("$here"/*.service); fi
+
+command -v systemd-analyze > /dev/null || { echo "check-units: systemd-analyze is not installed" >&2; exit 1; }
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+mkdir -p "$root"/{etc/statecast,etc/systemd/system,usr/local/bin,run,tmp}
+# The standard targets that the units are ordered by.
+for folder in /usr/lib/systemd/system /lib/systemd/system; do
+    if [ -d "$folder" ]; then
+        mkdir -p "$root/usr/lib/systemd"
+        cp -R "$folder" "$root/usr/lib/systemd/system"
+        break
+    fi
+done
+for program in statecast-primary statecast-replica statecast-send fleet-agent; do
+    printf '#!/bin/sh\n' > "$root/usr/local/bin/$program"
+    chmod +x "$root/usr/local/bin/$program"
+done
+cp "$here"/../config/*.json "$root/etc/statecast/"
+
+failed=0
+for unit in "${units[@]}"; do
+    name=$(basename "$unit")
+    cp "$unit" "$root/etc/systemd/system/$name"
+    # Some complaints, such as an unknown key, leave the exit code at 0: any word of it about this unit counts.
+    output=$(systemd-analyze verify --root="$root" --man=no "$name" 2>&1) && code=0 || code=$?
+    if [ "$code" -ne 0 ] || grep -qF "$name" <<< "$output"; then
+        printf '%s: exit code %s\n%s\n' "$name" "$code" "$output" >&2
+        failed=1
+    else
+        echo "$name: good"
+    fi
+    for config in $(grep -o '/etc/statecast/[^ ]*' "$unit"); do
+        if [ ! -f "$root$config" ]; then
+            echo "$name: there is no config/$(basename "$config")" >&2
+            failed=1
+        fi
+    done
+done
+exit "$failed"
