@@ -96,6 +96,12 @@ let executables: [Target] = [
         swiftSettings: settings
     ),
     .executableTarget(
+        name: "counter-example",
+        dependencies: ["Statecast"],
+        path: "Examples/Counter",
+        swiftSettings: settings
+    ),
+    .executableTarget(
         name: "statecast-bench",
         dependencies: ["Statecast", "ZeroMQ", argumentParser],
         path: "Sources/Benchmarks",
@@ -120,9 +126,14 @@ let tests: [Target] = [
         swiftSettings: settings
     ),
     .testTarget(
+        name: "CommandLineSupportTests",
+        dependencies: ["CommandLineSupport", "Statecast", "StateCoding", logging],
+        swiftSettings: settings
+    ),
+    .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "statecast-primary", "statecast-replica", "statecast-send", "fleet-agent", "StateCoding", subprocess,
+            "statecast-primary", "statecast-replica", "statecast-send", "fleet-agent", "counter-example", subprocess,
         ],
         swiftSettings: settings
     ),

@@ -48,6 +48,21 @@ struct Tool {
         return Ending(result.terminationStatus, output: output, errors: result.standardError)
     }
 
+    /// Runs a command line in which the tools are found by name, and reach the primary at an endpoint.
+    static func shell(_ command: String, from endpoint: String) async throws -> Ending {
+        let folder = primary.path.removingLastComponent().string
+        let path = "\(folder):\(ProcessInfo.processInfo.environment["PATH"] ?? "")"
+        let result = try await Subprocess.run(
+            .name("sh"),
+            arguments: ["-c", command],
+            environment: .custom(["PATH": path, "STATECAST_FROM": endpoint]),
+            output: .string(limit: 1 << 20),
+            error: .string(limit: 1 << 20)
+        )
+        let output = result.standardOutput.split(separator: "\n").map(String.init)
+        return Ending(result.terminationStatus, output: output, errors: result.standardError)
+    }
+
     /// Runs beside the body, which may read its lines, write to it and send it signals. At the end of the body it is asked
     /// to end, unless it has.
     func running<T: Sendable>(

@@ -1,0 +1,25 @@
+import Statecast
+
+struct Counter: Codable, Equatable, Sendable { var counter = 0; var step = 1 }
+struct CounterIncreaseRequested: Action {}
+struct StepChangeRequested: Action { let step: Int }
+
+// In the process that owns the state:
+let anyPorts = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
+let actions: [any Action.Type] = [CounterIncreaseRequested.self, StepChangeRequested.self]
+let primary = try Primary(store: "counter", state: Counter(), actions: actions, configuration: anyPorts) { state, action in
+    switch action {
+    case is CounterIncreaseRequested: state.counter += state.step
+    case let action as StepChangeRequested: state.step = action.step
+    default: break
+    }
+}
+let address = try await primary.start()
+
+// In any other:
+let replica = try Replica<Counter>(store: "counter", from: address.publish)
+let sender = try ActionSender(store: "counter", from: address.publish)
+try await sender.send(StepChangeRequested(step: 7))
+let receipt = try await sender.send(CounterIncreaseRequested())  // returns when applied; throws what was rejected
+try await replica.reached(receipt)  // read your own writes
+if let shown = replica.snapshot { print("revision \(shown.revision): \(shown.state)") }

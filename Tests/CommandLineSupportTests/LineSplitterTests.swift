@@ -1,0 +1,3 @@
+import CommandLineSupport
+import Testing
+
