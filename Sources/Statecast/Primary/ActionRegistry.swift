@@ -55,22 +55,3 @@ struct ActionRegistry: Sendable {
         do { return try decoder(payload) } catch { throw Rejection(.undecodable, "\(name): \(error)") }
     }
 }
-
-/// The bytes of actions.
-enum ActionCoding {
-    /// - Throws: ``StatecastError`` with code `definition` if the action has no encoding.
-    static func encode(_ action: some Action) throws -> [UInt8] {
-        do { return encode(name: type(of: action).name, payload: try StateEncoder().encode(action)) } catch {
-            throw StatecastError(.definition, "\(type(of: action).name) cannot be encoded: \(error)", cause: error)
-        }
-    }
-
-    /// An action of which only the name and the encoded payload are known.
-    static func encode(name: String, payload: [UInt8]) -> [UInt8] {
-        var writer = CBORWriter(reserving: name.utf8.count + payload.count + 8)
-        writer.array(count: 2)
-        writer.text(name)
-        writer.encoded(payload)
-        return writer.bytes
-    }
-}

@@ -21,7 +21,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         let session: SessionID
         let number: ActionNumber
         let bytes: [UInt8]
-        let time: Timestamp
+        let context: ActionContext
     }
 
     init(
@@ -66,10 +66,10 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         let (admitted, directives) = machine.admit(frame)
         perform(directives)
         guard let admitted else { return }
-        let time = surroundings.clock.time
+        let context = ActionContext(time: surroundings.clock.time, session: admitted.session.description)
         var number = admitted.first
         for bytes in admitted.actions {
-            let action = Batched(session: admitted.session, number: number, bytes: bytes, time: time)
+            let action = Batched(session: admitted.session, number: number, bytes: bytes, context: context)
             batch.append(action)
             record(machine.resolved(action.session, action.number, reduce(action)))
             number = number.next
@@ -109,8 +109,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     private func reduce(_ action: Batched) -> Verdict {
         if let rejection = machine.rejection(ofBytes: action.bytes.count) { return .rejected(rejection) }
         do {
-            let context = ActionContext(time: action.time, session: action.session.description)
-            reducer.reduce(into: &state, try registry.decode(action.bytes), context: context)
+            reducer.reduce(into: &state, try registry.decode(action.bytes), context: action.context)
             return .applied
         } catch {
             return .rejected(error)

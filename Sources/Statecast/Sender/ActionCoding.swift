@@ -1,0 +1,31 @@
+internal import Synchronization
+
+/// The bytes of actions: a CBOR array of the name and the payload.
+enum ActionCoding {
+    /// - Throws: ``StatecastError`` with code `definition` if the action has no encoding.
+    static func encode<A: Action>(_ action: A) throws -> [UInt8] {
+        do { return encode(name: name(of: A.self), payload: try StateEncoder().encode(action)) } catch {
+            throw StatecastError(.definition, "\(A.name) cannot be encoded: \(error)", cause: error)
+        }
+    }
+
+    /// An action of which only the name and the encoded payload are known.
+    static func encode(name: String, payload: [UInt8]) -> [UInt8] {
+        var writer = CBORWriter(reserving: name.utf8.count + payload.count + 8)
+        writer.array(count: 2)
+        writer.text(name)
+        writer.encoded(payload)
+        return writer.bytes
+    }
+
+    /// The names of the types met so far: the default name is worked out from the type at each call, which costs more
+    /// than encoding a small action.
+    private static let names = Mutex<[ObjectIdentifier: String]>([:])
+
+    private static func name<A: Action>(of type: A.Type) -> String {
+        if let name = names.withLock({ $0[ObjectIdentifier(type)] }) { return name }
+        let name = A.name
+        names.withLock { $0[ObjectIdentifier(type)] = name }
+        return name
+    }
+}
