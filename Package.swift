@@ -17,6 +17,7 @@ let settings: [SwiftSetting] = [
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let metricsTesting = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -121,13 +122,13 @@ let tests: [Target] = [
     .testTarget(
         name: "StatecastTests",
         dependencies: [
-            "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp", metricsTesting,
+            "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp", metricsTesting, coreMetrics,
         ],
         swiftSettings: settings
     ),
     .testTarget(
         name: "CommandLineSupportTests",
-        dependencies: ["CommandLineSupport", "Statecast", "StateCoding", logging],
+        dependencies: ["CommandLineSupport", "Statecast", "StateCoding", logging, argumentParser],
         swiftSettings: settings
     ),
     .testTarget(

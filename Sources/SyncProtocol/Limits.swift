@@ -54,6 +54,9 @@ public struct Limits: Hashable, Sendable {
     /// The standard limits.
     public init() {}
 
+    /// The bytes of a chunk: also where the bound of a frame is the smaller one.
+    package var chunkBytes: Int { max(1, min(chunkBytesMax, frameBytesMax - Self.topicBytesMax - 16)) }
+
     /// The most bytes that a primary accepts from a subscriber in one subscription (a topic and one flag byte).
     package static let subscriptionBytesMax = 512
     /// The most bytes of a topic, its closing zero byte included: longer ones arrive corrupted (libzmq issue 4564).

@@ -49,6 +49,15 @@ struct PrimaryCommand: AsyncParsableCommand {
     )
     var advertiseActions: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How many messages wait for each subscriber that reads slowly, before it misses some and catches up later. "
+                + "(STATECAST_HIGH_WATER_MARK, default: 1000)",
+            valueName: "messages"
+        )
+    )
+    var highWaterMark: Int?
+
     @Flag(
         inversion: .prefixedNo,
         help: "Bind beyond this machine, though nothing encrypts or checks what passes there. (STATECAST_INSECURE)"
@@ -63,7 +72,7 @@ struct PrimaryCommand: AsyncParsableCommand {
                 .app: .text(app), .store: .text(store),
                 .publish: .text(publish), .actions: .text(actions),
                 .advertiseActions: .text(advertiseActions),
-                .insecure: .isOn(insecure),
+                .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
             ])
             let logger = Logger(label: "statecast.primary")
             let node = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)
@@ -90,6 +99,7 @@ extension PrimaryConfiguration {
         publish = try await settings.endpoint(.publish) ?? publish
         actions = try await settings.endpoint(.actions) ?? actions
         advertiseActions = try await settings.endpoint(.advertiseActions)
+        publishHighWaterMark = try await settings.count(.highWaterMark) ?? publishHighWaterMark
         insecure = try await settings.isOn(.insecure)
     }
 }

@@ -94,7 +94,7 @@ import Testing
 
     @Test func `an action that has no receipt in time ends with 3, its session and number named`() async throws {
         try await withServed { served in
-            let arguments = served.upstream + ["--ndjson", "--json", "--timeout", "3"]
+            let arguments = served.upstream + ["--ndjson", "--json", "--timeout", "10"]
             let (line, ending) = try await Tool.send.running(arguments) { sender in
                 try await sender.write(increases(1))
                 _ = try await sender.line { $0.contains("applied") }

@@ -17,6 +17,34 @@ import Testing
         }
     }
 
+    @Test func `a replica whose queue overflowed notices the gap, and makes up for it`() async throws {
+        try await withServed(["--high-water-mark", "1"], app: "fleet") { served in
+            let arguments = served.upstream + ["--json", "--select", "totals", "--log-level", "debug"]
+            let (_, ending) = try await Tool.replica.running(arguments) { replica in
+                _ = try await replica.line { _ in true }
+                replica.send(SIGSTOP)
+                // More bytes than the kernel holds for a connection whose reader is stopped.
+                let sent = try await Tool.send.run(served.upstream + ["--ndjson"], input: samples(80_000))
+                #expect(sent.exitCode == 0, "\(sent.errors)")
+                replica.send(SIGCONT)
+                _ = try await replica.line { $0.contains(#""revision":80000,"#) }
+            }
+            #expect(ending.errors.components(separatedBy: "status=joining").count > 2, "nothing was missed")
+        }
+    }
+
+    /// So many samples of a thousand machines.
+    private func samples(_ count: Int) -> String {
+        let sample = """
+            {"load1":1.25,"load5":1.125,"load15":1,"cpuCount":4,"memoryTotalBytes":17179869184,\
+            "memoryAvailableBytes":8589934592,"uptimeSeconds":86400.5,"cpuSeconds":7200.25,\
+            "diskTotalBytes":274877906944,"diskFreeBytes":137438953472}
+            """
+        return (0..<count).map { number in
+            #"{"action":"HostSampled","payload":{"host":"machine-\#(number % 1000)","sample":\#(sample)}}"# + "\n"
+        }.joined()
+    }
+
     @Test func `a primary that was stopped for a while goes on, and nothing is lost`() async throws {
         try await withServed { served in
             served.tool.send(SIGSTOP)

@@ -13,7 +13,7 @@ import Testing
         var labels: Set<String> = []
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
-            for match in text.matches(of: /"([a-z_]+_(?:total|actions|bytes|steps))"/) {
+            for match in text.matches(of: /"([a-z_]+_(?:total|actions|bytes|steps|revisions|waiting))"/) {
                 labels.insert(match.1.hasPrefix(prefix) ? String(match.1) : prefix + match.1)
             }
         }
@@ -23,7 +23,9 @@ import Testing
     @Test func `the metrics that are documented are those that exist`() throws {
         let text = try String(contentsOf: Self.root.appending(path: "docs/OPERATING.md"), encoding: .utf8)
         let documented = Set(text.matches(of: /\| `(statecast_[a-z_]+)` \|/).map { String($0.1) })
-        let existing = try ["Primary", "Replica", "Sender"].reduce(into: Set<String>()) { $0.formUnion(try labels(of: $1)) }
+        let existing = try ["Primary", "Replica", "Sender"].reduce(into: Set<String>()) {
+            $0.formUnion(try labels(of: $1))
+        }
         #expect(documented == existing)
         #expect(documented.count > 30)
     }

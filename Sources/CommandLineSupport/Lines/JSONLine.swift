@@ -8,16 +8,18 @@ package struct JSONLine: CustomStringConvertible {
     /// The object of these fields.
     package init(_ fields: KeyValuePairs<String, Value>) {
         let members = fields.map { JSON.text(of: .text($0.key)) + ":" + JSON.text(of: $0.value) }
-        description = Self.escapingControls("{" + members.joined(separator: ",") + "}")
+        description = Self.escapingSteering("{" + members.joined(separator: ",") + "}")
     }
 
-    /// JSON lets the controls U+0080 to U+009F stand as they are; a terminal obeys them. In UTF-8 they all begin with C2.
-    private static func escapingControls(_ text: String) -> String {
-        guard text.utf8.contains(0xC2) else { return text }
+    /// JSON lets characters stand as they are that a terminal obeys; written out they mean the same to a program.
+    private static func escapingSteering(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
         var line = ""
         for scalar in text.unicodeScalars {
-            if (0x80...0x9F).contains(scalar.value) {
-                line += "\\u00" + String(scalar.value, radix: 16)
+            if VisibleText.steers(scalar) {
+                for unit in String(scalar).utf16.map({ String($0, radix: 16) }) {
+                    line += "\\u" + String(repeating: "0", count: 4 - unit.count) + unit
+                }
             } else {
                 line.unicodeScalars.append(scalar)
             }

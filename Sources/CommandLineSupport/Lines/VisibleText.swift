@@ -14,7 +14,8 @@ package enum VisibleText {
         return line
     }
 
-    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a terminal would obey the character, or might, instead of showing it.
+    static func steers(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
         return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true

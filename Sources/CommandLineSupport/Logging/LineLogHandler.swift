@@ -22,7 +22,7 @@ package struct LineLogHandler: LogHandler {
         LoggingSystem.bootstrap { LineLogHandler(label: $0, logLevel: level) }
     }
 
-    private init(label: String, logLevel: Logger.Level) {
+    init(label: String, logLevel: Logger.Level) {
         self.label = label
         self.logLevel = logLevel
     }
@@ -35,12 +35,18 @@ package struct LineLogHandler: LogHandler {
 
     /// Writes the line.
     package func log(event: LogEvent) {
+        StandardError.write(Date.now.formatted(.iso8601) + " " + line(for: event))
+    }
+
+    /// The event without its time.
+    func line(for event: LogEvent) -> String {
         var all = metadata.merging(metadataProvider?.get() ?? [:]) { _, new in new }
         all.merge(event.metadata ?? [:]) { _, new in new }
         if let error = event.error { all["error"] = "\(error)" }
         let details = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
         let origin = logLevel <= .debug ? " \(label)" : ""
-        let line = "\(event.level)\(origin): \(event.message)" + (details.isEmpty ? "" : " (\(details))")
-        StandardError.write(Date.now.formatted(.iso8601) + " " + VisibleText.line(line))
+        return VisibleText.line(
+            "\(event.level)\(origin): \(event.message)" + (details.isEmpty ? "" : " (\(details))")
+        )
     }
 }

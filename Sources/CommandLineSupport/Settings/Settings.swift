@@ -10,13 +10,19 @@ package struct Settings: Sendable {
     /// - Parameters:
     ///   - flags: what was given on the command line.
     ///   - path: the config file; without one the variable `STATECAST_CONFIG` may name it.
+    ///   - variables: the environment; `nil`: this process's.
     /// - Throws: ``CommandFailure`` if there is a file to read, and something about it is wrong.
-    package init(flags: [SettingKey: SettingFlag], file path: String?) async throws {
+    package init(
+        flags: [SettingKey: SettingFlag],
+        file path: String?,
+        environment variables: [String: String]? = nil
+    ) async throws {
         var given: [AbsoluteConfigKey: ConfigValue] = [:]
         for (key, flag) in flags {
             given[[key.rawValue]] = flag.content.map { ConfigValue($0, isSecret: false) }
         }
-        let environment = EnvironmentVariablesProvider()
+        let environment =
+            variables.map { EnvironmentVariablesProvider(environmentVariables: $0) } ?? EnvironmentVariablesProvider()
         var providers: [any ConfigProvider] = [
             InMemoryProvider(name: "flags", values: given), environment.prefixKeys(with: "statecast"),
         ]
@@ -49,6 +55,20 @@ package struct Settings: Sendable {
         }
         return .seconds(seconds)
     }
+
+    /// How many of something, at least one.
+    package func count(_ key: SettingKey) async throws -> Int? {
+        guard let count = try await value(key, "a whole number", { try await reader.fetchInt(forKey: key.configKey) })
+        else {
+            return nil
+        }
+        guard (1...Self.countMax).contains(count) else {
+            throw CommandFailure.wrongUsage("\(count) makes no sense (\(key.places)): expected 1 to \(Self.countMax)")
+        }
+        return count
+    }
+
+    private static let countMax = 1_000_000
 
     /// An endpoint, of which only the spelling is known to be right.
     package func endpoint(_ key: SettingKey) async throws -> String? {

@@ -9,6 +9,7 @@ struct PrimaryMetrics {
     private let outOfOrder: Counter
     private let joins: Counter
     private let joinsAbandoned: Counter
+    private let joinsWaiting: Gauge
     private let chunks: Counter
     private let sessions: Counter
     private let otherLineage: Counter
@@ -27,6 +28,7 @@ struct PrimaryMetrics {
         outOfOrder = counter("frames_out_of_order_total")
         joins = counter("joins_total")
         joinsAbandoned = counter("joins_abandoned_total")
+        joinsWaiting = Gauge(label: "statecast_primary_joins_waiting", dimensions: dimensions)
         chunks = counter("chunks_total")
         sessions = counter("sessions_opened_total")
         otherLineage = counter("frames_other_lineage_total")
@@ -48,6 +50,9 @@ struct PrimaryMetrics {
         case .sessionOpened: sessions.increment()
         }
     }
+
+    /// At the end of a turn: what is left for later ones.
+    func waiting(joins count: Int) { joinsWaiting.record(count) }
 
     func closed(_ record: Record) {
         batches.increment()

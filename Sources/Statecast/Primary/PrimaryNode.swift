@@ -149,7 +149,7 @@ public actor PrimaryNode: Service {
     private func drainSubscriptions() {
         guard let wires else { return }
         for _ in 0..<Self.framesPerTurnMax {
-            guard let message = receive(wires.publisher) else { break }
+            guard let message = wires.publisher.next(logger) else { break }
             guard let flag = message.first, flag <= 1 else {
                 count(.malformed)
                 continue
@@ -177,7 +177,7 @@ public actor PrimaryNode: Service {
         guard let wires else { return }
         var bytes = 0
         for _ in 0..<Self.framesPerTurnMax {
-            guard bytes < Self.bytesPerTurnMax, let message = receive(wires.puller) else { break }
+            guard bytes < Self.bytesPerTurnMax, let message = wires.puller.next(logger) else { break }
             bytes += message.count
             guard message.count <= configuration.limits.frameBytesMax else {
                 count(.tooLarge)
@@ -192,20 +192,6 @@ public actor PrimaryNode: Service {
             }
         }
         endTurn()
-    }
-
-    /// The next message; `nil` if there is none. One that could not be of this protocol comes as no bytes.
-    private func receive(_ socket: borrowing Socket) -> [UInt8]? {
-        do throws(ZeroMQError) {
-            switch try socket.receive() {
-            case .message(let bytes): return bytes
-            case .multipart: return []
-            case nil: return nil
-            }
-        } catch {
-            logger.error("cannot receive", metadata: ["error": "\(error)"])
-            return nil
-        }
     }
 
     private func publish(_ message: [UInt8]) {

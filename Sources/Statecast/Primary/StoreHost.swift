@@ -16,6 +16,8 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     private var summary: Summary
     /// What was reduced since, in case it has to be reduced again one by one.
     private var batch: [Batched] = []
+    /// What became of it, to be counted once it is settled.
+    private var outcomes: [Outcome] = []
 
     private struct Batched {
         let session: SessionID
@@ -71,7 +73,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         for bytes in admitted.actions {
             let action = Batched(session: admitted.session, number: number, bytes: bytes, context: context)
             batch.append(action)
-            record(machine.resolved(action.session, action.number, reduce(action)))
+            outcomes.append(machine.resolved(action.session, action.number, reduce(action)))
             number = number.next
         }
     }
@@ -84,6 +86,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         if machine.hasRequests {
             perform(machine.serve(at: surroundings.clock.now, time: surroundings.clock.time))
         }
+        metrics.waiting(joins: machine.joinsWaitingCount)
     }
 
     func tick() { perform(machine.tick(at: surroundings.clock.now, time: surroundings.clock.time)) }
@@ -146,6 +149,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     /// itself, and reject those that are the cause.
     private func closeOneByOne() {
         machine.reopenBatch()
+        outcomes.removeAll(keepingCapacity: true)
         state = published
         for action in batch {
             var verdict = reduce(action)
@@ -162,7 +166,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
                 }
             }
             if verdict != .applied { state = published }
-            record(machine.resolved(action.session, action.number, verdict))
+            outcomes.append(machine.resolved(action.session, action.number, verdict))
             batchClosed(patch)
         }
     }
@@ -183,6 +187,8 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     /// Without a journal a record is as durable as it gets once it is made.
     private func committed(_ record: Record) {
         metrics.closed(record)
+        for outcome in outcomes { self.record(outcome) }
+        outcomes.removeAll(keepingCapacity: true)
         perform(machine.committed(through: record.sequence, at: surroundings.clock.now))
     }
 

@@ -23,6 +23,7 @@ final class DocumentQueue: Sendable {
     private struct Storage {
         var steps: [DocumentStep] = []
         var bytes = 0
+        var wasFull = false
     }
 
     private let storage = Mutex(Storage())
@@ -42,19 +43,25 @@ final class DocumentQueue: Sendable {
         if wasEmpty { signal.yield() }
     }
 
-    /// The bytes that wait to be taken.
-    var bytes: Int { storage.withLock { $0.bytes } }
+    /// Whether so many bytes wait to be taken that no more should come; if so, whoever takes them is told.
+    func isFull(bytesMax: Int) -> Bool {
+        storage.withLock { storage in
+            guard storage.bytes >= bytesMax else { return false }
+            storage.wasFull = true
+            return true
+        }
+    }
 
     func finish() { signal.finish() }
 
     /// Hands over what has gathered, again and again, until the queue is finished. One consumer only.
-    func forEachBatch(_ body: ([DocumentStep]) async -> Void) async {
+    func forEachBatch(_ body: (_ steps: [DocumentStep], _ wasFull: Bool) async -> Void) async {
         for await _ in signals {
-            let steps = storage.withLock { storage in
+            let taken = storage.withLock { storage in
                 defer { storage = Storage() }
-                return storage.steps
+                return storage
             }
-            await body(steps)
+            await body(taken.steps, taken.wasFull)
         }
     }
 }

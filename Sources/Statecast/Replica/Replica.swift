@@ -39,11 +39,13 @@ public final class Replica<State: Sendable>: Service {
             throw StatecastError(.definition, error.message, cause: error)
         }
         let endpoint = try Reachability.connectable(endpoint, insecure: configuration.insecure)
+        let lag = ReplicaLag(store: self.store)
         node = try ReplicaNode(
             store: self.store,
             endpoint: endpoint,
             configuration: configuration,
             queue: queue,
+            lag: lag,
             primaryTime: clock,
             logger: logger
         )
@@ -56,9 +58,11 @@ public final class Replica<State: Sendable>: Service {
                 return
             }
             var document = Document()
-            await queue.forEachBatch { steps in
-                metrics.lag(steps: steps.count)
+            await queue.forEachBatch { steps, wasFull in
+                metrics.queued(steps: steps.count)
                 await Self.show(steps, in: &document, node: node, to: shown, statusNow, waiters, decode)
+                if let position = document.position { lag.shown(position) }
+                if wasFull { await node.documentCaughtUp() }
             }
         }
     }
@@ -127,23 +131,25 @@ public final class Replica<State: Sendable>: Service {
     ) async {
         let before = document.position
         var confirmed: Position?
+        var failure: Document.Failure?
         var statuses: [ReplicaStatus] = []
+        // Steps behind one that failed still count: a snapshot among them makes up for it.
+        for step in steps {
+            if case .status(let status) = step { statuses.append(status) }
+            do throws(Document.Failure) { try document.take(step) } catch { failure = error }
+            if case .verify(let position, _) = step, document.position == position { confirmed = position }
+        }
         do throws(Document.Failure) {
-            for step in steps {
-                if case .status(let status) = step { statuses.append(status) }
-                try document.take(step)
-                if case .verify(let position, _) = step, document.position == position { confirmed = position }
-            }
             if document.position != before, let snapshot = try document.decoded(decode) {
                 shown.send(snapshot)
                 waiters.shown(snapshot.position)
             }
         } catch {
-            await node.documentFailed(error)
+            failure = error
         }
+        if let failure { await node.documentFailed(failure) }
         for status in statuses { statusNow.send(status) }
         if let confirmed { await node.documentConfirmed(at: confirmed) }
-        await node.documentCaughtUp()
     }
 }
 

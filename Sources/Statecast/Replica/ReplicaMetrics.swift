@@ -13,6 +13,7 @@ struct ReplicaMetrics {
     private let rewound: Counter
     private let backlogOverflows: Counter
     private let unreadable: Counter
+    private let queueSteps: Recorder
 
     init(store: StoreName) {
         let dimensions = [("store", store.text)]
@@ -30,6 +31,7 @@ struct ReplicaMetrics {
         rewound = counter("rewound_total")
         backlogOverflows = counter("backlog_overflows_total")
         unreadable = counter("messages_unreadable_total")
+        queueSteps = Recorder(label: "statecast_replica_queue_steps", dimensions: dimensions)
     }
 
     func applied(bytes: Int) {
@@ -55,8 +57,6 @@ struct ReplicaMetrics {
         }
     }
 
-    /// How far the shown state is behind the last one published, in steps that wait.
-    func lag(steps: Int) {
-        Gauge(label: "statecast_replica_lag_steps", dimensions: dimensions).record(steps)
-    }
+    /// What waited for the document when it came to it.
+    func queued(steps: Int) { queueSteps.record(steps) }
 }

@@ -8,6 +8,7 @@ actor ReplicaNode {
     private let endpoint: Endpoint
     private let configuration: ReplicaConfiguration
     private let queue: DocumentQueue
+    private let lag: ReplicaLag
     private let primaryTime: PrimaryTime
     private let metrics: ReplicaMetrics
     private let logger: Logger
@@ -17,19 +18,7 @@ actor ReplicaNode {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private var machine: ReplicaMachine
-    private var wire: Wire?
-
-    private final class Wire {
-        let subscriber: Socket
-        let watch: Watch
-        let timer: DeadlineTimer
-
-        init(subscriber: consuming Socket, watch: Watch, timer: DeadlineTimer) {
-            self.subscriber = subscriber
-            self.watch = watch
-            self.timer = timer
-        }
-    }
+    private var downlink: Downlink?
 
     private static let messagesPerTurnMax = 512
 
@@ -38,6 +27,7 @@ actor ReplicaNode {
         endpoint: Endpoint,
         configuration: ReplicaConfiguration,
         queue: DocumentQueue,
+        lag: ReplicaLag,
         primaryTime: PrimaryTime,
         logger: Logger
     ) throws {
@@ -46,6 +36,7 @@ actor ReplicaNode {
         self.endpoint = endpoint
         self.configuration = configuration
         self.queue = queue
+        self.lag = lag
         self.primaryTime = primaryTime
         self.logger = logger
         metrics = ReplicaMetrics(store: store)
@@ -55,34 +46,34 @@ actor ReplicaNode {
     nonisolated func shutdown() { loop.shutdown() }
 
     func start() throws {
-        do {
-            var options = SocketOptions.subscriber(configuration.limits)
-            options.receiveHighWaterMark = configuration.receiveHighWaterMark
-            let subscriber = try Socket(.sub, options: options)
-            try subscriber.connect(endpoint)
-            let watch = loop.watch(subscriber) { [weak self] in self?.assumeIsolated { $0.drain() } }
-            let timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
-            wire = Wire(subscriber: subscriber, watch: watch, timer: timer)
-        } catch {
-            throw StatecastError(error)
-        }
+        var options = SocketOptions.subscriber(configuration.limits)
+        options.receiveHighWaterMark = configuration.receiveHighWaterMark
+        downlink = try Downlink(
+            store,
+            from: endpoint,
+            options: options,
+            on: loop,
+            logger: logger,
+            onReadable: { [weak self] in self?.assumeIsolated { $0.drain() } },
+            onDeadline: { [weak self] in self?.assumeIsolated { $0.tick() } }
+        )
         perform(machine.start(at: clock.now, using: &generator))
         setTimer()
     }
 
-    func stop() { wire = nil }
+    func stop() { downlink = nil }
 
     // MARK: Events
 
     private func drain() {
-        guard let wire else { return }
+        guard let downlink else { return }
         for _ in 0..<Self.messagesPerTurnMax {
-            guard queue.bytes < configuration.limits.backlogBytesMax else {
+            guard !queue.isFull(bytesMax: configuration.limits.backlogBytesMax) else {
                 // The document is behind. Messages wait in libzmq, and where that is full they are lost and made up for.
-                wire.watch.wantsReadable = false
+                downlink.watch.wantsReadable = false
                 break
             }
-            guard let message = receive(wire.subscriber) else { break }
+            guard let message = downlink.next() else { break }
             received(message)
         }
         setTimer()
@@ -92,23 +83,11 @@ actor ReplicaNode {
         do {
             let (address, frame) = try Message.decode(message)
             guard address.store == store else { return }
+            lag.heard(frame)
             perform(machine.received(frame, on: address.topic, at: clock.now, using: &generator))
         } catch {
             metrics.malformed()
             logger.warning("a message of the primary cannot be read", metadata: ["error": "\(error)"])
-        }
-    }
-
-    private func receive(_ socket: borrowing Socket) -> [UInt8]? {
-        do throws(ZeroMQError) {
-            switch try socket.receive() {
-            case .message(let bytes): return bytes
-            case .multipart: return []
-            case nil: return nil
-            }
-        } catch {
-            logger.error("cannot receive", metadata: ["error": "\(error)"])
-            return nil
         }
     }
 
@@ -120,7 +99,7 @@ actor ReplicaNode {
     }
 
     /// The document took everything up to a point.
-    func documentCaughtUp() { wire?.watch.wantsReadable = true }
+    func documentCaughtUp() { downlink?.watch.wantsReadable = true }
 
     /// The document could not take a step.
     func documentFailed(_ failure: Document.Failure) {
@@ -137,8 +116,8 @@ actor ReplicaNode {
     private func perform(_ directives: [ReplicaDirective]) {
         for directive in directives {
             switch directive {
-            case .subscribe(let topic): subscribe(topic)
-            case .unsubscribe(let topic): unsubscribe(topic)
+            case .subscribe(let topic): downlink?.subscribe(topic)
+            case .unsubscribe(let topic): downlink?.unsubscribe(topic)
             case .install(let snapshot, let position, let digest):
                 queue.append(.install(snapshot: snapshot, position, digest: digest))
             case .apply(let patch, let position):
@@ -154,17 +133,5 @@ actor ReplicaNode {
         }
     }
 
-    private func subscribe(_ topic: Topic) {
-        do throws(ZeroMQError) { try wire?.subscriber.subscribe(Address(store, topic).bytes) } catch {
-            logger.error("cannot subscribe", metadata: ["error": "\(error)"])
-        }
-    }
-
-    private func unsubscribe(_ topic: Topic) {
-        do throws(ZeroMQError) { try wire?.subscriber.unsubscribe(Address(store, topic).bytes) } catch {
-            logger.error("cannot unsubscribe", metadata: ["error": "\(error)"])
-        }
-    }
-
-    private func setTimer() { wire?.timer.set(machine.nextDeadline.map(clock.deadline)) }
+    private func setTimer() { downlink?.timer.set(machine.nextDeadline.map(clock.deadline)) }
 }

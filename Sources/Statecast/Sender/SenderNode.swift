@@ -17,23 +17,11 @@ actor SenderNode {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private var machine: SenderMachine
-    private var answers: Answers?
+    private var downlink: Downlink?
     private var push: Push?
     private var pending: [Ticket: PendingReceipt] = [:]
     private var schemaWaiters: [CheckedContinuation<StoreSchema, any Error>] = []
     private var isStopped = false
-
-    private final class Answers {
-        let subscriber: Socket
-        let watch: Watch
-        let timer: DeadlineTimer
-
-        init(subscriber: consuming Socket, watch: Watch, timer: DeadlineTimer) {
-            self.subscriber = subscriber
-            self.watch = watch
-            self.timer = timer
-        }
-    }
 
     private final class Push {
         let socket: Socket
@@ -75,17 +63,17 @@ actor SenderNode {
     nonisolated func shutdown() { loop.shutdown() }
 
     func start() throws {
-        do {
-            let subscriber = try Socket(.sub, options: .subscriber(configuration.limits))
-            try subscriber.connect(endpoint)
-            let watch = loop.watch(subscriber) { [weak self] in self?.assumeIsolated { $0.drain() } }
-            let timer = loop.timer { [weak self] in self?.assumeIsolated { $0.turn() } }
-            answers = Answers(subscriber: subscriber, watch: watch, timer: timer)
-        } catch {
-            throw StatecastError(error)
-        }
+        downlink = try Downlink(
+            store,
+            from: endpoint,
+            options: .subscriber(configuration.limits),
+            on: loop,
+            logger: logger,
+            onReadable: { [weak self] in self?.assumeIsolated { $0.drain() } },
+            onDeadline: { [weak self] in self?.assumeIsolated { $0.turn() } }
+        )
         perform(machine.start(at: clock.now, using: &generator))
-        if !schemaWaiters.isEmpty { subscribe(.schema) }
+        if !schemaWaiters.isEmpty { downlink?.subscribe(.schema) }
         setTimer()
     }
 
@@ -94,7 +82,7 @@ actor SenderNode {
         isStopped = true
         intake.close()
         takeIn()
-        answers = nil
+        downlink = nil
         push = nil
         for ticket in pending.keys.sorted() { giveUp(ticket, because: cause) }
         for waiter in schemaWaiters { waiter.resume(throwing: StatecastError(.closed, "the sender was closed")) }
@@ -110,14 +98,16 @@ actor SenderNode {
             pending[action.ticket] = action.receipt
             perform(machine.enqueue(action.bytes, as: action.ticket))
         }
-        answers?.timer.set(.now)
+        downlink?.timer.set(.now)
     }
 
     /// Nobody waits for the action any longer.
     func giveUp(_ ticket: Ticket, because cause: String) {
         if !isStopped { takeIn() }
         guard let receipt = pending.removeValue(forKey: ticket) else { return }
-        if let sent = machine.withdraw(ticket) {
+        let sent = machine.withdraw(ticket)
+        metrics.rejected(sent == nil ? .notSent : .outcomeUnknown)
+        if let sent {
             let reason = Rejection(
                 .outcomeUnknown,
                 "\(cause); action \(sent.number) of session \(sent.session) may or may not have been applied"
@@ -135,7 +125,7 @@ actor SenderNode {
         guard !isStopped else { throw StatecastError(.closed, "the sender was closed") }
         return try await withCheckedThrowingContinuation { continuation in
             schemaWaiters.append(continuation)
-            subscribe(.schema)
+            downlink?.subscribe(.schema)
         }
     }
 
@@ -143,15 +133,15 @@ actor SenderNode {
     func giveUpSchema() {
         for waiter in schemaWaiters { waiter.resume(throwing: CancellationError()) }
         schemaWaiters = []
-        unsubscribe(.schema)
+        downlink?.unsubscribe(.schema)
     }
 
     // MARK: Events
 
     private func drain() {
-        guard let answers else { return }
+        guard let downlink else { return }
         for _ in 0..<Self.messagesPerTurnMax {
-            guard let message = receive(answers.subscriber) else { break }
+            guard let message = downlink.next() else { break }
             received(message)
         }
         flush()
@@ -172,26 +162,13 @@ actor SenderNode {
     private func received(schema frame: Frame) {
         let waiters = schemaWaiters
         schemaWaiters = []
-        unsubscribe(.schema)
+        downlink?.unsubscribe(.schema)
         for waiter in waiters {
             switch frame {
             case .schema(let schema): waiter.resume(returning: schema)
             case .refusal(let refusal): waiter.resume(throwing: refusal.reason)
             default: waiter.resume(throwing: Rejection(.malformed, "the primary answered with another frame"))
             }
-        }
-    }
-
-    private func receive(_ socket: borrowing Socket) -> [UInt8]? {
-        do throws(ZeroMQError) {
-            switch try socket.receive() {
-            case .message(let bytes): return bytes
-            case .multipart: return []
-            case nil: return nil
-            }
-        } catch {
-            logger.error("cannot receive", metadata: ["error": "\(error)"])
-            return nil
         }
     }
 
@@ -241,8 +218,8 @@ actor SenderNode {
     private func perform(_ directives: [SenderDirective]) {
         for directive in directives {
             switch directive {
-            case .subscribe(let topic): subscribe(topic)
-            case .unsubscribe(let topic): unsubscribe(topic)
+            case .subscribe(let topic): downlink?.subscribe(topic)
+            case .unsubscribe(let topic): downlink?.unsubscribe(topic)
             case .connect(let endpoint): connect(endpoint)
             case .settle(let ticket, let sent, let settlement): settle(ticket, sent, settlement)
             case .status(let status):
@@ -298,20 +275,8 @@ actor SenderNode {
         }
     }
 
-    private func subscribe(_ topic: Topic) {
-        do throws(ZeroMQError) { try answers?.subscriber.subscribe(Address(store, topic).bytes) } catch {
-            logger.error("cannot subscribe", metadata: ["error": "\(error)"])
-        }
-    }
-
-    private func unsubscribe(_ topic: Topic) {
-        do throws(ZeroMQError) { try answers?.subscriber.unsubscribe(Address(store, topic).bytes) } catch {
-            logger.error("cannot unsubscribe", metadata: ["error": "\(error)"])
-        }
-    }
-
     private func setTimer() {
         metrics.pending(machine.pendingCount)
-        answers?.timer.set(machine.nextDeadline.map(clock.deadline))
+        downlink?.timer.set(machine.nextDeadline.map(clock.deadline))
     }
 }

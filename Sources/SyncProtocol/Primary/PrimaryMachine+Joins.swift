@@ -21,7 +21,7 @@ extension PrimaryMachine {
         case .snapshot(let lineage, let revision, let index):
             guard lineage == self.lineage,
                 let snapshot = desk.shelf.snapshots.first(where: { $0.revision == revision }),
-                snapshot.chunk(index, chunkBytes: limits.chunkBytesMax) != nil
+                snapshot.chunk(index, chunkBytes: limits.chunkBytes) != nil
             else {
                 return Self.gone(topic)
             }
@@ -45,6 +45,9 @@ extension PrimaryMachine {
     /// Whether `serve` has something to do: requests to answer, or to note that the turn is over.
     package var hasRequests: Bool { !desk.isEmpty || !answered.isEmpty }
 
+    /// The joins that wait: for their turn, or for a snapshot.
+    package var joinsWaitingCount: Int { desk.count }
+
     /// Ends a turn: answers joins and chunk requests, a bounded number of each.
     package mutating func serve(at now: Instant, time: Timestamp) -> [PrimaryDirective] {
         answered.removeAll(keepingCapacity: true)
@@ -58,7 +61,7 @@ extension PrimaryMachine {
         while bytes < limits.chunkBytesPerTurnMax, let request = desk.nextChunk() {
             guard
                 let chunk = desk.shelf.use(request.revision, at: now)?
-                    .chunk(request.index, chunkBytes: limits.chunkBytesMax)
+                    .chunk(request.index, chunkBytes: limits.chunkBytes)
             else {
                 // It went while the request waited for its turn.
                 directives += Self.gone(request.topic)
@@ -105,7 +108,7 @@ extension PrimaryMachine {
         let offer = Welcome.Offer(
             revision: snapshot.revision,
             bytes: snapshot.bytes.count,
-            chunkBytes: limits.chunkBytesMax,
+            chunkBytes: limits.chunkBytes,
             digest: snapshot.digest
         )
         return welcome(request, offer: offer, catchUp: catchUp, time: time)

@@ -98,9 +98,11 @@ extension ReplicaMachine {
         now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        guard let position, position.lineage == failed.lineage, position.epoch == failed.epoch else { return [] }
+        // Of another lineage there is a snapshot on its way, which makes up for whatever failed.
+        guard let position, position.lineage == failed.lineage else { return [] }
         healsUnconfirmed += 1
-        if failed.revision == snapshotRevision || healsUnconfirmed > 1 {
+        let isAtSnapshot = failed.epoch == position.epoch && failed.revision == snapshotRevision
+        if isAtSnapshot || healsUnconfirmed > 1 {
             healsUnconfirmed = 0
             return [.count(.diverged)] + incompatible(reason, lineage: failed.lineage, epoch: failed.epoch)
         }

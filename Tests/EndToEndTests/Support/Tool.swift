@@ -79,8 +79,10 @@ struct Tool {
         ) { execution in
             let running = RunningTool(execution.processIdentifier, execution.standardInputWriter)
             let reading = Task {
-                for try await line in execution.standardOutput.strings() { running.read(line) }
-                running.ended()
+                defer { running.ended() }
+                // A state is one line, however large.
+                let lines = execution.standardOutput.strings(bufferingPolicy: .unbounded)
+                for try await line in lines { running.read(line) }
             }
             defer { running.ended() }
             do {

@@ -71,7 +71,12 @@ import Testing
         var bench = ReplicaBench.live(at: 5)
         let before = bench.machine
         #expect(bench.fail(at: Fixture.position(5, lineage: Fixture.otherLineage)) == [])
-        #expect(bench.fail(at: Fixture.position(5, epoch: Epoch(2))) == [])
         #expect(bench.machine == before)
+    }
+
+    @Test func `word of a failure in an older epoch of the same history still makes it start from nothing`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.fail(at: Fixture.position(5, epoch: Epoch(2)))
+        #expect(bench.joinsFrom == .some(nil))
     }
 }

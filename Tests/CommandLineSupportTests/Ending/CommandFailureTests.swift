@@ -1,0 +1,37 @@
+import ArgumentParser
+import Statecast
+import Testing
+
+@testable import CommandLineSupport
+
+/// An error of the library in the terms of a command.
+@Suite struct CommandFailureTests {
+    private struct Fault: Error, CustomStringConvertible { let description = "broken" }
+
+    @Test func `what was asked for wrongly is 64: starting again cannot help`() {
+        for code in [StatecastError.Code.insecure, .definition] {
+            let failure = CommandFailure(StatecastError(code, "the reason"))
+            #expect(failure.exitCode == .validationFailure)
+            #expect(failure.description == "the reason")
+        }
+    }
+
+    @Test func `what could not be done is 1`() {
+        let errors: [any Error] = [
+            StatecastError(.endpoint, "the reason"), Rejection(.unknownStore, "the reason"),
+        ]
+        for error in errors {
+            let failure = CommandFailure(error)
+            #expect(failure.exitCode == .failure)
+            #expect(failure.message == "the reason")
+        }
+        #expect(CommandFailure(Fault()).message == "broken")
+        #expect(CommandFailure(Fault()).exitCode == .failure)
+    }
+
+    @Test func `a failure stays what it is`() {
+        let failure = CommandFailure(CommandFailure.unknownOutcome("number 7"))
+        #expect(failure.exitCode == .outcomeUnknown)
+        #expect(failure.message == "number 7")
+    }
+}

@@ -1,3 +1,0 @@
-import CommandLineSupport
-import Testing
-

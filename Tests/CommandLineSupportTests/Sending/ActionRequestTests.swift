@@ -1,0 +1,89 @@
+import ArgumentParser
+import CommandLineSupport
+import StateCoding
+import Testing
+
+@Suite struct ActionRequestTests {
+    @Suite struct OnALine {
+        private func request(_ line: String) throws(LineFault) -> ActionRequest {
+            try ActionRequest(line: Array(line.utf8))
+        }
+
+        private func fault(_ line: String) -> String? {
+            do throws(LineFault) {
+                _ = try request(line)
+                return nil
+            } catch { return error.message }
+        }
+
+        @Test func `a line names an action and its payload, in any order and with any blanks`() throws {
+            let step = try request(#"{"action":"StepChangeRequested","payload":{"step":7}}"#)
+            #expect(step.name == "StepChangeRequested")
+            #expect(step.payload == ["step": 7])
+            #expect(try request(" { \"payload\" : {\"step\":7} , \"action\" : \"StepChangeRequested\" }\t\r") == step)
+        }
+
+        @Test func `no payload is an empty one`() throws {
+            #expect(try request(#"{"action":"Reset"}"#).payload == .map([:]))
+        }
+
+        @Test(
+            arguments: [("null", Value.null), ("7", 7), ("[1,2]", [1, 2]), (#""text""#, "text")] as [(String, Value)]
+        )
+        func `a payload may be any JSON`(text: String, payload: Value) throws {
+            #expect(try request(#"{"action":"A","payload":\#(text)}"#).payload == payload)
+        }
+
+        @Test(arguments: [
+            "{}", #"{"payload":{}}"#, #"{"action":7}"#, #"{"action":null}"#, #"{"action":{"name":"A"}}"#, "[]", "7",
+            #""Reset""#, "null",
+        ]) func `a line without a name gets an example of what is expected`(line: String) throws {
+            let message = try #require(fault(line))
+            let example = try #require(message.firstIndex(of: "{").map { String(message[$0...]) })
+            #expect(try request(example).name == "StepChangeRequested")
+        }
+
+        @Test func `an unknown field is named`() throws {
+            let message = try #require(fault(#"{"action":"A","paylod":{}}"#))
+            #expect(message.contains("\"paylod\""))
+            #expect(message.contains("\"action\" and \"payload\""))
+        }
+
+        @Test(arguments: ["", "{", #"{"action":"A""#, "action", #"{"action":"A"} {}"#, #"{"action":"A","payload":}"#])
+        func `what is not JSON is said to be none, by its column and without a line of its own`(line: String) throws {
+            let message = try #require(fault(line))
+            #expect(message.hasPrefix("not JSON: column "))
+        }
+
+        @Test func `a name that stands twice is refused`() throws {
+            #expect(fault(#"{"action":"A","action":"B"}"#) != nil)
+        }
+
+        @Test func `bytes that are not UTF-8 are refused`() {
+            #expect(throws: LineFault.self) {
+                try ActionRequest(line: Array(#"{"action":""#.utf8) + [0xFF] + Array(#""}"#.utf8))
+            }
+        }
+
+        @Test func `depth is bounded`() {
+            let deep = String(repeating: "[", count: 100_000)
+            #expect(fault(#"{"action":"A","payload":\#(deep)"#) != nil)
+        }
+    }
+
+    @Suite struct OnTheCommandLine {
+        @Test func `name and payload stand apart, and the payload may be left out`() throws {
+            let step = try ActionRequest(name: "StepChangeRequested", payload: #"{"step":7}"#)
+            #expect(step.payload == ["step": 7])
+            #expect(try ActionRequest(name: "Reset", payload: nil).payload == .map([:]))
+        }
+
+        @Test func `a payload that is not JSON is wrong usage`() throws {
+            let failure = try #require(throws: CommandFailure.self) {
+                try ActionRequest(name: "A", payload: "{step:7}")
+            }
+            #expect(failure.exitCode == .validationFailure)
+            #expect(failure.message.hasPrefix("the payload is not JSON: "))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import Statecast
+import Testing
+
+@testable import CommandLineSupport
+
+/// How a command that sent actions ends.
+@Suite struct SendTallyTests {
+    private func end(_ results: [SendResult], because cause: String? = nil) async throws -> (any Error)? {
+        let settings = try await Settings(flags: [.from: .text("tcp://127.0.0.1:7")], file: nil)
+        let upstream = try await Upstream(settings)
+        var tally = SendTally()
+        for result in results { tally.count(result) }
+        do {
+            try tally.conclude(upstream, because: cause)
+            return nil
+        } catch { return error }
+    }
+
+    private func failure(_ results: [SendResult], because cause: String? = nil) async throws -> CommandFailure {
+        try #require(try await end(results, because: cause) as? CommandFailure)
+    }
+
+    @Test func `the exit codes are those that are documented`() {
+        #expect(ExitCode.actionRejected.rawValue == 2)
+        #expect(ExitCode.outcomeUnknown.rawValue == 3)
+        #expect(CommandFailure.wrongUsage("").exitCode.rawValue == 64)
+        #expect(CommandFailure.failed("").exitCode.rawValue == 1)
+        #expect(CommandFailure.unknownOutcome("").exitCode.rawValue == 3)
+    }
+
+    @Test func `all applied, or nothing asked for, is done`() async throws {
+        #expect(try await end([]) == nil)
+        #expect(try await end([.applied(1, revision: 1), .applied(2, revision: 2)]) == nil)
+    }
+
+    @Test func `one rejection among many is exit code 2, and its line has said why`() async throws {
+        let error = try await end([.applied(1, revision: 1), .failed(2, .refused), .applied(3, revision: 2)])
+        #expect(error as? ExitCode == .actionRejected)
+    }
+
+    @Test func `a malformed line counts as a rejection`() async throws {
+        let error = try await end([.malformed(line: 1, LineFault(message: "not JSON"))])
+        #expect(error as? ExitCode == .actionRejected)
+    }
+
+    @Test func `an unknown outcome is exit code 3 whatever else there is, and names session and numbers`() async throws
+    {
+        let results: [SendResult] = [
+            .failed(1, .refused), .applied(2, revision: 1), .failed(3, .outcomeUnknown), .failed(nil, .notSent),
+            .failed(nil, .unknownStore),
+        ]
+        let failure = try await failure(results, because: "timed out after 5.0 seconds")
+        #expect(failure.exitCode == .outcomeUnknown)
+        #expect(
+            failure.message
+                == "timed out after 5.0 seconds: the outcome is unknown for number 3 of session \(Session.one)"
+        )
+    }
+
+    @Test func `unknown numbers are named in runs, by session`() async throws {
+        let numbers: [UInt64] = [1, 2, 3, 5, 7, 8]
+        let results =
+            [.failed(9, .outcomeUnknown, in: Session.two)] + numbers.map { SendResult.failed($0, .outcomeUnknown) }
+        let message = try await failure(results).message
+        #expect(
+            message == "the outcome is unknown for number 1-3, 5, 7-8 of session \(Session.one), "
+                + "and 9 of session \(Session.two)"
+        )
+    }
+
+    @Test func `the last number there is can be unknown`() async throws {
+        let message = try await failure([.failed(.max - 1, .outcomeUnknown), .failed(.max, .outcomeUnknown)]).message
+        #expect(message.contains("\(UInt64.max - 1)-\(UInt64.max)"))
+    }
+
+    @Test func `a refused session is exit code 1, with the primary's first reason`() async throws {
+        let results: [SendResult] = [
+            .failed(nil, .unknownStore, "no store here"), .failed(nil, .unknownStore, "no store there"),
+            .failed(nil, .notSent), .failed(1, .refused),
+        ]
+        let failure = try await failure(results)
+        #expect(failure.exitCode == .failure)
+        #expect(failure.message == "no store here")
+    }
+
+    @Test func `where nothing left at all, the endpoint is named and what to check`() async throws {
+        let failure = try await failure([.failed(nil, .notSent)], because: "timed out after 1.0 seconds")
+        #expect(failure.exitCode == .failure)
+        #expect(failure.message.hasPrefix("timed out after 1.0 seconds: no primary answered at tcp://127.0.0.1:7"))
+        #expect(failure.message.contains("--from"))
+    }
+
+    @Test func `where some left, those that did not are said to be lost`() async throws {
+        let some: [[SendResult]] = [[.applied(1, revision: 1)], [.failed(1, .refused)]]
+        for left in some {
+            let failure = try await failure(left + [.failed(nil, .notSent)], because: "interrupted")
+            #expect(failure.exitCode == .failure)
+            #expect(failure.message.hasPrefix("interrupted: the actions without a receipt were not sent"))
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import ArgumentParser
+import Testing
+
+@testable import CommandLineSupport
+
+/// What a command was told, and by whom.
+@Suite struct SettingsTests {
+    private let folder: SettingsFolder
+
+    init() throws { folder = try SettingsFolder() }
+
+    private enum Colour: String, CaseIterable { case red, green }
+
+    private func settings(
+        flags: [SettingKey: SettingFlag] = [:],
+        environment: [String: String] = [:],
+        file: String? = nil
+    ) async throws -> Settings {
+        let path = try file.map { try folder.file($0) }
+        return try await Settings(flags: flags, file: path, environment: environment)
+    }
+
+    /// The message for wrong usage, which is the only way in which settings fail.
+    private func complaint(_ body: () async throws -> Void) async throws -> String {
+        let failure = try await #require(throws: CommandFailure.self) { try await body() }
+        #expect(failure.exitCode == .validationFailure)
+        #expect(!failure.message.contains("\n"), "one line")
+        return failure.message
+    }
+
+    // MARK: Precedence
+
+    @Test func `a flag wins over the environment, the environment over the file`() async throws {
+        let (variable, file) = (["STATECAST_STORE": "environment"], #"{"store":"file"}"#)
+        let all = try await settings(flags: [.store: .text("flag")], environment: variable, file: file)
+        #expect(try await all.text(.store) == "flag")
+        let two = try await settings(flags: [.store: .text(nil)], environment: variable, file: file)
+        #expect(try await two.text(.store) == "environment")
+        #expect(try await settings(file: file).text(.store) == "file")
+        #expect(try await settings().text(.store) == nil)
+    }
+
+    @Test func `a switch that was turned off wins over one that was turned on`() async throws {
+        let (variable, file) = (["STATECAST_INSECURE": "true"], #"{"insecure":true}"#)
+        let off = try await settings(flags: [.insecure: .isOn(false)], environment: variable, file: file)
+        #expect(try await off.isOn(.insecure) == false)
+        #expect(try await settings(environment: ["STATECAST_INSECURE": "false"], file: file).isOn(.insecure) == false)
+        #expect(try await settings(environment: variable).isOn(.insecure))
+        #expect(try await settings(file: file).isOn(.insecure))
+        #expect(try await settings().isOn(.insecure) == false)
+    }
+
+    @Test func `keys of several words are found in every place`() async throws {
+        let variable = ["STATECAST_ADVERTISE_ACTIONS": "tcp://a:1"]
+        #expect(try await settings(environment: variable).text(.advertiseActions) == "tcp://a:1")
+        #expect(try await settings(file: #"{"advertiseActions":"tcp://b:2"}"#).text(.advertiseActions) == "tcp://b:2")
+        #expect(try await settings(flags: [.advertiseActions: .text("c")]).text(.advertiseActions) == "c")
+    }
+
+    @Test func `the environment may name the file, and a flag wins over it`() async throws {
+        let (one, two) = (try folder.file(#"{"store":"one"}"#), try folder.file(#"{"store":"two"}"#))
+        let environment = ["STATECAST_CONFIG": one]
+        #expect(try await Settings(flags: [:], file: nil, environment: environment).text(.store) == "one")
+        #expect(try await Settings(flags: [:], file: two, environment: environment).text(.store) == "two")
+    }
+
+    // MARK: Values
+
+    @Test(arguments: ["5", "0.25", "1e3"]) func `a duration is a number of seconds from any place`(text: String)
+        async throws
+    {
+        let seconds = try #require(Double(text))
+        let settings = [
+            try await settings(flags: [.timeout: .number(seconds)]),
+            try await settings(environment: ["STATECAST_TIMEOUT": text]),
+            try await settings(file: #"{"timeout":\#(text)}"#),
+        ]
+        for settings in settings { #expect(try await settings.duration(.timeout) == .seconds(seconds)) }
+    }
+
+    @Test func `a duration lies between a millisecond and a billion seconds`() async throws {
+        for seconds in [0.001, 1e9] {
+            let settings = try await settings(flags: [.timeout: .number(seconds)])
+            #expect(try await settings.duration(.timeout) == .seconds(seconds))
+        }
+        for seconds in [0, -1, 0.0009, 1.1e9, .infinity, .nan] {
+            let settings = try await settings(flags: [.timeout: .number(seconds)])
+            let complaint = try await complaint { _ = try await settings.duration(.timeout) }
+            #expect(complaint.contains("\(seconds) seconds") && complaint.contains("--timeout"))
+        }
+    }
+
+    @Test func `a duration that is no number is said to be none, with all places where it may stand`() async throws {
+        for settings in [
+            try await settings(environment: ["STATECAST_TIMEOUT": "soon"]),
+            try await settings(file: #"{"timeout":"soon"}"#),
+        ] {
+            let complaint = try await complaint { _ = try await settings.duration(.timeout) }
+            #expect(
+                complaint
+                    == "expected a number for --timeout, STATECAST_TIMEOUT, or \"timeout\" in the config file"
+            )
+        }
+    }
+
+    @Test func `a switch that is neither true nor false is said to be neither`() async throws {
+        let settings = try await settings(environment: ["STATECAST_INSECURE": "perhaps"])
+        let complaint = try await complaint { _ = try await settings.isOn(.insecure) }
+        #expect(complaint.hasPrefix("expected true or false for --insecure, STATECAST_INSECURE"))
+    }
+
+    @Test func `a text that is a number in the file is said to be none`() async throws {
+        let settings = try await settings(file: #"{"store":7}"#)
+        let complaint = try await complaint { _ = try await settings.text(.store) }
+        #expect(complaint.hasPrefix("expected a text for --store"))
+    }
+
+    @Test func `an endpoint is spelt right, or named`() async throws {
+        let good = try await settings(flags: [.from: .text("tcp://127.0.0.1:7100")])
+        #expect(try await good.endpoint(.from) == "tcp://127.0.0.1:7100")
+        #expect(try await good.endpoint(.publish) == nil)
+        let bad = try await settings(environment: ["STATECAST_FROM": "localhost"])
+        let complaint = try await complaint { _ = try await bad.endpoint(.from) }
+        #expect(complaint.contains("localhost") && complaint.contains("STATECAST_FROM"))
+    }
+
+    @Test func `a choice is one of its words, or all of them are named`() async throws {
+        #expect(try await settings().choice(.app, default: Colour.green) == .green)
+        #expect(try await settings(flags: [.app: .text("red")]).choice(.app, default: Colour.green) == .red)
+        let bad = try await settings(flags: [.app: .text("blue")])
+        let complaint = try await complaint { _ = try await bad.choice(.app, default: Colour.green) }
+        #expect(complaint.hasPrefix("\"blue\" is none of red, green (--app, STATECAST_APP"))
+    }
+
+    // MARK: The file
+
+    @Test func `a file that is not there is named`() async throws {
+        let complaint = try await complaint {
+            _ = try await Settings(flags: [:], file: folder.missing, environment: [:])
+        }
+        #expect(complaint.contains(folder.missing) && complaint.contains("does not exist"))
+    }
+
+    @Test func `a folder is no file`() async throws {
+        let complaint = try await complaint { _ = try await Settings(flags: [:], file: folder.path, environment: [:]) }
+        #expect(complaint.contains(folder.path) && complaint.contains("cannot be read"))
+    }
+
+    @Test(arguments: ["", "{", "store: fleet", "{\n  \"store\" \"fleet\"\n}"])
+    func `a file that is not JSON is named, with the line`(text: String) async throws {
+        let path = try folder.file(text)
+        let complaint = try await complaint { _ = try await Settings(flags: [:], file: path, environment: [:]) }
+        #expect(complaint.hasPrefix("the config file \(path) is not JSON: line \(text.contains("\n") ? 2 : 1),"))
+    }
+
+    @Test(arguments: ["[]", "null", #""store""#, "7"])
+    func `a file that is not an object is named`(text: String) async throws {
+        let path = try folder.file(text)
+        let complaint = try await complaint { _ = try await Settings(flags: [:], file: path, environment: [:]) }
+        #expect(complaint.hasPrefix("the config file \(path) is not a JSON object"))
+    }
+
+    @Test(arguments: ["stor", "Store", "log-level", "STATECAST_STORE", ""])
+    func `an unknown key is named, and those that there are`(key: String) async throws {
+        let path = try folder.file(#"{"\#(key)":"fleet"}"#)
+        let complaint = try await complaint { _ = try await Settings(flags: [:], file: path, environment: [:]) }
+        #expect(complaint.hasPrefix("the config file \(path) has the unknown key \"\(key)\""))
+        for known in SettingKey.allCases { #expect(complaint.contains(known.rawValue)) }
+    }
+
+    @Test(arguments: ["null", "[1]", #"{"name":"fleet"}"#])
+    func `a value that no setting can have is named with its key`(value: String) async throws {
+        let path = try folder.file(#"{"store":\#(value)}"#)
+        let complaint = try await complaint { _ = try await Settings(flags: [:], file: path, environment: [:]) }
+        #expect(complaint.hasPrefix("the config file \(path) has \(value) for \"store\""))
+    }
+
+    @Test func `every key may stand in a file, for executables that do not need it too`() async throws {
+        let members = SettingKey.allCases.map { "\"\($0.rawValue)\":\"x\"" }.joined(separator: ",")
+        let settings = try await settings(file: "{\(members)}")
+        for key in SettingKey.allCases { #expect(try await settings.text(key) == "x") }
+    }
+}

@@ -1,0 +1,296 @@
+import CounterApp
+import MetricsTestKit
+import SyncProtocol
+import Testing
+
+import enum CoreMetrics.MetricsSystem
+
+@testable import Statecast
+
+/// What the nodes report to swift-metrics. Other suites report too, so each test has a store name of its own.
+@Suite(.timeLimit(.minutes(1))) struct MetricsTests {
+    /// Once in a process: swift-metrics takes no second factory.
+    private static let reported: TestMetrics = {
+        let metrics = TestMetrics()
+        MetricsSystem.bootstrap(metrics)
+        return metrics
+    }()
+
+    private let metrics = MetricsTests.reported
+
+    // MARK: The primary
+
+    @Test func `a primary counts applied actions, rejected ones by code, sessions and batches`() async throws {
+        try await withStore("metrics-actions") { store in
+            let sender = try store.sender()
+            for _ in 0..<3 { try await sender.send(CounterIncreaseRequested()) }
+            for name in ["NoSuchAction", "NoOtherAction"] {
+                await #expect(throws: Rejection.self) { try await sender.send(named: name, payload: [:]) }
+            }
+            await #expect(throws: Rejection.self) { try await sender.send(named: "StepChangeRequested", payload: [:]) }
+
+            #expect(store.total("primary_actions_applied_total") == 3)
+            #expect(store.total("primary_actions_rejected_total", .unknownAction) == 2)
+            #expect(store.total("primary_actions_rejected_total", .undecodable) == 1)
+            #expect(store.total("primary_actions_rejected_total") == 3)
+            #expect(store.total("primary_sessions_opened_total") == 1)
+            // Each was sent when the one before had its receipt: no two share a batch.
+            #expect(store.total("primary_batches_total") == 6)
+            #expect(store.values("primary_batch_actions") == [1, 1, 1, 1, 1, 1])
+            // Only what was applied changed the state.
+            #expect(store.values("primary_patch_bytes").count == 3)
+        }
+    }
+
+    @Test func `an action that has to be reduced again is counted once`() async throws {
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.limits.frameBytesMax = 8192
+        let node = try PrimaryNode(configuration: configuration)
+        let name = "metrics-again"
+        _ = try Primary(store: name, state: Blob(), actions: Blob.actions, on: node, reducer: Blob.reducer)
+        let store = MeasuredStore(name: name, address: try await node.start(), metrics: metrics)
+        let peer = try await RawPeer(store.address)
+        let session = SessionID.random()
+        let watermark = try await peer.watermark(of: session, store: name)
+        // In one frame, so that it is one batch: its patch is too large, and its actions are taken one by one.
+        let writes = [10, 20, 100_000].map { WireAction.named("BlobWritten", ["letters": Value(Int64($0))]) }
+        await peer.push(try WireAction.message(writes, first: 1, session: session, watermark, store: name))
+        for _ in writes { _ = try await peer.next(on: store.receipts(of: session)) }
+        await node.stop()
+
+        #expect(store.total("primary_batches_total") == 3)
+        #expect(store.total("primary_actions_applied_total") == 2)
+        #expect(store.total("primary_actions_rejected_total", .tooLarge) == 1)
+        #expect(store.total("primary_actions_rejected_total") == 1)
+    }
+
+    @Test func `a primary counts what came twice, what came ahead and what was meant for another history`() async throws
+    {
+        try await withStore("metrics-numbers") { store in
+            let peer = try await RawPeer(store.address)
+            let session = SessionID.random()
+            let watermark = try await peer.watermark(of: session, store: store.name)
+            func push(first: UInt64, count: Int, lineage: Lineage) async throws {
+                let frame = ActionsFrame(
+                    lineage: lineage,
+                    session: session,
+                    opened: watermark.opened,
+                    base: ActionNumber(1),
+                    first: ActionNumber(first),
+                    actions: Array(repeating: WireAction.increase, count: count)
+                )
+                await peer.push(Message.encode(.actions(frame), to: Address(try StoreName(store.name), .actions)))
+                // Each is answered, which is how we know that it was looked at.
+                _ = try await peer.next(on: store.receipts(of: session))
+            }
+            try await push(first: 1, count: 2, lineage: watermark.lineage)
+            try await push(first: 1, count: 2, lineage: watermark.lineage)
+            try await push(first: 9, count: 1, lineage: watermark.lineage)
+            try await push(first: 3, count: 1, lineage: Lineage(bits: watermark.lineage.bits ^ 1))
+
+            #expect(store.total("primary_actions_applied_total") == 2)
+            #expect(store.total("primary_actions_duplicate_total") == 2)
+            #expect(store.total("primary_frames_out_of_order_total") == 1)
+            #expect(store.total("primary_frames_other_lineage_total") == 1)
+        }
+    }
+
+    @Test func `a message for no store is counted by the reason for which it was dropped`() async throws {
+        try await withStore("metrics-dropped") { store in
+            let peer = try await RawPeer(store.address)
+            let topic = "sc1/metrics-nowhere/receipts/\(SessionID.random())"
+            let before = dropped(for: .unknownStore)
+            try await peer.subscribe(topic)
+            _ = try await peer.next(on: topic)
+            #expect(dropped(for: .unknownStore) > before)
+        }
+    }
+
+    // MARK: The replica
+
+    @Test func `joins, snapshots and updates are counted on both sides`() async throws {
+        try await withStore("metrics-joins") { store in
+            let sender = try store.sender()
+            try await sender.send(CounterIncreaseRequested())
+            let replica = try store.replica()
+            await replica.waits { $0 == .live }
+            for _ in 0..<3 { try await replica.reached(try await sender.send(CounterIncreaseRequested())) }
+
+            #expect(store.total("replica_joins_total") == 1)
+            #expect(store.total("primary_joins_total") == 1)
+            #expect(store.total("replica_snapshots_total") == 1)
+            #expect(store.total("replica_snapshot_bytes_total") > 0)
+            #expect(store.total("primary_chunks_total") == 1)
+            #expect(store.total("replica_updates_total") == 3)
+            #expect(
+                store.total("replica_patch_bytes_total")
+                    == Int64(store.values("primary_patch_bytes").suffix(3).reduce(0, +))
+            )
+            #expect(store.total("replica_gaps_total") == 0)
+            #expect(store.values("primary_joins_waiting").max() == 1)
+            #expect(store.values("primary_joins_waiting").last == 0)
+        }
+    }
+
+    @Test func `an update that got lost is counted as a gap, and the join that heals it`() async throws {
+        try await withStore("metrics-gaps") { store in
+            let link = try await RawLink(to: store.address.publish)
+            let replica = try store.replica(from: link.endpoint)
+            let sender = try store.sender()
+            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+            await link.loseNextUpdate()
+            _ = try await sender.send(CounterIncreaseRequested())
+            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+
+            #expect(store.total("replica_gaps_total") == 1)
+            #expect(store.total("replica_joins_total") == 2)
+            #expect(store.total("primary_joins_total") == 2)
+            #expect(store.total("replica_snapshots_total") == 1)
+        }
+    }
+
+    @Test func `the lag of a replica falls to zero`() async throws {
+        try await withStore("metrics-lag") { store in
+            let (sender, replica) = (try store.sender(), try store.replica())
+            for _ in 0..<3 { try await replica.reached(try await sender.send(CounterIncreaseRequested())) }
+            try await store.falls("replica_lag_revisions", to: 0)
+            #expect(store.values("replica_lag_revisions").contains(1))
+            #expect(store.values("replica_queue_steps").min() ?? 0 >= 1)
+        }
+    }
+
+    @Test func `the lag is the number of revisions between the head and what is shown, within one history`() throws {
+        let store = MeasuredStore(name: "metrics-lag-alone", metrics: metrics)
+        let lag = ReplicaLag(store: try StoreName(store.name))
+        func position(_ revision: UInt64, _ lineage: UInt64 = 1) -> Position {
+            Position(lineage: Lineage(bits: lineage), epoch: Epoch(1), revision: Revision(revision))
+        }
+        func update(to position: Position) -> Frame {
+            .update(
+                Update(
+                    lineage: position.lineage,
+                    epoch: position.epoch,
+                    from: position.revision.previous,
+                    to: position.revision,
+                    patch: []
+                )
+            )
+        }
+        lag.heard(update(to: position(7)))
+        #expect(store.values("replica_lag_revisions") == [], "nothing is shown yet")
+        lag.shown(position(4))
+        lag.heard(update(to: position(9)))
+        lag.heard(update(to: position(8)))
+        lag.shown(position(9))
+        #expect(store.values("replica_lag_revisions") == [3, 5, 5, 0])
+        lag.heard(update(to: position(100, 2)))
+        #expect(store.values("replica_lag_revisions").last == 0, "another history")
+        lag.shown(position(100, 2))
+        #expect(store.values("replica_lag_revisions") == [3, 5, 5, 0, 0])
+    }
+
+    // MARK: The sender
+
+    @Test func `a sender counts its receipts and its rejections by code, and reports its outbox`() async throws {
+        try await withStore("metrics-sender") { store in
+            let sender = try store.sender()
+            var pending: [PendingReceipt] = []
+            for _ in 0..<20 { pending.append(try await sender.submit(CounterIncreaseRequested())) }
+            for receipt in pending { _ = try await receipt.receipt() }
+            await #expect(throws: Rejection.self) { try await sender.send(named: "NoSuchAction", payload: [:]) }
+
+            #expect(store.total("sender_actions_applied_total") == 20)
+            #expect(store.total("sender_actions_rejected_total", .unknownAction) == 1)
+            #expect(store.total("sender_actions_pushed_total") == 21)
+            #expect(store.total("sender_frames_total") <= 21)
+            #expect(store.total("sender_watermarks_asked_total") >= 1)
+            try await store.falls("sender_outbox_actions", to: 0)
+            #expect(store.values("sender_outbox_actions").max() ?? 0 >= 1)
+        }
+    }
+
+    @Test func `a sender counts what it gave up by what is known of it`() async throws {
+        let hole = try await RawHole()
+        try await withStore("metrics-given-up") { store in
+            let sender = try store.sender(pushingTo: hole.endpoint)
+            let left = try await sender.submit(CounterIncreaseRequested())
+            _ = try await hole.next()
+            await sender.close()
+            _ = try await left.outcome()
+            #expect(store.total("sender_actions_rejected_total", .outcomeUnknown) == 1)
+            #expect(store.total("sender_actions_rejected_total", .notSent) == 0)
+        }
+    }
+
+    // MARK: Support
+
+    /// Runs the body beside a counter under a name of its own.
+    private func withStore(_ name: String, _ body: (MeasuredStore) async throws -> Void) async throws {
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.limits = .unhurried
+        let node = try PrimaryNode(configuration: configuration)
+        _ = try Primary(store: name, state: Counter(), actions: Counter.actions, on: node, reducer: Counter.reducer)
+        try await body(MeasuredStore(name: name, address: try await node.start(), metrics: metrics))
+        await node.stop()
+    }
+
+    private func dropped(for code: Rejection.Code) -> Int64 {
+        metrics.counterTotal(
+            label: "statecast_primary_messages_dropped_total",
+            dimensions: [("code", code.rawValue)]
+        )
+    }
+}
+
+extension Limits {
+    /// Nobody asks twice because this machine is busy, so that requests can be counted.
+    fileprivate static var unhurried: Limits {
+        var limits = Limits()
+        limits.heartbeatInterval = .seconds(30)
+        limits.retryDelayMin = .seconds(60)
+        limits.retryDelayMax = .seconds(120)
+        return limits
+    }
+}
+
+/// A store, and what was reported about it. Labels go without their prefix.
+private struct MeasuredStore {
+    let name: String
+    var address = PrimaryAddress(publish: "", actions: "")
+    let metrics: TestMetrics
+
+    private static let prefix = "statecast_"
+
+    func total(_ label: String, _ code: Rejection.Code? = nil) -> Int64 {
+        let dimensions = [("store", name)] + (code.map { [("code", $0.rawValue)] } ?? [])
+        return metrics.counterTotal(label: Self.prefix + label, dimensions: dimensions)
+    }
+
+    /// Everything that was recorded, in order.
+    func values(_ label: String) -> [Double] {
+        metrics.recorders(label: Self.prefix + label, dimensions: [("store", name)]).flatMap(\.values)
+    }
+
+    /// Returns once a gauge shows a value; ends with the test's time limit.
+    func falls(_ label: String, to value: Double) async throws {
+        while values(label).last != value {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    func receipts(of session: SessionID) -> String { "sc1/\(name)/receipts/\(session)" }
+
+    func replica(from endpoint: String? = nil) throws -> Replica<Counter> {
+        var configuration = ReplicaConfiguration()
+        configuration.limits = .unhurried
+        return try Replica(store: name, from: endpoint ?? address.publish, configuration: configuration)
+    }
+
+    func sender(pushingTo actions: String? = nil) throws -> ActionSender {
+        var configuration = SenderConfiguration()
+        configuration.limits = .unhurried
+        configuration.actions = actions
+        return try ActionSender(store: name, from: address.publish, configuration: configuration)
+    }
+}
