@@ -99,7 +99,7 @@ extension PrimaryConfiguration {
         publish = try await settings.endpoint(.publish) ?? publish
         actions = try await settings.endpoint(.actions) ?? actions
         advertiseActions = try await settings.endpoint(.advertiseActions)
-        publishHighWaterMark = try await settings.count(.highWaterMark) ?? publishHighWaterMark
+        publishHighWaterMark = try await settings.count(.highWaterMark, min: 16) ?? publishHighWaterMark
         insecure = try await settings.isOn(.insecure)
     }
 }

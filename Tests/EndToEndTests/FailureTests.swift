@@ -31,7 +31,8 @@ import Testing
     @Test(arguments: [
         (Tool.send, [String]()), (.send, ["--timeout", "soon", "X"]), (.send, ["X", "{not json"]),
         (.replica, ["--from", "nonsense"]), (.replica, ["--until", "minus one"]), (.primary, ["--app", "unheard-of"]),
-        (.primary, ["--nonsense"]), (.agent, ["--interval", "never"]),
+        (.primary, ["--nonsense"]), (.primary, ["--publish", "inproc://x"]), (.primary, ["--high-water-mark", "15"]),
+        (.agent, ["--interval", "never"]),
     ])
     func `wrong usage ends with 64 and one reason`(_ tool: Tool, _ arguments: [String]) async throws {
         let ending = try await tool.run(arguments)
@@ -89,6 +90,15 @@ import Testing
         ] {
             #expect(ending.exitCode == 1)
             #expect(ending.errors.contains(gone.publish), "\(ending.errors)")
+        }
+    }
+
+    @Test func `an endpoint for actions where nobody answers is named`() async throws {
+        let gone = try await withServed { $0 }
+        try await withServed(["--advertise-actions", gone.actions]) { served in
+            let ending = try await Tool.send.run(served.upstream + ["--timeout", "1", "CounterIncreaseRequested"])
+            #expect(ending.exitCode == 1)
+            #expect(ending.errors.contains(gone.actions), "\(ending.errors)")
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `a replica whose queue overflowed notices the gap, and makes up for it`() async throws {
-        try await withServed(["--high-water-mark", "1"], app: "fleet") { served in
+        try await withServed(["--high-water-mark", "16"], app: "fleet") { served in
             let arguments = served.upstream + ["--json", "--select", "totals", "--log-level", "debug"]
             let (_, ending) = try await Tool.replica.running(arguments) { replica in
                 _ = try await replica.line { _ in true }

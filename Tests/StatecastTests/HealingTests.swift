@@ -170,6 +170,34 @@ import Testing
         }
     }
 
+    @Test func `a state that no replica would take is not reached`() async throws {
+        try await withBlob {
+            $0.limits.snapshotBytesMax = 1000
+        } _: { address in
+            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
+            _ = try await sender.send(BlobWritten(letters: 900))
+            let rejection = await #expect(throws: Rejection.self) { try await sender.send(BlobWritten(letters: 1000)) }
+            #expect(rejection?.code == .tooLarge)
+            #expect(rejection?.message.contains("1000 that a replica takes") == true)
+            var configuration = ReplicaConfiguration.quick
+            configuration.limits.snapshotBytesMax = 1000
+            let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: configuration)
+            try await replica.reached(try await sender.send(BlobWritten(letters: 10)))
+            #expect(replica.snapshot?.state.text.count == 10)
+        }
+    }
+
+    @Test func `a replica whose types do not fit says so to those who wait for a state`() async throws {
+        try await withBlob { address in
+            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
+            let receipt = try await sender.send(BlobWritten(letters: 1))
+            let replica = try Replica<Counter>(store: "blob", from: address.publish, configuration: .quick)
+            let rejection = await #expect(throws: Rejection.self) { try await replica.reached(receipt) }
+            #expect(rejection?.code == .incompatible)
+            #expect(replica.snapshot == nil)
+        }
+    }
+
     @Test func `a change too large for a frame is rejected alone, and undone`() async throws {
         try await withBlob {
             $0.limits.frameBytesMax = 8192

@@ -46,6 +46,39 @@ import Testing
         }
     }
 
+    @Test func `who waits for room in a full outbox is heard when time is up, when cancelled and when it closes`()
+        async throws
+    {
+        var configuration = SenderConfiguration.quick
+        configuration.pendingMax = 2
+        let sender = try ActionSender(
+            store: "counter",
+            from: try await deserted().publish,
+            configuration: configuration
+        )
+        for _ in 0..<2 { _ = try await sender.submit(CounterIncreaseRequested()) }
+        let late = await #expect(throws: Rejection.self) {
+            try await sender.send(CounterIncreaseRequested(), timeout: .milliseconds(1))
+        }
+        #expect(late?.code == .notSent)
+        let cancelled = Task { try await sender.send(CounterIncreaseRequested()) }
+        cancelled.cancel()
+        let rejection = await #expect(throws: Rejection.self) { try await cancelled.value }
+        #expect(rejection?.code == .notSent)
+        let waiting = Task { try await sender.send(CounterIncreaseRequested()) }
+        await sender.close()
+        await #expect(throws: Rejection.self) { try await waiting.value }
+    }
+
+    @Test func `one who no longer wants the list of actions does not take it from the others`() async throws {
+        try await withCounter { cluster in
+            let sender = try cluster.sender()
+            let (first, second) = (Task { try await sender.actions() }, Task { try await sender.actions() })
+            first.cancel()
+            #expect(try await second.value.count == 3)
+        }
+    }
+
     @Test func `closing a sender settles what it was given`() async throws {
         let sender = try ActionSender(store: "counter", from: try await deserted().publish)
         let pending = try await sender.submit(CounterIncreaseRequested())

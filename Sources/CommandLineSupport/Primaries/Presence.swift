@@ -7,6 +7,8 @@ package enum Presence: Sendable {
     case present
     /// It does not, or not yet.
     case absent
+    /// It answers, but where it says to push actions nobody does.
+    case unreachable(actions: String)
     /// It answers with a refusal, which whoever does the work reports.
     case refusing
 }
@@ -28,6 +30,7 @@ extension SenderStatus {
         switch self {
         case .open: .present
         case .connecting: .absent
+        case .unreachable(let endpoint): .unreachable(actions: endpoint)
         case .refused: .refusing
         }
     }
@@ -57,7 +60,11 @@ package actor PresenceNotices {
 
     private func take(_ presence: Presence) {
         switch presence {
-        case .absent: alarm = alarm ?? alarmSet()
+        case .absent: alarm = alarm ?? alarmSet(nil)
+        case .unreachable(let endpoint):
+            // Not the same as silence: whoever waits has to look elsewhere.
+            calm()
+            alarm = alarmSet(endpoint)
         case .refusing: calm()
         case .present:
             calm()
@@ -72,22 +79,32 @@ package actor PresenceNotices {
         alarm = nil
     }
 
-    private func alarmSet() -> Task<Void, Never> {
+    private func alarmSet(_ actions: String?) -> Task<Void, Never> {
         Task {
             guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
-            miss()
+            miss(actions)
         }
     }
 
-    private func miss() {
+    private func miss(_ actions: String?) {
         guard !isMissed else { return }
         isMissed = true
-        if wasPresent {
+        if let actions {
+            logger.notice("\(upstream.unreachable(actions: actions)), waiting for it")
+        } else if wasPresent {
             logger.notice("the primary at \(upstream.endpoint) fell silent, waiting for it")
         } else {
             logger.notice(
                 "waiting for the primary at \(upstream.endpoint), store \(upstream.store): is statecast-primary running there?"
             )
         }
+    }
+}
+
+extension Upstream {
+    /// What to say of a primary whose endpoint for actions is of no use.
+    func unreachable(actions: String) -> String {
+        "the primary at \(endpoint) takes actions at \(actions), where nobody answers; check its --advertise-actions and "
+            + "--actions"
     }
 }

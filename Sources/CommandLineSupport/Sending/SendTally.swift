@@ -36,14 +36,20 @@ struct SendTally: Sendable {
 
     /// Throws how the command ends, unless all was applied.
     ///
-    /// - Parameter cause: why the actions without an outcome have none, such as `timed out after 5 s`.
-    func conclude(_ upstream: Upstream, because cause: String?) throws {
+    /// - Parameters:
+    ///   - upstream: where the primary was asked.
+    ///   - status: how the sender stood with it in the end.
+    ///   - cause: why the actions without an outcome have none, such as `timed out after 5 s`.
+    func conclude(_ upstream: Upstream, _ status: SenderStatus, because cause: String?) throws {
         if !unknown.isEmpty {
             throw CommandFailure.unknownOutcome((cause.map { $0 + ": " } ?? "") + unknownText)
         }
         if let refusal { throw CommandFailure.failed(refusal.message) }
         if hasUnsent {
             let begin = cause ?? "stopped"
+            if case .unreachable(let actions) = status {
+                throw CommandFailure.failed("\(begin): \(upstream.unreachable(actions: actions))")
+            }
             throw CommandFailure.failed(
                 hasApplied || hasRejected
                     ? "\(begin): the actions without a receipt were not sent, and will not be applied"

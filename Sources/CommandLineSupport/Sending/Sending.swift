@@ -66,7 +66,7 @@ package struct Sending: Sendable {
         }
         alarm?.cancel()
         let fed = await feeding.value
-        try tally.conclude(upstream, because: cause.text)
+        try tally.conclude(upstream, sender.status, because: cause.text)
         if case .failure(let error) = fed, !(error is CancellationError) { throw error }
         if let text = cause.text, case .failure = fed { throw CommandFailure.failed("\(text) before the input ended") }
     }

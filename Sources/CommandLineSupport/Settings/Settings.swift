@@ -56,14 +56,16 @@ package struct Settings: Sendable {
         return .seconds(seconds)
     }
 
-    /// How many of something, at least one.
-    package func count(_ key: SettingKey) async throws -> Int? {
+    /// How many of something.
+    package func count(_ key: SettingKey, min: Int) async throws -> Int? {
         guard let count = try await value(key, "a whole number", { try await reader.fetchInt(forKey: key.configKey) })
         else {
             return nil
         }
-        guard (1...Self.countMax).contains(count) else {
-            throw CommandFailure.wrongUsage("\(count) makes no sense (\(key.places)): expected 1 to \(Self.countMax)")
+        guard (min...Self.countMax).contains(count) else {
+            throw CommandFailure.wrongUsage(
+                "\(count) makes no sense (\(key.places)): expected \(min) to \(Self.countMax)"
+            )
         }
         return count
     }

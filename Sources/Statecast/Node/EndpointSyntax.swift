@@ -1,12 +1,19 @@
 internal import ZeroMQ
 
 /// Whether the text of an endpoint can be read at all, so that a command line can tell wrong usage from an endpoint that
-/// is not to be had.
+/// is not to be had. For endpoints between processes.
 package enum EndpointSyntax {
     /// Checks the text; nothing is bound, connected or resolved.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`: what was expected, and an example.
     package static func check(_ text: String) throws(StatecastError) {
-        do throws(ZeroMQError) { _ = try Endpoint(text) } catch { throw StatecastError(error) }
+        let endpoint: Endpoint
+        do throws(ZeroMQError) { endpoint = try Endpoint(text) } catch { throw StatecastError(error) }
+        guard endpoint.transport != .inproc else {
+            throw StatecastError(
+                .endpoint,
+                "\"\(text)\" can only be reached within one process: use tcp://127.0.0.1:7100 or ipc://PATH"
+            )
+        }
     }
 }

@@ -9,7 +9,7 @@ internal import ZeroMQ
 /// A ``Primary`` makes a node of its own; make one yourself to let several stores share it.
 ///
 /// ```swift
-/// let node = PrimaryNode(configuration: PrimaryConfiguration())
+/// let node = try PrimaryNode(configuration: PrimaryConfiguration())
 /// let counter = try Primary(store: "counter", state: Counter(), actions: Counter.actions, on: node, reducer: ...)
 /// let fleet = try Primary(store: "fleet", state: Fleet(), actions: Fleet.actions, on: node, reducer: ...)
 /// try await node.run()
@@ -71,7 +71,7 @@ public actor PrimaryNode: Service {
         }
     }
 
-    /// Binds, unless that is done, and serves until the task is cancelled or the service group shuts down.
+    /// Binds, unless that is done, and serves all stores until the task is cancelled or the service group shuts down.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint` or `insecure`: one line that says which endpoint and what to do.
     public func run() async throws {

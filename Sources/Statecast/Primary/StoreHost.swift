@@ -35,7 +35,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             store: definition.name,
             lineage: surroundings.lineage,
             epoch: surroundings.epoch,
-            digest: definition.summary.digest,
+            summary: definition.summary,
             fingerprint: definition.fingerprint,
             actions: definition.registry.entries,
             actionsEndpoint: surroundings.actionsEndpoint,
@@ -122,11 +122,11 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     /// One patch, one record for all that this turn reduced.
     private func close() throws {
         let difference = try difference()
-        summary.advance(by: difference.change)
+        summary = difference.summary
         batchClosed(difference.patch)
     }
 
-    private func difference() throws -> (patch: [UInt8], change: Difference) {
+    private func difference() throws -> (patch: [UInt8], summary: Summary) {
         let difference = try Differ.patch(from: published, to: state)
         let patch = difference.patch.encode()
         let bytesMax = surroundings.limits.frameBytesMax - Limits.topicBytesMax - 64
@@ -136,11 +136,20 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
                 "the change has \(patch.count) bytes, an update at most \(bytesMax): make it in several actions"
             )
         }
-        return (patch, difference)
+        var summary = summary
+        summary.advance(by: difference)
+        let stateBytesMax = surroundings.limits.snapshotBytesMax
+        guard summary.bytes <= max(stateBytesMax, self.summary.bytes) else {
+            throw Rejection(
+                .tooLarge,
+                "the state would have \(summary.bytes) bytes, more than the \(stateBytesMax) that a replica takes"
+            )
+        }
+        return (patch, summary)
     }
 
     private func batchClosed(_ patch: [UInt8]) {
-        let directives = machine.close(patch: patch, digest: summary.digest)
+        let directives = machine.close(patch: patch, summary: summary)
         published = state
         perform(directives)
     }
@@ -158,7 +167,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
                 do {
                     let difference = try difference()
                     patch = difference.patch
-                    summary.advance(by: difference.change)
+                    summary = difference.summary
                 } catch let rejection as Rejection {
                     verdict = .rejected(rejection)
                 } catch {

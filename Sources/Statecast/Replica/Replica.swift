@@ -15,7 +15,7 @@ internal import ZeroMQ
 /// It begins at once, waits for a primary that is not there yet, and goes on by itself through lost messages, lost
 /// connections and restarts of the primary. It ends with ``close()``, or when it is dropped.
 ///
-/// A replica of ``Value`` follows any store without knowing its types.
+/// A replica of ``Value``, made with `Replica(untyped:from:)`, follows any store without knowing its types.
 public final class Replica<State: Sendable>: Service {
     private let node: ReplicaNode
     private let queue = DocumentQueue()
@@ -91,7 +91,8 @@ public final class Replica<State: Sendable>: Service {
     /// Returns when this replica shows what a receipt confirms: read your own writes.
     ///
     /// - Throws: ``StatecastError`` with code `other-lineage` if the replica has left the receipt's history, `closed`
-    ///   if it was closed; `CancellationError`.
+    ///   if it was closed; ``Rejection`` with code `incompatible` if what is published does not fit its types;
+    ///   `CancellationError`.
     public func reached(_ receipt: Receipt) async throws { try await reached(receipt.position) }
 
     /// Returns when this replica shows a position or a later one of the same lineage; see ``reached(_:)``.
@@ -147,8 +148,15 @@ public final class Replica<State: Sendable>: Service {
         } catch {
             failure = error
         }
-        if let failure { await node.documentFailed(failure) }
-        for status in statuses { statusNow.send(status) }
+        if let failure {
+            // What follows a failure has not been shown, so nothing of it is live.
+            statuses.removeAll { $0 == .live }
+            await node.documentFailed(failure)
+        }
+        for status in statuses {
+            statusNow.send(status)
+            if case .incompatible(let reason) = status { waiters.fail(reason) }
+        }
         if let confirmed { await node.documentConfirmed(at: confirmed) }
     }
 }

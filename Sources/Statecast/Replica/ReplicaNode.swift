@@ -19,6 +19,8 @@ actor ReplicaNode {
 
     private var machine: ReplicaMachine
     private var downlink: Downlink?
+    private var isStopped = false
+    private var unreadable = UnreadableMessages()
 
     private static let messagesPerTurnMax = 512
 
@@ -46,6 +48,7 @@ actor ReplicaNode {
     nonisolated func shutdown() { loop.shutdown() }
 
     func start() throws {
+        guard !isStopped else { return }
         var options = SocketOptions.subscriber(configuration.limits)
         options.receiveHighWaterMark = configuration.receiveHighWaterMark
         downlink = try Downlink(
@@ -61,7 +64,10 @@ actor ReplicaNode {
         setTimer()
     }
 
-    func stop() { downlink = nil }
+    func stop() {
+        isStopped = true
+        downlink = nil
+    }
 
     // MARK: Events
 
@@ -87,7 +93,7 @@ actor ReplicaNode {
             perform(machine.received(frame, on: address.topic, at: clock.now, using: &generator))
         } catch {
             metrics.malformed()
-            logger.warning("a message of the primary cannot be read", metadata: ["error": "\(error)"])
+            unreadable.note(error, logger)
         }
     }
 

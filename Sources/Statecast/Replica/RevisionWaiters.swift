@@ -14,13 +14,16 @@ final class RevisionWaiters: Sendable {
         var waiters: [UInt64: Waiter] = [:]
         var count: UInt64 = 0
         var isClosed = false
+        /// Why no state can be shown at present.
+        var failure: Rejection?
 
         /// What to tell somebody who waits for a position; `nil`: to go on waiting.
         func answer(_ position: Position) -> Result<Void, any Error>? {
             if isClosed { return .failure(StatecastError(.closed, "the replica was closed")) }
             if let shown, shown.lineage == position.lineage {
-                return shown.revision >= position.revision ? .success(()) : nil
+                if shown.revision >= position.revision { return .success(()) }
             }
+            if let failure { return .failure(failure) }
             guard left.contains(position.lineage) else { return nil }
             return .failure(
                 StatecastError(
@@ -49,6 +52,15 @@ final class RevisionWaiters: Sendable {
                 storage.left.removeAll { $0 == position.lineage }
             }
             storage.shown = position
+            storage.failure = nil
+            storage.answerAll()
+        }
+    }
+
+    /// Nothing can be shown until another state fits.
+    func fail(_ reason: Rejection) {
+        storage.withLock { storage in
+            storage.failure = reason
             storage.answerAll()
         }
     }

@@ -97,13 +97,15 @@ public final class ActionSender: Service {
     }
 
     private func deliver(_ bytes: [UInt8], timeout: Duration?) async throws -> Receipt {
-        let (ticket, pending) = await take(bytes)
+        let deadline = timeout.map { ContinuousClock.now + $0 }
+        let expired = timeout.map { "no receipt within \($0)" } ?? ""
+        let (ticket, pending) = await take(bytes, until: deadline, expired: expired)
         guard let ticket else { return try await pending.receipt() }
         let node = node
-        let alarm = timeout.map { timeout in
+        let alarm = deadline.map { deadline in
             Task {
-                try await Task.sleep(for: timeout)
-                await node.giveUp(ticket, because: "no receipt within \(timeout)")
+                try await Task.sleep(until: deadline, clock: .continuous)
+                await node.giveUp(ticket, because: expired)
             }
         }
         defer { alarm?.cancel() }
@@ -114,14 +116,25 @@ public final class ActionSender: Service {
         }
     }
 
-    private func take(_ bytes: [UInt8]) async -> (ticket: Ticket?, receipt: PendingReceipt) {
-        let taken = await intake.take(bytes) {
-            Task.detached { [node] in await node.takeIn() }
+    private func take(
+        _ bytes: [UInt8],
+        until deadline: ContinuousClock.Instant? = nil,
+        expired: String = ""
+    ) async -> (ticket: Ticket?, receipt: PendingReceipt) {
+        do {
+            return try await intake.take(bytes, until: deadline) { Task.detached { [node] in await node.takeIn() } }
+        } catch {
+            let cause =
+                switch error as? SenderIntake.Refusal {
+                case .cancelled: "the waiting was cancelled"
+                case .timedOut: expired
+                default: "the sender was closed"
+                }
+            let receipt = PendingReceipt()
+            let reason = "\(cause) before the action was sent; it will not be applied"
+            receipt.settle(.notSent(Rejection(.notSent, reason)))
+            return (nil, receipt)
         }
-        if let taken { return taken }
-        let receipt = PendingReceipt()
-        receipt.settle(.notSent(Rejection(.notSent, "the sender was closed")))
-        return (nil, receipt)
     }
 
     // MARK: Asking
@@ -130,11 +143,11 @@ public final class ActionSender: Service {
     ///
     /// - Throws: ``Rejection`` if the primary has no such store; `CancellationError`.
     public func actions() async throws -> [ActionDescription] {
-        let node = node
+        let (node, inquiry) = (node, Inquiry())
         let schema = try await withTaskCancellationHandler {
-            try await node.schema()
+            try await node.schema(inquiry)
         } onCancel: {
-            Task.detached { await node.giveUpSchema() }
+            Task.detached { await node.giveUp(inquiry) }
         }
         return try schema.actions.map { entry in
             ActionDescription(name: entry.name, example: try entry.example.map { try Value(decoding: $0) })

@@ -12,11 +12,20 @@ final class SenderIntake: Sendable {
         let receipt: PendingReceipt
     }
 
+    /// Why an action was not taken.
+    enum Refusal: Error {
+        case closed
+        case cancelled
+        case timedOut
+    }
+
     private struct Storage {
         var taken: [Taken] = []
-        var count: UInt64 = 0
+        var ticketCount: UInt64 = 0
         var pending = 0
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        /// Those who wait for room, the longest first.
+        var waiters: [(key: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
+        var waiterCount: UInt64 = 0
         var isClosed = false
     }
 
@@ -27,47 +36,69 @@ final class SenderIntake: Sendable {
 
     /// Takes an action, once there is room. `wake` is called if the loop does not know yet that something is there.
     ///
-    /// - Returns: `nil` if the sender was closed.
-    func take(_ bytes: [UInt8], wake: () -> Void) async -> (Ticket, PendingReceipt)? {
+    /// - Throws: ``Refusal``.
+    func take(
+        _ bytes: [UInt8],
+        until deadline: ContinuousClock.Instant?,
+        wake: () -> Void
+    ) async throws -> (Ticket, PendingReceipt) {
         while true {
-            switch attempt(bytes) {
-            case .closed: return nil
-            case .taken(let ticket, let receipt, let isFirst):
+            if let (ticket, receipt, isFirst) = try attempt(bytes) {
                 if isFirst { wake() }
                 return (ticket, receipt)
-            case .full: await waitForRoom()
             }
+            try await waitForRoom(until: deadline)
         }
     }
 
-    private enum Attempt {
-        case taken(Ticket, PendingReceipt, isFirst: Bool)
-        case full
-        case closed
-    }
-
-    private func attempt(_ bytes: [UInt8]) -> Attempt {
-        storage.withLock { storage in
-            if storage.isClosed { return .closed }
-            guard storage.pending < pendingMax else { return .full }
+    /// `nil` if there is no room.
+    private func attempt(_ bytes: [UInt8]) throws -> (Ticket, PendingReceipt, isFirst: Bool)? {
+        try storage.withLock { storage in
+            if storage.isClosed { throw Refusal.closed }
+            guard storage.pending < pendingMax else { return nil }
             storage.pending += 1
-            storage.count += 1
-            let ticket = Ticket(rawValue: storage.count)
+            storage.ticketCount += 1
+            let ticket = Ticket(rawValue: storage.ticketCount)
             let receipt = PendingReceipt()
             storage.taken.append(Taken(ticket: ticket, bytes: bytes, receipt: receipt))
-            return .taken(ticket, receipt, isFirst: storage.taken.count == 1)
+            return (ticket, receipt, storage.taken.count == 1)
         }
     }
 
-    private func waitForRoom() async {
-        await withCheckedContinuation { continuation in
-            let mayGoOn = storage.withLock { storage in
-                guard storage.pending >= pendingMax, !storage.isClosed else { return true }
-                storage.waiters.append(continuation)
-                return false
-            }
-            if mayGoOn { continuation.resume() }
+    private func waitForRoom(until deadline: ContinuousClock.Instant?) async throws {
+        let key = storage.withLock { storage in
+            storage.waiterCount += 1
+            return storage.waiterCount
         }
+        let alarm = deadline.map { deadline in
+            Task {
+                try await Task.sleep(until: deadline, clock: .continuous)
+                self.leave(key, .timedOut)
+            }
+        }
+        defer { alarm?.cancel() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let answer: Result<Void, any Error>? = storage.withLock { storage in
+                    if Task.isCancelled { return .failure(Refusal.cancelled) }
+                    if storage.isClosed { return .failure(Refusal.closed) }
+                    if storage.pending < pendingMax { return .success(()) }
+                    if let deadline, deadline <= .now { return .failure(Refusal.timedOut) }
+                    storage.waiters.append((key, continuation))
+                    return nil
+                }
+                if let answer { continuation.resume(with: answer) }
+            }
+        } onCancel: {
+            leave(key, .cancelled)
+        }
+    }
+
+    private func leave(_ key: UInt64, _ reason: Refusal) {
+        let waiter = storage.withLock { storage in
+            storage.waiters.firstIndex { $0.key == key }.map { storage.waiters.remove(at: $0) }
+        }
+        waiter?.continuation.resume(throwing: reason)
     }
 
     /// Hands over what has gathered, in order.
@@ -86,7 +117,7 @@ final class SenderIntake: Sendable {
             defer { storage.waiters.removeFirst(room) }
             return storage.waiters.prefix(room)
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.continuation.resume() }
     }
 
     /// Nothing is taken any more.
@@ -96,6 +127,6 @@ final class SenderIntake: Sendable {
             defer { storage.waiters = [] }
             return storage.waiters
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.continuation.resume(throwing: Refusal.closed) }
     }
 }

@@ -1,6 +1,9 @@
 internal import Logging
 internal import ZeroMQ
 
+/// Somebody who asked for the schema.
+final class Inquiry: Sendable {}
+
 /// The socket side of a sender: a SUB for answers, a PUSH for actions, and the machine that decides.
 actor SenderNode {
     private let loop: PollLoop
@@ -20,20 +23,23 @@ actor SenderNode {
     private var downlink: Downlink?
     private var push: Push?
     private var pending: [Ticket: PendingReceipt] = [:]
-    private var schemaWaiters: [CheckedContinuation<StoreSchema, any Error>] = []
+    private var schemaWaiters: [ObjectIdentifier: CheckedContinuation<StoreSchema, any Error>] = [:]
     private var isStopped = false
+    private var unreadable = UnreadableMessages()
 
     private final class Push {
         let socket: Socket
         let watch: Watch
+        let endpoint: String
         /// Whether a send found nobody there; nothing is sent until somebody is.
         var isBlocked = false
         /// Whether it has had a connection before, so that the next one is a new one.
         var wasConnected = false
 
-        init(socket: consuming Socket, watch: Watch) {
+        init(socket: consuming Socket, watch: Watch, endpoint: String) {
             self.socket = socket
             self.watch = watch
+            self.endpoint = endpoint
         }
     }
 
@@ -63,6 +69,7 @@ actor SenderNode {
     nonisolated func shutdown() { loop.shutdown() }
 
     func start() throws {
+        guard !isStopped else { return }
         downlink = try Downlink(
             store,
             from: endpoint,
@@ -73,7 +80,7 @@ actor SenderNode {
             onDeadline: { [weak self] in self?.assumeIsolated { $0.turn() } }
         )
         perform(machine.start(at: clock.now, using: &generator))
-        if !schemaWaiters.isEmpty { downlink?.subscribe(.schema) }
+        for _ in schemaWaiters { downlink?.subscribe(.schema) }
         setTimer()
     }
 
@@ -85,8 +92,10 @@ actor SenderNode {
         downlink = nil
         push = nil
         for ticket in pending.keys.sorted() { giveUp(ticket, because: cause) }
-        for waiter in schemaWaiters { waiter.resume(throwing: StatecastError(.closed, "the sender was closed")) }
-        schemaWaiters = []
+        for waiter in schemaWaiters.values {
+            waiter.resume(throwing: StatecastError(.closed, "the sender was closed"))
+        }
+        schemaWaiters = [:]
     }
 
     // MARK: Actions
@@ -121,19 +130,20 @@ actor SenderNode {
     }
 
     /// Asks the store which actions it knows.
-    func schema() async throws -> StoreSchema {
+    func schema(_ inquiry: Inquiry) async throws -> StoreSchema {
         guard !isStopped else { throw StatecastError(.closed, "the sender was closed") }
         return try await withCheckedThrowingContinuation { continuation in
-            schemaWaiters.append(continuation)
+            guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
+            schemaWaiters[ObjectIdentifier(inquiry)] = continuation
             downlink?.subscribe(.schema)
         }
     }
 
-    /// Whoever waits for the schema does not any longer.
-    func giveUpSchema() {
-        for waiter in schemaWaiters { waiter.resume(throwing: CancellationError()) }
-        schemaWaiters = []
+    /// Whoever asked does not want to know any longer.
+    func giveUp(_ inquiry: Inquiry) {
+        guard let waiter = schemaWaiters.removeValue(forKey: ObjectIdentifier(inquiry)) else { return }
         downlink?.unsubscribe(.schema)
+        waiter.resume(throwing: CancellationError())
     }
 
     // MARK: Events
@@ -155,15 +165,16 @@ actor SenderNode {
             if case .schema = address.topic { return received(schema: frame) }
             perform(machine.received(frame, on: address.topic, at: clock.now, using: &generator))
         } catch {
-            logger.warning("a message of the primary cannot be read", metadata: ["error": "\(error)"])
+            unreadable.note(error, logger)
         }
     }
 
     private func received(schema frame: Frame) {
-        let waiters = schemaWaiters
-        schemaWaiters = []
-        downlink?.unsubscribe(.schema)
+        let waiters = schemaWaiters.values
+        schemaWaiters = [:]
         for waiter in waiters {
+            // Once for each: every one who asked subscribed.
+            downlink?.unsubscribe(.schema)
             switch frame {
             case .schema(let schema): waiter.resume(returning: schema)
             case .refusal(let refusal): waiter.resume(throwing: refusal.reason)
@@ -188,6 +199,7 @@ actor SenderNode {
                 guard try push.socket.send(Message.encode(.actions(frame), to: Address(store, .actions))) else {
                     push.isBlocked = true
                     push.watch.wantsWritable = true
+                    statuses.send(.unreachable(push.endpoint))
                     return
                 }
                 push.wasConnected = true
@@ -208,6 +220,7 @@ actor SenderNode {
         if push.isBlocked && push.wasConnected {
             perform(machine.reconnected(at: clock.now, using: &generator))
         }
+        if push.isBlocked { statuses.send(machine.status) }
         push.isBlocked = false
         flush()
         setTimer()
@@ -255,9 +268,11 @@ actor SenderNode {
             } onWritable: { [weak self] in
                 self?.assumeIsolated { $0.writable() }
             }
-            push = Push(socket: socket, watch: watch)
+            push = Push(socket: socket, watch: watch, endpoint: target.description)
         } catch {
             logger.error("cannot push actions", metadata: ["endpoint": "\(advertised)", "error": "\(error)"])
+            push = nil
+            statuses.send(.unreachable(advertised))
         }
     }
 

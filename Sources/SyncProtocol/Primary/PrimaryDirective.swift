@@ -1,3 +1,5 @@
+package import StateCoding
+
 /// What the shell around a ``PrimaryMachine`` has to do, in this order.
 package enum PrimaryDirective: Hashable, Sendable {
     /// Publish a frame on a topic of the store.
@@ -28,8 +30,8 @@ package enum PrimaryEvent: Hashable, Sendable {
 package struct Record: Hashable, Sendable {
     package let sequence: JournalSequence
     package let update: Update?
-    /// Digest of the state behind it.
-    package let digest: UInt64
+    /// Digest and size of the state behind it.
+    package let summary: Summary
     package let outcomes: [SessionOutcomes]
 
     /// The numbers of one session that the batch settles.

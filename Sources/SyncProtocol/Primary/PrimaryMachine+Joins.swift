@@ -1,3 +1,4 @@
+internal import StateCoding
 package import StateCore
 
 extension PrimaryMachine {
@@ -6,8 +7,8 @@ extension PrimaryMachine {
         switch topic {
         case .feed, .actions: return []
         case .schema:
-            return [.publish(.schema, .schema(schema))]
-        case .receipts(let session): return watermark(of: session)
+            return answeredTopics.insert(topic).inserted ? [.publish(.schema, .schema(schema))] : []
+        case .receipts(let session): return answeredTopics.insert(topic).inserted ? watermark(of: session) : []
         case .join(let nonce, let position):
             guard desk.count < limits.joinsWaitingMax else {
                 let reason = Rejection(.busy, "\(limits.joinsWaitingMax) joins are waiting already; try again")
@@ -43,7 +44,7 @@ extension PrimaryMachine {
     }
 
     /// Whether `serve` has something to do: requests to answer, or to note that the turn is over.
-    package var hasRequests: Bool { !desk.isEmpty || !answered.isEmpty }
+    package var hasRequests: Bool { !desk.isEmpty || !answered.isEmpty || !answeredTopics.isEmpty }
 
     /// The joins that wait: for their turn, or for a snapshot.
     package var joinsWaitingCount: Int { desk.count }
@@ -51,6 +52,7 @@ extension PrimaryMachine {
     /// Ends a turn: answers joins and chunk requests, a bounded number of each.
     package mutating func serve(at now: Instant, time: Timestamp) -> [PrimaryDirective] {
         answered.removeAll(keepingCapacity: true)
+        answeredTopics.removeAll(keepingCapacity: true)
         var directives: [PrimaryDirective] = []
         var composed = 0
         for _ in 0..<limits.joinsPerTurnMax where composed < limits.composedPerTurnMax {
@@ -92,7 +94,7 @@ extension PrimaryMachine {
         time: Timestamp,
         composed: inout Int
     ) -> [PrimaryDirective] {
-        if let position = request.position, isValid(position),
+        if let position = request.position, isValid(position), isWorthwhile(from: position.revision),
             let catchUp = catchUp(from: position.revision, countMax: limits.catchUpComposedMax)
         {
             composed += catchUp.composed
@@ -143,7 +145,9 @@ extension PrimaryMachine {
 
     /// Whether a joiner already has more than the snapshot holds.
     private func wouldRewind(_ request: JoinDesk.Request, to snapshot: SnapshotShelf.Snapshot) -> Bool {
-        guard let position = request.position, isValid(position) else { return false }
+        guard let position = request.position, isValid(position),
+            ring.updates(from: position.revision, head: head) != nil
+        else { return false }
         return position.revision > snapshot.revision
     }
 
@@ -162,9 +166,16 @@ extension PrimaryMachine {
         return CatchUp(missing, limits: limits)
     }
 
-    /// Whether handing out an older snapshot and the updates since is cheaper than encoding a new one.
+    /// Whether the updates since an older snapshot are few enough to hand it out, instead of encoding a new one.
     private func isRecent(_ snapshot: SnapshotShelf.Snapshot) -> Bool {
         guard let bytes = ring.patchBytes(from: snapshot.revision, head: head) else { return false }
         return bytes <= max(snapshot.bytes.count / 2, 4096)
+    }
+
+    /// Whether the updates since a revision are fewer bytes than a snapshot; a burst of them would also overrun the
+    /// joiner's queue.
+    private func isWorthwhile(from revision: Revision) -> Bool {
+        guard let bytes = ring.patchBytes(from: revision, head: head) else { return false }
+        return bytes <= max(summary.bytes, limits.chunkBytes)
     }
 }

@@ -1,4 +1,5 @@
 import DequeModule
+package import StateCoding
 package import StateCore
 
 /// Decides for one store of a primary: who may join and with what, which actions are new, and what is published when.
@@ -17,8 +18,8 @@ package struct PrimaryMachine: Hashable, Sendable {
 
     /// The last durable revision: where replicas may be.
     package private(set) var head: Revision
-    /// The digest of the state at the head.
-    private(set) var digest: UInt64
+    /// Digest and size of the state at the head.
+    private(set) var summary: Summary
     /// The last revision reduced; ahead of the head while records are not durable.
     package private(set) var reduced: Revision
     /// The last record handed out to be made durable.
@@ -34,13 +35,15 @@ package struct PrimaryMachine: Hashable, Sendable {
     private var heartbeatDue: Instant
     /// Sessions that were told something in this turn, so that a flood of frames is answered once.
     var answered: Set<SessionID> = []
+    /// Topics that were answered in this turn, however many subscribed to them.
+    var answeredTopics: Set<Topic> = []
 
     /// A store that begins a lineage.
     package init(
         store: StoreName,
         lineage: Lineage,
         epoch: Epoch,
-        digest: UInt64,
+        summary: Summary,
         fingerprint: UInt64,
         actions: [StoreSchema.Entry],
         actionsEndpoint: String,
@@ -54,7 +57,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         self.fingerprint = fingerprint
         self.actions = actions
         self.actionsEndpoint = actionsEndpoint
-        self.digest = digest
+        self.summary = summary
         head = Revision(0)
         reduced = Revision(0)
         heartbeatDue = now
@@ -106,14 +109,14 @@ package struct PrimaryMachine: Hashable, Sendable {
 
     /// Ends the batch: what it settled goes into one record. `patch` leads from the state before the batch to the one
     /// behind it; it does not matter if nothing was applied.
-    package mutating func close(patch: [UInt8], digest: UInt64) -> [PrimaryDirective] {
+    package mutating func close(patch: [UInt8], summary: Summary) -> [PrimaryDirective] {
         guard hasOpenBatch else { return [] }
         let from = uncommitted.last(where: { $0.update != nil })?.update?.to ?? head
         let update =
             reduced > from
             ? Update(lineage: lineage, epoch: epoch, from: from, to: reduced, patch: patch) : nil
         sequence = sequence.next
-        let record = Record(sequence: sequence, update: update, digest: digest, outcomes: batch)
+        let record = Record(sequence: sequence, update: update, summary: summary, outcomes: batch)
         batch = []
         uncommitted.append(record)
         return [.commit(record)]
@@ -126,7 +129,7 @@ package struct PrimaryMachine: Hashable, Sendable {
             uncommitted.removeFirst()
             if let update = record.update {
                 head = update.to
-                digest = record.digest
+                summary = record.summary
                 ring.append(update, limits: limits)
                 directives.append(.publish(.feed, .update(update)))
             }
@@ -163,7 +166,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         desk.shelf.expire(at: now, retention: limits.snapshotRetention)
         guard now >= heartbeatDue else { return [] }
         heartbeatDue = now.advanced(by: limits.heartbeatInterval)
-        let heartbeat = Heartbeat(lineage: lineage, epoch: epoch, head: head, digest: digest, time: time)
+        let heartbeat = Heartbeat(lineage: lineage, epoch: epoch, head: head, digest: summary.digest, time: time)
         return [.publish(.feed, .heartbeat(heartbeat))]
     }
 }

@@ -18,12 +18,15 @@ extension ReplicaMachine {
             directives = received(chunk, index: index, on: topic, at: now, using: &generator)
         case (.snapshot, .refusal):
             guard case .pulling(let pull) = phase, pull.snapshot.isOf(topic) else { return [] }
-            let jitter = Duration.random(upTo: limits.gapJitterMax, using: &generator)
-            directives = rejoin(fromNothing: true, after: jitter, at: now, using: &generator)
+            let delay = backoff.next(using: &generator)
+            directives = rejoin(fromNothing: true, after: delay, at: now, using: &generator)
         default: return []
         }
         lastHeard = now
-        if case .following = phase, join == nil { directives += changed(to: .live) }
+        if case .following = phase, join == nil {
+            backoff.reset()
+            directives += changed(to: .live)
+        }
         return directives
     }
 
@@ -46,7 +49,6 @@ extension ReplicaMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        backoff.reset()
         heartbeatInterval = max(welcome.heartbeatInterval, .milliseconds(1))
         join?.head = welcome.head
         if let offer = welcome.offer {

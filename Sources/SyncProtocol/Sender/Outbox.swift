@@ -96,6 +96,16 @@ struct Outbox: Hashable, Sendable {
         return ticket
     }
 
+    /// Takes back all that left: it was never applied, and leaves again under the same numbers of another session.
+    mutating func requeueNumbered() {
+        queued =
+            Deque(numbered.lazy.filter { !$0.isSettled }.map { Queued(ticket: $0.ticket, bytes: $0.bytes) }) + queued
+        next = first
+        numbered = []
+        settledCount = 0
+        cursor = next
+    }
+
     /// Gives up all that left; what never left stays.
     mutating func abandonNumbered() -> [Numbered] {
         defer {

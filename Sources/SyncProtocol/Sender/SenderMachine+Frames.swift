@@ -27,13 +27,13 @@ extension SenderMachine {
         if watermark.number != nil, link?.lineage != watermark.lineage {
             // It has the session from before this sender left that history, or from another process: under the same
             // numbers new actions would be taken for old ones, or wait for numbers that were given up.
-            return giveUpSession(.otherLineage, using: &generator) + ask(at: now, using: &generator)
+            return giveUpSession(.otherLineage, using: &generator) + askAgain(at: now, using: &generator)
         }
         var directives: [SenderDirective] = []
         if link?.watermark.endpoint != watermark.endpoint { directives.append(.connect(watermark.endpoint)) }
         if let link, link.lineage == watermark.lineage, watermark.number != nil || !outbox.numbered.isEmpty {
             guard watermark.windowActionsMax > 0, outbox.fits(bytesMax: roomForActions(in: watermark)) else {
-                return giveUpSession(.limitsLowered, using: &generator) + ask(at: now, using: &generator)
+                return giveUpSession(.limitsLowered, using: &generator) + askAgain(at: now, using: &generator)
             }
             self.link?.watermark = watermark
             self.link?.rewoundTo = nil
@@ -109,8 +109,16 @@ extension SenderMachine {
             return [count] + changed(to: .connecting)
         }
         if refusal.reason.code == .unknownSession {
-            let directives = giveUpSession(.sessionForgotten, using: &generator)
-            return [count] + directives + ask(at: now, using: &generator)
+            var directives: [SenderDirective] = []
+            if link?.framesOutstanding == 1 {
+                // All that is outstanding left in one frame, and this is its answer: none of it was applied.
+                outbox.requeueNumbered()
+                session = SessionID(using: &generator)
+                link = nil
+            } else {
+                directives = giveUpSession(.sessionForgotten, using: &generator)
+            }
+            return [count] + directives + askAgain(at: now, using: &generator)
         }
         return [count] + refuse(refusal.reason, until: now.advanced(by: delay), using: &generator)
     }

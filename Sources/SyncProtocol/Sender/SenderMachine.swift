@@ -22,6 +22,8 @@ package struct SenderMachine: Hashable, Sendable {
         let opened: JournalSequence
         let base: ActionNumber
         var watermark: Watermark
+        /// How many frames have left since nothing was outstanding.
+        var framesOutstanding = 0
         /// The last `expected` that was followed; it is not followed again before there is a receipt.
         var rewoundTo: ActionNumber?
     }
@@ -30,12 +32,14 @@ package struct SenderMachine: Hashable, Sendable {
     package internal(set) var session: SessionID
     /// Whose receipts are subscribed to.
     private var subscribed: SessionID?
+    /// When the watermark was asked for last.
+    private var askedAt: Instant?
     package let limits: Limits
     var phase: Phase
     var link: Link?
     var outbox = Outbox()
     var backoff: Backoff
-    private var status = SenderStatus.connecting
+    package private(set) var status = SenderStatus.connecting
 
     package init(session: SessionID, limits: Limits, now: Instant) {
         self.session = session
@@ -102,6 +106,8 @@ package struct SenderMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        if outbox.numbered.isEmpty { link?.framesOutstanding = 0 }
+        link?.framesOutstanding += 1
         outbox.left(count: frame.actions.count)
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
         return [.count(.framePushed(actions: frame.actions.count))]
@@ -120,7 +126,7 @@ package struct SenderMachine: Hashable, Sendable {
     /// The most bytes of an action, as far as it is known.
     var actionBytesMax: Int {
         guard let watermark = link?.watermark else { return limits.actionBytesMax }
-        return min(watermark.actionBytesMax, roomForActions(in: watermark) - Outbox.framingBytesMax)
+        return max(0, min(watermark.actionBytesMax, roomForActions(in: watermark) - Outbox.framingBytesMax))
     }
 
     /// The most bytes of actions, each with what CBOR puts in front of it, in a frame.
@@ -159,7 +165,19 @@ package struct SenderMachine: Hashable, Sendable {
         }
         let old = subscribed.map { [SenderDirective.unsubscribe(.receipts($0))] } ?? []
         subscribed = session
+        askedAt = now
         return changed(to: .connecting) + [.count(.asked)] + old + [.subscribe(topic)]
+    }
+
+    /// The same, but not again and again without a pause: a primary may go on answering so.
+    mutating func askAgain(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective] {
+        if let askedAt, askedAt.duration(to: now) < limits.retryDelayMin {
+            phase = .pausing(until: now.advanced(by: backoff.next(using: &generator)))
+            let old = subscribed.map { [SenderDirective.unsubscribe(.receipts($0))] } ?? []
+            subscribed = nil
+            return changed(to: .connecting) + old
+        }
+        return ask(at: now, using: &generator)
     }
 
     mutating func awaitReceipts(at now: Instant, using generator: inout some RandomNumberGenerator) {

@@ -36,11 +36,20 @@ package enum Message {
 }
 
 /// Why a message could not be read.
-package enum MessageFailure: Error {
+package enum MessageFailure: Error, CustomStringConvertible {
     /// The bytes in front are not an address of this protocol.
     case noAddress(AddressFailure)
     /// The address is right, what stands behind it is not.
     case malformedFrame(Address, CodingFailure)
+
+    /// One line.
+    package var description: String {
+        switch self {
+        case .noAddress(let failure): "no address of this protocol (\(failure))"
+        case .malformedFrame(let address, let failure):
+            "\(String(decoding: address.bytes.dropLast(), as: UTF8.self)): \(failure)"
+        }
+    }
 }
 
 extension Frame {

@@ -12,7 +12,7 @@ import Testing
         var tally = SendTally()
         for result in results { tally.count(result) }
         do {
-            try tally.conclude(upstream, because: cause)
+            try tally.conclude(upstream, .open, because: cause)
             return nil
         } catch { return error }
     }

@@ -41,7 +41,7 @@ struct Cluster {
                 store: Fixture.store(),
                 lineage: Lineage(using: &generator),
                 epoch: Epoch(1),
-                digest: ModelPrimary.digest(of: .map([:])),
+                summary: ModelPrimary.summary(of: .map([:])),
                 fingerprint: 0,
                 actions: [],
                 actionsEndpoint: Fixture.endpoint,

@@ -40,6 +40,9 @@ struct ModelPrimary {
 
     init(_ machine: PrimaryMachine) { self.machine = machine }
 
+    /// The size is such that missed updates are always worth sending.
+    static func summary(of state: Value) -> Summary { Summary(digest: digest(of: state), bytes: 1 << 20) }
+
     static func digest(of state: Value) -> UInt64 {
         state.encoded.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
@@ -98,7 +101,7 @@ struct ModelPrimary {
 
     private mutating func close() {
         let patch = Patch(from: published, to: state).encode()
-        for case .commit(let record) in machine.close(patch: patch, digest: Self.digest(of: state)) {
+        for case .commit(let record) in machine.close(patch: patch, summary: Self.summary(of: state)) {
             records.append((record, state))
         }
         published = state
@@ -110,7 +113,7 @@ struct ModelPrimary {
         for (record, state) in records.prefix(count) {
             guard let update = record.update else { continue }
             durable = state
-            digests[update.to] = record.digest
+            digests[update.to] = record.summary.digest
         }
         records.removeFirst(min(count, records.count))
         return machine.committed(through: last.record.sequence, at: now)

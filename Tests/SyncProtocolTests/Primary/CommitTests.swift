@@ -1,3 +1,4 @@
+import StateCoding
 import SyncProtocol
 import Testing
 
@@ -61,7 +62,7 @@ import Testing
 
     @Test func `an empty batch makes no record`() {
         var bench = PrimaryBench()
-        #expect(bench.machine.close(patch: [], digest: 0) == [])
+        #expect(bench.machine.close(patch: [], summary: Summary(digest: 0, bytes: 1)) == [])
     }
 
     @Test func `the message of a rejection is cut behind rejectionMessageBytesMax bytes`() {

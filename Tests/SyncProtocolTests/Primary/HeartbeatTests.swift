@@ -1,3 +1,4 @@
+import StateCoding
 import SyncProtocol
 import Testing
 
@@ -38,7 +39,7 @@ import Testing
         bench.advance(by: 1)
         bench.verdicts[1] = .rejected(Rejection(.refused, "no"))
         bench.push(1...1)
-        for case .commit(let record) in bench.machine.close(patch: [], digest: 55) {
+        for case .commit(let record) in bench.machine.close(patch: [], summary: Summary(digest: 55, bytes: 1)) {
             _ = bench.machine.committed(through: record.sequence, at: .origin)
         }
         let heartbeat = bench.machine.tick(at: .origin, time: Fixture.time).heartbeats.first

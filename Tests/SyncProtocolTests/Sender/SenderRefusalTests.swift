@@ -28,16 +28,38 @@ import Testing
         #expect(bench.revision(ticket) == 1)
     }
 
-    @Test func `its session forgotten: what left is unknown, the rest goes on in a new session`() {
+    @Test func `its session forgotten in answer to the only frame: that was not applied, and leaves again`() {
         var bench = SenderBench.open()
+        bench.send()
+        bench.push()
+        bench.receipts(1...1)
         let left = bench.send(2)
         bench.push()
+        bench.refuse(.unknownSession)
+        #expect(bench.machine.session != Fixture.session)
+        #expect(left.allSatisfy { bench.settled[$0] == nil })
+        bench.wait()
+        bench.watermark(nil, opened: 9)
+        #expect(bench.push().map(\.numbers) == [2...3])
+        bench.receipts(2...3)
+        #expect(left.map { bench.revision($0) } == [2, 3])
+    }
+
+    @Test func `its session forgotten: what left is unknown, the rest goes on in a new session`() {
+        var bench = SenderBench.open()
+        var left: [Ticket] = []
+        for _ in 0..<2 {
+            left += bench.send()
+            bench.push()
+        }
         let queued = bench.send()[0]
         bench.refuse(.unknownSession)
         #expect(left.map { bench.code($0) } == [.outcomeUnknown, .outcomeUnknown])
         #expect(bench.settled[queued] == nil)
         let session = bench.machine.session
         #expect(session != Fixture.session)
+        #expect(bench.subscriptions == [], "it asked a moment ago, so it pauses")
+        bench.wait()
         #expect(bench.subscriptions == [.receipts(session)])
         bench.watermark(nil, opened: 9)
         #expect(bench.machine.nextFrame?.session == session)
@@ -81,6 +103,8 @@ import Testing
     @Test func `a reason for unknown names session and number`() {
         var bench = SenderBench.open()
         let ticket = bench.send()[0]
+        bench.push()
+        bench.send()
         bench.push()
         bench.refuse(.unknownSession)
         guard case .rejected(let rejection)? = bench.settled[ticket]?.settlement else {

@@ -84,6 +84,7 @@ import Testing
         // The old primary took two of three: it would wait for the third for ever.
         bench.watermark(2)
         #expect(bench.machine.session != Fixture.session)
+        bench.wait()
         #expect(bench.subscriptions == [.receipts(bench.machine.session)])
         bench.watermark(nil)
         let frame = bench.push().first

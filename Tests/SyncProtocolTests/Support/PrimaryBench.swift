@@ -17,7 +17,7 @@ struct PrimaryBench {
             store: Fixture.store(),
             lineage: Fixture.lineage,
             epoch: Fixture.epoch,
-            digest: 7,
+            summary: Summary(digest: 7, bytes: 1 << 20),
             fingerprint: 99,
             actions: [StoreSchema.Entry(name: "add", example: nil)],
             actionsEndpoint: Fixture.endpoint,
@@ -59,7 +59,10 @@ struct PrimaryBench {
     /// Closes the batch without making it durable.
     mutating func close() {
         let patch = Fixture.patch(to: machine.reduced.rawValue)
-        for case .commit(let record) in machine.close(patch: patch, digest: machine.reduced.rawValue) {
+        for case .commit(let record) in machine.close(
+            patch: patch,
+            summary: Summary(digest: machine.reduced.rawValue, bytes: 1 << 20)
+        ) {
             records.append(record)
         }
     }
@@ -92,6 +95,7 @@ struct PrimaryBench {
     mutating func join(_ nonce: UInt64 = 1, from position: Position? = nil) -> [PrimaryDirective] {
         machine.subscribed(to: Self.join(nonce, position)) + serve()
     }
+    @discardableResult
 
     mutating func serve() -> [PrimaryDirective] { machine.serve(at: now, time: Fixture.time) }
 

@@ -28,7 +28,7 @@ struct DocumentPrimary {
             store: store,
             lineage: Self.lineage,
             epoch: Epoch(1),
-            digest: Summary(of: state).digest,
+            summary: Summary(of: state),
             fingerprint: 6_425_107_239_870_014_923,
             actions: [],
             actionsEndpoint: "tcp://127.0.0.1:7101",
@@ -77,7 +77,7 @@ struct DocumentPrimary {
             }
             number = number.next
         }
-        perform(machine.close(patch: Patch(from: before, to: state).encode(), digest: Summary(of: state).digest))
+        perform(machine.close(patch: Patch(from: before, to: state).encode(), summary: Summary(of: state)))
     }
 
     // MARK: What else happens
@@ -97,7 +97,7 @@ struct DocumentPrimary {
         _ = machine.admit(frame)
         _ = machine.resolved(Self.others, ActionNumber(numbers), .applied)
         let patch = try JSON.value(parsing: patch).encoded
-        perform(machine.close(patch: patch, digest: Summary(of: state).digest))
+        perform(machine.close(patch: patch, summary: Summary(of: state)))
     }
 
     mutating func tick() { perform(machine.tick(at: machine.nextDeadline, time: Self.time)) }
