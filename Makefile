@@ -15,7 +15,7 @@ test: libzmq lint
 	@scripts/test
 
 lint:
-	@swift format lint --strict --recursive Package.swift Sources Tests
+	@swift format lint --strict --recursive Package.swift Sources Tests Examples
 
 bench: libzmq
 	@swift build --configuration release --product statecast-bench

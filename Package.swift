@@ -122,7 +122,8 @@ let tests: [Target] = [
     .testTarget(
         name: "StatecastTests",
         dependencies: [
-            "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp", metricsTesting, coreMetrics,
+            "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp", metricsTesting,
+            coreMetrics,
         ],
         swiftSettings: settings
     ),

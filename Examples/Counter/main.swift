@@ -5,9 +5,9 @@ struct CounterIncreaseRequested: Action {}
 struct StepChangeRequested: Action { let step: Int }
 
 // In the process that owns the state:
-let anyPorts = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
+let ports = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
 let actions: [any Action.Type] = [CounterIncreaseRequested.self, StepChangeRequested.self]
-let primary = try Primary(store: "counter", state: Counter(), actions: actions, configuration: anyPorts) { state, action in
+let primary = try Primary(store: "counter", state: Counter(), actions: actions, configuration: ports) { state, action in
     switch action {
     case is CounterIncreaseRequested: state.counter += state.step
     case let action as StepChangeRequested: state.step = action.step
