@@ -96,28 +96,33 @@ import Testing
     @Test func `an endpoint for actions where nobody answers is named`() async throws {
         let gone = try await withServed { $0 }
         try await withServed(["--advertise-actions", gone.actions]) { served in
-            let ending = try await Tool.send.run(served.upstream + ["--timeout", "1", "CounterIncreaseRequested"])
+            let arguments = served.upstream + ["CounterIncreaseRequested", "--timeout"]
+            var ending = try await Tool.send.run(arguments + ["1"])
+            for seconds in ["5", "25"] where !ending.errors.contains(gone.actions) {
+                // On a busy machine the time may be up before the primary has answered.
+                ending = try await Tool.send.run(arguments + [seconds])
+            }
             #expect(ending.exitCode == 1)
             #expect(ending.errors.contains(gone.actions), "\(ending.errors)")
         }
     }
 
     @Test func `an action that has no receipt in time ends with 3, its session and number named`() async throws {
-        try await withServed { served in
-            let arguments = served.upstream + ["--ndjson", "--json", "--timeout", "10"]
-            let (line, ending) = try await Tool.send.running(arguments) { sender in
-                try await sender.write(increases(1))
-                _ = try await sender.line { $0.contains("applied") }
-                served.tool.send(SIGSTOP)
-                try await sender.write(increases(1))
-                return try await sender.line { $0.contains("unknown") }
+        // Another primary takes the actions, and has no such store.
+        try await withServed(app: "fleet") { hole in
+            try await withServed(["--advertise-actions", hole.actions]) { served in
+                let arguments = served.upstream + ["--json", "CounterIncreaseRequested", "--timeout"]
+                var ending = try await Tool.send.run(arguments + ["1"])
+                for seconds in ["5", "25"] where ending.exitCode == 1 {
+                    // On a busy machine the time may be up before anything has left.
+                    ending = try await Tool.send.run(arguments + [seconds])
+                }
+                #expect(ending.exitCode == 3, "\(ending)")
+                #expect(ending.errors.contains("number 1 of session"))
+                let receipt = try ReceiptLine(try #require(ending.output.first))
+                #expect(receipt.status == "unknown")
+                #expect(receipt.number == 1)
             }
-            served.tool.send(SIGCONT)
-            #expect(ending.exitCode == 3, "\(ending)")
-            #expect(ending.errors.contains("session"))
-            let receipt = try ReceiptLine(line)
-            #expect(receipt.status == "unknown")
-            #expect(receipt.number == 2)
         }
     }
 }

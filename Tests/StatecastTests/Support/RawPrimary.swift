@@ -39,19 +39,13 @@ actor RawPrimary {
         let begins: Bool
     }
 
-    /// The next request that meets a condition.
-    nonisolated func request(where condition: (Asked) -> Bool) async throws -> Topic {
-        for await request in requests where condition(request) { return request.topic }
-        throw StatecastError(.closed, "the primary was closed")
-    }
-
     func publish(_ frame: Frame, on topic: Topic) throws {
         _ = try publisher.send(Message.encode(frame, to: Address(store, topic)))
     }
 
-    /// Answers the next join with a snapshot of a state, in one chunk, and returns once the replica has taken it.
+    /// Answers joins with a snapshot of a state, in one chunk, and returns once the replica has taken it. A replica that
+    /// had to wait asks again, so there may be several joins.
     func welcome(to lineage: Lineage, at revision: Revision, _ state: Value) async throws {
-        let topic = try await request { if case .join = $0.topic { $0.begins } else { false } }
         let bytes = state.encoded
         let digest = Summary(of: state).digest
         let offer = Welcome.Offer(revision: revision, bytes: bytes.count, chunkBytes: 65_536, digest: digest)
@@ -64,9 +58,13 @@ actor RawPrimary {
             heartbeatInterval: .seconds(60),
             offer: offer
         )
-        try publish(.welcome(welcome), on: topic)
-        let chunk = try await request { if case .snapshot = $0.topic { $0.begins } else { false } }
-        try publish(.chunk(Chunk(bytes: bytes[...])), on: chunk)
-        _ = try await request { $0.topic == chunk && !$0.begins }
+        for await request in requests {
+            switch (request.topic, request.begins) {
+            case (.join, true): try publish(.welcome(welcome), on: request.topic)
+            case (.snapshot(lineage, _, _), true): try publish(.chunk(Chunk(bytes: bytes[...])), on: request.topic)
+            case (.snapshot(lineage, _, _), false): return
+            default: continue
+            }
+        }
     }
 }
