@@ -18,8 +18,6 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
         public static let definition = Code(description: "definition")
         /// The node was closed.
         public static let closed = Code(description: "closed")
-        /// Time ran out.
-        public static let timedOut = Code(description: "timed-out")
         /// The replica follows another history than the one that was asked about.
         public static let otherLineage = Code(description: "other-lineage")
     }

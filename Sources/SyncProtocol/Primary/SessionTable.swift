@@ -33,8 +33,6 @@ struct SessionTable: Hashable, Sendable {
     /// Sessions opened below it may have been known once.
     private(set) var horizon = JournalSequence(0)
 
-    var count: Int { sessions.count }
-
     subscript(id: SessionID) -> Session? { sessions[id] }
 
     /// Changes a session in place, and notes that it was used.
