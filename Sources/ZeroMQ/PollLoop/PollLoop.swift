@@ -1,3 +1,4 @@
+internal import Locking
 internal import Synchronization
 
 /// A thread that waits for sockets, and runs the actors that own them.
