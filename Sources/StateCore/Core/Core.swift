@@ -1,81 +1,155 @@
-import Synchronization
+internal import Locking
 
-/// Keeps one state in this process: takes actions in, reduces them one by one, tells observers.
+/// Keeps one state in this process: takes actions in, reduces them one by one, tells observers, starts effects.
 ///
-/// Actions go through one FIFO, drained by the thread that dispatches while nobody else does. So a dispatch
-/// on an idle core is applied when it returns; a dispatch from an observer, from the reducer, or while
-/// another thread drains, is queued, and applied in its turn. Nothing is re-entered and nothing is reordered.
+/// Actions go through one line, taken by the thread that dispatches while nobody else does. So a dispatch on an idle
+/// core is applied when it returns; a dispatch from an observer, from the reducer, or while another thread is at it, is
+/// queued, and applied in its turn. Nothing is re-entered and nothing is reordered.
 ///
-/// For each action: the reducer, then the observers in the order of their registration.
+/// For each action: middlewares, taps before, the reducer, the observers in the order of their registration, taps after,
+/// effects, whoever awaits the action.
 ///
 /// ```swift
-/// let core = Core(Counter(), reducer: Counter.reducer, now: { clock.now })
+/// let core = Core(Counter(), reducer: Counter.reducer)
 /// let subscription = core.observe { change in print(change.new) }
 /// core.dispatch(CounterIncreaseRequested())
 /// ```
 ///
-/// No lock is held while an observer runs. The reducer has the state to itself: another thread that reads
-/// `state` meanwhile waits for it, and the reducer, which was handed the state, must not read `state`.
-/// The state is changed in place; its old value is kept, and its collections copied where they change, only
-/// if there are observers to be shown it.
-public final class Core<State: Sendable>: Sendable {
-    private struct Kept {
-        var state: State
-        var revision: UInt64 = 0
-    }
+/// No lock is held while an observer, a tap or a middleware runs. The reducer has the state to itself: another thread
+/// that reads `state` meanwhile waits for it, and the reducer, which was handed the state, must not read `state`. The
+/// state is changed in place; its old value is kept, and its collections copied where they change, only if there are
+/// observers to be shown it.
+public final class Core<State: Sendable>: StateSource, ActionDispatcher {
+    @usableFromInline let line = TurnLine<Request>()
+    /// Unsafe to touch, but for the drainer; the state in it is also read by others, with `stateLock` held, so the
+    /// drainer holds it while it changes the state.
+    @usableFromInline nonisolated(unsafe) let kept: UnsafeMutablePointer<Kept>
+    @usableFromInline let stateLock = StateLock()
+    @usableFromInline let reducer: Reducer<State>
+    @usableFromInline let now: @Sendable () -> Timestamp
+    let middleware: [Middleware<State>]
+    let resume: @Sendable (State) -> Effect
+    let misuse: @Sendable (Misuse) -> Void
+    @usableFromInline let turnsInARowMax: Int
+    let answersMax: Int
+    let effects: EffectRunner
 
-    private let kept: Mutex<Kept>
-    private let inbox = Mutex(Inbox<State>())
-    private let reducer: Reducer<State>
-    private let now: @Sendable () -> Timestamp
-    private let turnsInARowMax: Int
-
-    /// A core that starts with `state`.
+    /// A core that starts with `state`, at revision 0, and runs.
     ///
     /// - Parameters:
-    ///   - state: the initial state, at revision 0.
+    ///   - state: the initial state.
     ///   - reducer: what changes it.
+    ///   - middleware: what stands between those who dispatch and the reducer, the first one outermost.
     ///   - now: the clock; asked once for each action, as its turn comes.
+    ///   - resume: what is to be done at each start, going by the state: the initial effect.
+    ///   - misuse: what is done about misuse; by default a line on standard error.
     public convenience init(
         _ state: State,
         reducer: Reducer<State>,
-        now: @escaping @Sendable () -> Timestamp
+        middleware: [Middleware<State>] = [],
+        now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
+        resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        misuse: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError
     ) {
-        self.init(state, reducer: reducer, now: now, turnsInARowMax: 256)
+        self.init(
+            state,
+            reducer: reducer,
+            middleware: middleware,
+            now: now,
+            resume: resume,
+            misuse: misuse,
+            turnsInARowMax: 256
+        )
     }
 
-    /// - Parameter turnsInARowMax: after so many turns, its own included, a dispatching thread hands what
-    ///   still waits to a task, so that a busy core cannot capture a thread that has other things to do.
+    /// - Parameter turnsInARowMax: after so many turns, its own included, or some milliseconds, a dispatching thread hands
+    ///   what still waits to a task, so that a busy core cannot capture a thread that has other things to do.
+    /// - Parameter answersMax: so many answers may come without anything from outside before that is reported: where each
+    ///   action is answered by several, they are never done, however short the way to each.
     init(
         _ state: State,
         reducer: Reducer<State>,
-        now: @escaping @Sendable () -> Timestamp,
-        turnsInARowMax: Int
+        middleware: [Middleware<State>] = [],
+        now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
+        resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        misuse: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError,
+        turnsInARowMax: Int,
+        answersMax: Int = 1_000_000
     ) {
         precondition(turnsInARowMax > 0, "turnsInARowMax must be positive, is \(turnsInARowMax)")
-        self.kept = Mutex(Kept(state: state))
+        kept = .allocate(capacity: 1)
+        kept.initialize(to: Kept(state: state, hasMiddleware: !middleware.isEmpty))
         self.reducer = reducer
+        self.middleware = middleware
         self.now = now
+        self.resume = resume
+        self.misuse = misuse
         self.turnsInARowMax = turnsInARowMax
+        self.answersMax = answersMax
+        let entrance = Entrance<State>()
+        effects = EffectRunner { result in
+            guard let core = entrance.core else { return result.settle() }
+            core.enter(.result(result, depth: core.depthOfNext { type(of: result.action).name }))
+        }
+        entrance.open(self)
+        enter(.start)
+    }
+
+    deinit {
+        effects.cancelAll()
+        kept.pointee.observers.removeAll()
+        kept.deinitialize(count: 1)
+        kept.deallocate()
     }
 
     /// The state after the last action that was reduced.
     public var state: State {
-        kept.withLock { $0.state }
+        stateLock.lock()
+        defer { stateLock.unlock() }
+        return kept.pointee.state
     }
+
+    // MARK: Actions
 
     /// Takes an action in.
     ///
-    /// If nobody else is at work it is applied, and its observers have been told, on return, along with what
-    /// they dispatched in turn; otherwise it is queued. A long queue is handed on to a task at some point.
+    /// If nobody else is at work it is applied, and its observers have been told, on return, along with what they
+    /// dispatched in turn; otherwise it is queued. A long queue is handed on to a task at some point.
+    ///
+    /// If a middleware keeps the action back, nobody hears of it here: ``send(_:)`` says so.
+    @inlinable
     public func dispatch(_ action: any Action) {
-        enter(.reduce(action))
+        guard line.enter() else { return dispatchLater(action) }
+        kept.pointee.begin(atDepth: 0)
+        take(action)
+        if !line.leave() { drainOn() }
     }
+
+    /// Takes an action in and returns when it has been applied and its observers have been told.
+    ///
+    /// - Returns: the revision that it made, and the value that a middleware answered with.
+    /// - Throws: ``Rejection`` if a middleware kept it back (its own code, or `swallowed`), or with code `stopped`.
+    @discardableResult
+    public func send(_ action: any Action) async throws(Rejection) -> Reply {
+        if line.isDrainedHere { misuse(.awaitedWhileDraining(action: type(of: action).name)) }
+        let result = await withCheckedContinuation { continuation in
+            enter(
+                .awaited(action, { continuation.resume(returning: $0) }, depth: depthOfNext { type(of: action).name })
+            )
+        }
+        return try result.get()
+    }
+
+    /// Takes actions in as the core does, without keeping it alive: for what the core itself holds on to, such as a
+    /// connector with commands in its props.
+    public var dispatcher: any ActionDispatcher { WeakDispatcher(self) }
+
+    // MARK: Observing
 
     /// Calls `body` for each action reduced from now on, until the subscription is cancelled or dropped.
     ///
-    /// Registering goes through the same FIFO as actions: every action dispatched before is already in the
-    /// replayed state, every later one is delivered as a change.
+    /// Registering goes through the same line as actions: every action dispatched before is already in the replayed
+    /// state, every later one is delivered as a change.
     ///
     /// - Parameters:
     ///   - replay: whether `body` is first shown the current state.
@@ -84,63 +158,58 @@ public final class Core<State: Sendable>: Sendable {
         replay: Bool = true,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
-        let observer = Observer(replay: replay, body)
-        enter(.admit(observer))
-        return Subscription { [weak self] in
-            observer.deactivate()
-            _ = self?.inbox.withLock { $0.remove(observer) }
-        }
-    }
-}
-
-extension Core {
-    private func enter(_ entry: Inbox<State>.Entry) {
-        guard let turn = inbox.withLock({ $0.enter(entry) }) else { return }
-        guard let left = drain(from: turn) else { return }
-        // Detached, since what waits may come from anybody: it is not the caller's work any more.
-        Task.detached {
-            var turn = Optional(left)
-            while let next = turn {
-                turn = self.drain(from: next)
-                await Task.yield()
-            }
-        }
+        observe(replay: replay, needsOld: true, body)
     }
 
-    /// Takes turns until nothing waits (nil) or it has had its share; then returns the next, not yet taken.
-    private func drain(from first: Inbox<State>.Turn) -> Inbox<State>.Turn? {
-        var turn = first
-        for _ in 0..<turnsInARowMax {
-            take(turn)
-            guard let next = inbox.withLock({ $0.next() }) else { return nil }
-            turn = next
-        }
-        return turn
+    /// Calls `body` with the current state and for each action reduced from now on, without the old states.
+    ///
+    /// So the state need not be kept beside the new one, and its collections are changed in place.
+    public func follow(_ body: @escaping @Sendable (Change<State>) -> Void) -> Subscription {
+        observe(replay: true, needsOld: false, body)
     }
 
-    private func take(_ turn: Inbox<State>.Turn) {
-        switch turn.entry {
-        case .reduce(let action):
-            reduce(action, telling: turn.observers)
-        case .admit(let observer):
-            guard observer.replay else { return }
-            let change = kept.withLock { Change(old: nil, new: $0.state, action: nil, revision: $0.revision) }
-            observer.deliver(change)
+    private func observe(
+        replay: Bool,
+        needsOld: Bool,
+        _ body: @escaping @Sendable (Change<State>) -> Void
+    ) -> Subscription {
+        let listener = Listener(body)
+        enter(.observe(listener, replay: replay, needsOld: needsOld))
+        // Weakly, so that the callback ends with the core, whoever holds the subscription.
+        return Subscription { [weak self, weak listener] in
+            if let listener, listener.deactivate() { self?.enter(.ignore(listener, needsOld: needsOld)) }
         }
     }
 
-    private func reduce(_ action: any Action, telling observers: [Observer<State>]) {
-        let context = ActionContext(time: now())
-        let change: Change<State>? = kept.withLock { kept in
-            kept.revision += 1
-            // A second reference to the state makes its collections copy when they change.
-            let old = observers.isEmpty ? nil : kept.state
-            reducer.reduce(into: &kept.state, action, context: context)
-            return old.map { Change(old: $0, new: kept.state, action: action, revision: kept.revision) }
+    /// Calls `body` for each action that reaches the reducer from now on, just before or after; there is no replay.
+    public func tap(
+        _ moment: TapMoment,
+        _ body: @escaping @Sendable (TappedAction<State>) -> Void
+    ) -> Subscription {
+        let listener = Listener(body)
+        enter(.tap(listener, moment))
+        // Weakly, so that the callback ends with the core, whoever holds the subscription.
+        return Subscription { [weak self, weak listener] in
+            if let listener, listener.deactivate() { self?.enter(.untap(listener)) }
         }
-        guard let change else { return }
-        for observer in observers {
-            observer.deliver(change)
-        }
+    }
+
+    // MARK: Life
+
+    /// Takes actions again after ``stop()``, and starts what `resume` says. Does nothing on a core that runs.
+    public func start() { enter(.start) }
+
+    /// Ends all effects; actions are rejected until ``start()``. The state stays, and observers stay.
+    ///
+    /// Actions dispatched before are reduced before.
+    public func stop() { enter(.stop) }
+
+    /// Puts another state in place of the current one, in its turn, as a change without an action.
+    public func replace(_ state: State) { update { $0 = state } }
+
+    /// Changes the state in its turn without an action: what scopes write with.
+    @usableFromInline
+    func update(_ change: @escaping @Sendable (inout State) -> Void) {
+        enter(.update(change, depth: depthOfNext { "a replaced state" }))
     }
 }

@@ -8,7 +8,7 @@ import Testing
     private func reduced(_ counter: Counter, _ actions: any Action...) -> Counter {
         var counter = counter
         for action in actions {
-            Counter.reducer.reduce(into: &counter, action, context: ActionContext(time: .epoch))
+            _ = Counter.reducer.reduce(into: &counter, action, context: ActionContext(time: .epoch))
         }
         return counter
     }

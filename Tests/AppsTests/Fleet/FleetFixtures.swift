@@ -16,7 +16,7 @@ extension Fleet {
     /// Reduces an action that came in so many seconds after the epoch.
     mutating func reduce(_ action: any Action, second: Int64 = 0) {
         let context = ActionContext(time: .second(second))
-        Fleet.reducer.reduce(into: &self, action, context: context)
+        _ = Fleet.reducer.reduce(into: &self, action, context: context)
     }
 }
 

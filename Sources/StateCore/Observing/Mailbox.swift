@@ -1,0 +1,88 @@
+internal import Locking
+
+/// Where letters wait for a reader elsewhere: who posts does not wait, and the order is kept.
+///
+/// There is at most one reader at a time. It is called for when a letter comes in and none is at work, and goes on until
+/// there is nothing to take. So the order holds also where several threads could read at once.
+final class Mailbox<Letter: Sendable, Handler: Sendable>: Sendable {
+    private struct Content {
+        /// What letters are for; nil once the box is closed.
+        var handler: Handler?
+        /// Oldest first.
+        var arrived: [Letter] = []
+        /// Newest first, so that taking one out moves none.
+        var leaving: [Letter] = []
+        var hasReader = false
+    }
+
+    private let content: Locked<Content>
+    private let callReader: @Sendable (Mailbox) -> Void
+
+    /// - Parameter callReader: sees to it that somebody soon calls `take()` until it gives nil.
+    init(for handler: Handler, callReader: @escaping @Sendable (Mailbox) -> Void) {
+        content = Locked(Content(handler: handler))
+        self.callReader = callReader
+    }
+
+    /// Puts a letter in; a closed box drops it.
+    func post(_ letter: Letter) {
+        let needsReader = content.withLock { content in
+            guard content.handler != nil else { return false }
+            content.arrived.append(letter)
+            defer { content.hasReader = true }
+            return !content.hasReader
+        }
+        if needsReader { callReader(self) }
+    }
+
+    /// The next letter, for the reader; nil if there is none, and then it is the reader no more.
+    func take() -> (letter: Letter, handler: Handler)? {
+        content.withLock { content in
+            if content.leaving.isEmpty, !content.arrived.isEmpty {
+                content.leaving = content.arrived.reversed()
+                content.arrived = []
+            }
+            guard let handler = content.handler, let letter = content.leaving.popLast() else {
+                content.hasReader = false
+                return nil
+            }
+            return (letter, handler)
+        }
+    }
+
+    /// Forgets all letters and whom they were for. Nothing is taken any more.
+    func close() {
+        // Ends outside the lock: what ends with it may come back here.
+        let former = content.withLock { content in
+            let former = content
+            content.handler = nil
+            content.arrived = []
+            content.leaving = []
+            return former
+        }
+        withExtendedLifetime(former) {}
+    }
+}
+
+extension Mailbox where Handler == @Sendable (Letter) -> Void {
+    /// After so many letters a reader lets others have the thread.
+    private static var lettersInARowMax: Int { 64 }
+
+    /// A box whose letters are handed to `handler` by what `run` makes run elsewhere.
+    convenience init(
+        run: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void,
+        handler: @escaping @Sendable (Letter) -> Void
+    ) {
+        self.init(for: handler) { box in box.read(run) }
+    }
+
+    private func read(_ run: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
+        run {
+            for _ in 0..<Self.lettersInARowMax {
+                guard let (letter, handler) = self.take() else { return }
+                handler(letter)
+            }
+            self.read(run)
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import StateCore
+import Testing
+
+@Suite struct `A connection` {
+    /// A connector whose life can be followed.
+    private struct Held: Connector {
+        let cargo: Lorry.Cargo
+
+        func props(from lorry: Lorry, at now: Timestamp) -> Int { lorry.miles }
+    }
+
+    @Test func `keeps neither its component nor the core`() async {
+        weak var core: Core<Lorry>?
+        let ends = Arrivals<Void>()
+        let connection: Subscription
+        do {
+            let (component, local) = (Mortal<Int>(ends), Lorry.core())
+            core = local
+            connection = local.connect(component, to: \.miles)
+            connection.detach()
+        }
+        _ = await ends.next()
+        #expect(core == nil)
+        withExtendedLifetime(connection) {}
+    }
+
+    @Test func `ends when its component is gone, and lets go of the connector`() async {
+        let core = Lorry.core()
+        let ends = Arrivals<Void>()
+        weak var connector: Lorry.Cargo?
+        let connection: Subscription
+        do {
+            let (component, held) = (Mortal<Int>(ends), Held(cargo: Lorry.Cargo()))
+            connector = held.cargo
+            connection = core.connect(component, via: held)
+            #expect(connector != nil)
+        }
+        _ = await ends.next()
+        core.dispatch(Driven(miles: 1))
+        #expect(connector == nil)
+        withExtendedLifetime(connection) {}
+    }
+
+    @Test func `lets go of its connector when it is cancelled`() async {
+        let core = Lorry.core()
+        let logbook = Logbook<Int>()
+        weak var connector: Lorry.Cargo?
+        let connection: Subscription
+        do {
+            let held = Held(cargo: Lorry.Cargo())
+            connector = held.cargo
+            connection = core.connect(logbook, via: held)
+        }
+        #expect(connector != nil)
+        connection.cancel()
+        #expect(connector == nil)
+    }
+
+    @Test func `keeps no actor for the props that wait for it`() async {
+        let core = Lorry.core()
+        let (ends, gate, seen) = (Arrivals<Void>(), Gate(), Recorder<Int>())
+        let connection: Subscription
+        do {
+            let porter = Porter(life: Life(ends), gate: gate, seen: seen)
+            connection = core.connect(porter, to: \.miles)
+            await seen.reaching(1)
+        }
+        for miles in 1...3 { core.dispatch(Driven(miles: miles)) }
+        gate.open()
+        _ = await ends.next()
+        #expect(seen.all == [0])
+        connection.cancel()
+    }
+
+    /// An actor that takes its time with the first props.
+    private actor Porter: Component {
+        private let life: Life
+        private let gate: Gate
+        private let seen: Recorder<Int>
+
+        init(life: Life, gate: Gate, seen: Recorder<Int>) {
+            self.life = life
+            self.gate = gate
+            self.seen = seen
+        }
+
+        func update(_ props: Int) async {
+            seen.record(props)
+            await gate.passed()
+        }
+    }
+
+    @Test func `may be cancelled by its equality`() async {
+        let core = Lorry.core()
+        let logbook = Logbook<Int>()
+        let connection = Box<Subscription>()
+        connection.set(
+            core.connect(logbook, to: \.miles) { _, _ in
+                connection.value?.cancel()
+                return false
+            }
+        )
+        #expect(await logbook.seen.next() == 0)
+        core.dispatch(Driven(miles: 1))
+        let other = core.connect(logbook, to: { -$0.miles })
+        #expect(await logbook.seen.next() == -1)
+        other.cancel()
+    }
+
+    @Test func `may be cancelled by a state that ends`() async {
+        let source = ToldSource<Witness>()
+        let logbook = Logbook<Int>()
+        let connection = Box<Subscription>()
+        let ends = Arrivals<Void>()
+        connection.set(
+            source.connect(logbook, via: Presence(), ticks: AsyncStream<Timestamp>.makeStream().stream)
+        )
+        source.tell(
+            Change(
+                replay: Witness {
+                    connection.value?.cancel()
+                    ends.record(())
+                },
+                revision: 1
+            )
+        )
+        source.tell(Change(replay: Witness {}, revision: 2))
+        _ = await ends.next()
+    }
+
+    /// Shows that there is a state.
+    private struct Presence: Connector {
+        func props(from state: Witness, at now: Timestamp) -> Int { 0 }
+    }
+
+    @Test func `ends when it is dropped`() async {
+        let core = Lorry.core()
+        let logbook = Logbook<Int>()
+        do {
+            let connection = core.connect(logbook, to: \.miles)
+            _ = await logbook.seen.next()
+            withExtendedLifetime(connection) {}
+        }
+        core.dispatch(Driven(miles: 1))
+        let other = core.connect(logbook, to: { -$0.miles })
+        #expect(await logbook.seen.next() == -1)
+        other.cancel()
+    }
+
+    @Test func `lets go of its connector when the core is gone, also if it was detached`() async {
+        let logbook = Logbook<Int>()
+        weak var connector: Lorry.Cargo?
+        do {
+            let (core, held) = (Lorry.core(), Held(cargo: Lorry.Cargo()))
+            connector = held.cargo
+            core.connect(logbook, via: held).detach()
+            _ = await logbook.seen.next()
+            withExtendedLifetime(core) {}
+        }
+        #expect(connector == nil)
+    }
+}

@@ -1,0 +1,205 @@
+import Testing
+
+@testable import StateCore
+
+@Suite struct `Misuse of a core` {
+    private struct Step: Action {}
+
+    /// A core that counts, and whose observer answers with one more action as long as `isAnswered` says so.
+    private func counter(
+        reporting misuses: Recorder<Misuse>,
+        until done: Gate,
+        answering isAnswered: @escaping @Sendable (_ count: Int) -> Bool
+    ) -> (core: Core<Int>, subscription: Subscription) {
+        let core = Core(0, reducer: Reducer { count, _ in count += 1 }, now: { .epoch }, misuse: { misuses.record($0) })
+        let subscription = core.observe(replay: false) { [weak core] change in
+            guard isAnswered(change.new) else { return done.open() }
+            core?.dispatch(Step())
+        }
+        return (core, subscription)
+    }
+
+    @Test func `such as actions that answer each other without an end is reported once, and they go on`() async {
+        let misuses = Recorder<Misuse>()
+        let done = Gate()
+        let (core, subscription) = counter(reporting: misuses, until: done) { $0 < 25_000 }
+        core.dispatch(Step())
+        await done.passed()
+        #expect(core.state == 25_000)
+        #expect(misuses.all == [.endlessDispatch(action: "Step", depth: 10_000)])
+        subscription.cancel()
+    }
+
+    @Test func `is not seen in a chain of answers that ends just before it would be`() async {
+        let misuses = Recorder<Misuse>()
+        let done = Gate()
+        // The first action answers none.
+        let (core, subscription) = counter(reporting: misuses, until: done) { $0 < 10_000 }
+        core.dispatch(Step())
+        await done.passed()
+        #expect(misuses.all.isEmpty)
+        subscription.cancel()
+    }
+
+    @Test func `is seen in a chain of answers that is one longer`() async {
+        let misuses = Recorder<Misuse>()
+        let done = Gate()
+        let (core, subscription) = counter(reporting: misuses, until: done) { $0 < 10_001 }
+        core.dispatch(Step())
+        await done.passed()
+        #expect(misuses.all == [.endlessDispatch(action: "Step", depth: 10_000)])
+        subscription.cancel()
+    }
+
+    @Test func `is seen where each action is answered by two, though the way to each is short`() async {
+        let misuses = Recorder<Misuse>()
+        let done = Gate()
+        let core = Core(
+            0,
+            reducer: Reducer { count, _ in count += 1 },
+            now: { .epoch },
+            misuse: { misuses.record($0) },
+            turnsInARowMax: 256,
+            answersMax: 1_000
+        )
+        let subscription = core.observe(replay: false) { [weak core] change in
+            if change.new < 600 {
+                core?.dispatch(Step())
+                core?.dispatch(Step())
+            }
+            if change.new == 1_199 { done.open() }
+        }
+        core.dispatch(Step())
+        await done.passed()
+        #expect(misuses.all == [.endlessDispatch(action: "Step", depth: 1_000)])
+        core.dispatch(Step())
+        #expect(misuses.all.count == 1)
+        subscription.cancel()
+    }
+
+    @Test func `is seen where each action has the next one as its effect`() async {
+        let misuses = Recorder<Misuse>()
+        let done = Gate()
+        let reducer = Reducer<Int> { count, _ in
+            count += 1
+            if count == 10_001 { done.open() }
+            return count < 10_001 ? .send(Step()) : .none
+        }
+        let core = Core(0, reducer: reducer, now: { .epoch }, misuse: { misuses.record($0) })
+        core.dispatch(Step())
+        await done.passed()
+        #expect(misuses.all == [.endlessDispatch(action: "Step", depth: 10_000)])
+    }
+
+    @Test func `is seen where observers answer replaced states with replaced states`() async {
+        let misuses = Recorder<Misuse>()
+        let done = Gate()
+        let core = Core(0, reducer: Reducer { _, _ in }, now: { .epoch }, misuse: { misuses.record($0) })
+        let subscription = core.observe(replay: false) { [weak core] change in
+            if change.new < 10_001 { core?.replace(change.new + 1) } else { done.open() }
+        }
+        core.replace(1)
+        await done.passed()
+        #expect(misuses.all == [.endlessDispatch(action: "a replaced state", depth: 10_000)])
+        subscription.cancel()
+    }
+
+    @Test func `is not seen in many actions that are answered once each`() {
+        let misuses = Recorder<Misuse>()
+        let (core, subscription) = counter(reporting: misuses, until: Gate()) { !$0.isMultiple(of: 2) }
+        for _ in 0..<10_001 { core.dispatch(Step()) }
+        #expect(core.state == 20_002)
+        #expect(misuses.all.isEmpty)
+        subscription.cancel()
+    }
+
+    @Test func `is not seen in many replaced states that are answered once each`() {
+        let misuses = Recorder<Misuse>()
+        let (core, subscription) = counter(reporting: misuses, until: Gate()) { !$0.isMultiple(of: 2) }
+        for _ in 0..<10_001 { core.replace(1) }
+        #expect(core.state == 2)
+        #expect(misuses.all.isEmpty)
+        subscription.cancel()
+    }
+
+    @Test func `is not seen in many replays that are answered once each`() {
+        let misuses = Recorder<Misuse>()
+        let core = Core(0, reducer: Reducer { count, _ in count += 1 }, now: { .epoch }, misuse: { misuses.record($0) })
+        for _ in 0..<10_001 {
+            core.observe { [weak core] change in
+                if change.old == nil { core?.dispatch(Step()) }
+            }.cancel()
+        }
+        #expect(core.state == 10_001)
+        #expect(misuses.all.isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func `such as awaiting an action inside the core's own turn is reported, and answered all the same`(
+        inReplay: Bool
+    ) async throws {
+        let misuses = Recorder<Misuse>()
+        let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, misuse: { misuses.record($0) })
+        let replies = Recorder<UInt64?>()
+        let subscription = core.observe(replay: inReplay) { [weak core] change in
+            guard let core, change.new.entries.isEmpty == inReplay, change.revision < 2 else { return }
+            Task.immediate { replies.record(try? await core.send(Append(9)).revision) }
+        }
+        if !inReplay { core.dispatch(Append(1)) }
+        let revisions = await replies.reaching(1)
+        #expect(revisions == [inReplay ? 1 : 2])
+        #expect(core.state.entries == (inReplay ? [9] : [1, 9]))
+        #expect(misuses.all == [.awaitedWhileDraining(action: "Append")])
+        subscription.cancel()
+    }
+
+    @Test func `is not seen in awaiting an action that an observer hands to a task`() async throws {
+        let misuses = Recorder<Misuse>()
+        let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, misuse: { misuses.record($0) })
+        let replies = Recorder<UInt64?>()
+        let subscription = core.observe(replay: false) { [weak core] change in
+            guard let core, change.revision == 1 else { return }
+            Task.detached { replies.record(try? await core.send(Append(9)).revision) }
+        }
+        core.dispatch(Append(1))
+        let revisions = await replies.reaching(1)
+        #expect(revisions == [2])
+        #expect(misuses.all.isEmpty)
+        subscription.cancel()
+    }
+
+    @Test func `such as a reducer that reads its core's state traps, and says why`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let target = Box<Core<Log>>()
+            let core = Core(Log(), reducer: Reducer { _, _ in _ = target.value?.state }, now: { .epoch })
+            target.set(core)
+            core.dispatch(Append(1))
+        }
+        let said = String(decoding: try #require(result?.standardErrorContent), as: UTF8.self)
+        #expect(said.contains("a reducer reads the state of its own core"))
+        #expect(said.contains("use the state that it was handed"))
+    }
+
+    @Test func `is written to standard error, one line each, unless there is a handler`() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let core = Core(Log(), reducer: Log.reducer, now: { .epoch })
+            core.stop()
+            core.dispatch(Append(1))
+            core.dispatch(Append(2))
+        }
+        let said = String(decoding: try #require(result?.standardErrorContent), as: UTF8.self)
+        let line = "statecast: misuse: Append was dispatched to a core that is stopped: call start() first"
+        #expect(said.split(separator: "\n").filter { $0 == line }.count == 2)
+    }
+
+    @Test(arguments: [
+        (Misuse.endlessDispatch(action: "A", depth: 10), ["A", "10", "only when something they need has changed"]),
+        (.awaitedWhileDraining(action: "A"), ["A", "dispatch it instead"]),
+        (.nextCalledTwice(action: "A"), ["A", "twice", "dispatch what is to be reduced in addition"]),
+        (.rejectedTooLate(action: "A", error: "boom"), ["A", "boom", "before calling next"]),
+        (.dispatchedWhileStopped(action: "A"), ["A", "call start() first"]),
+    ])
+    func `says what was done, and what to do instead`(misuse: Misuse, parts: [String]) {
+        for part in parts { #expect(misuse.description.contains(part)) }
+    }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import StateCore
+
+@Suite struct `Composing effects` {
+    /// What the effect sends, in order.
+    private func sent(by effect: Effect) -> [Int] {
+        let core = effectCore(["it": effect])
+        core.dispatch(Perform("it"))
+        return core.state.entries
+    }
+
+    @Test func `out of nothing gives nothing to do`() {
+        #expect(Effect.none.isNone)
+        #expect(Effect.merge().isNone)
+        #expect(Effect.sequence().isNone)
+        #expect(Effect.merge(.none, .none).isNone)
+        #expect(Effect.sequence(.none, .none).isNone)
+        #expect(Effect.merge(nil, Effect.none, .merge(nil), .sequence(Effect.none, nil)).isNone)
+        #expect(Effect.sequence([nil, Effect.none, .merge([])]).isNone)
+        #expect(!Effect.send(Append(1)).isNone)
+        #expect(!Effect.merge(nil, .cancel(id: 1)).isNone)
+    }
+
+    @Test func `drops nils and flattens, in the order written`() {
+        let effect = Effect.merge(
+            nil,
+            .send(Append(1)),
+            .merge(.send(Append(2)), nil, Effect.none, .merge(.send(Append(3)))),
+            Effect.none,
+            .sequence(.send(Append(4)), nil),
+            .send(Append(5))
+        )
+        #expect(sent(by: effect) == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `over and over never gets deep`() {
+        var merged = Effect.none
+        var sequence = Effect.none
+        for number in 0..<1_000 {
+            merged = .merge(merged, .send(Append(number)))
+            sequence = .sequence(.send(Append(number)), sequence)
+        }
+        guard case .merge(let parts) = merged.operation, case .sequence(let steps) = sequence.operation else {
+            Issue.record("expected a merge and a sequence")
+            return
+        }
+        #expect(parts.effects.count == 1_000)
+        #expect(steps.effects.count == 1_000)
+        let isInOrder = delivered(by: merged) == Array(0..<1_000)
+        #expect(isInOrder)
+        let isReversed = delivered(by: sequence) == (0..<1_000).reversed()
+        #expect(isReversed)
+    }
+
+    @Test func `counts the work of all parts, however many`() {
+        let work = Effect.run { _ in }
+        let many = Effect.merge(Array(repeating: .sequence(work, .cancel(id: 1), work), count: 100_000))
+        #expect(many.workCount == 200_000)
+        #expect(Effect.sequence(work, many, .send(Append(1))).workCount == 200_001)
+    }
+
+    @Test func `in a sequence starts the next one behind what the one before led to`() {
+        let effect = Effect.merge(
+            .sequence(.send(Append(1)), nil, .merge(.send(Append(3)), .send(Append(4))), .send(Append(5))),
+            .send(Append(2))
+        )
+        // Everything merged is in line before the first step of the sequence is settled.
+        #expect(sent(by: effect) == [1, 2, 3, 4, 5])
+    }
+
+    @Test(arguments: [false, true])
+    func `of 100,000 combined reducers starts all of them, in order`(areInSlots: Bool) {
+        let reducers = (0..<100_000).map { number in
+            Reducer<Log> { _, _ -> Effect in .send(Append(number)) }
+        }
+        let slots = ReducerSlots<Log>()
+        slots["all"] = .combine(reducers)
+        var log = Log()
+        let effect = (areInSlots ? slots.reducer : .combine(reducers)).reduce(
+            into: &log,
+            Perform("all"),
+            context: ActionContext(time: .epoch)
+        )
+        let isInOrder = delivered(by: effect) == Array(0..<100_000)
+        #expect(isInOrder)
+    }
+
+    @Test func `of combined reducers follows the order of the reducers`() {
+        let reducers = (1...3).map { number in
+            Reducer<Log> { _, action -> Effect in
+                action is Perform ? .merge(.send(Append(number)), .send(Append(number * 10))) : .none
+            }
+        }
+        let core = Core(Log(), reducer: .combine([Log.reducer] + reducers), now: { .epoch })
+        core.dispatch(Perform("all"))
+        #expect(core.state.entries == [1, 10, 2, 20, 3, 30])
+    }
+}

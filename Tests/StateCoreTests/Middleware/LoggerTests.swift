@@ -1,0 +1,71 @@
+import StateCore
+import Testing
+
+@Suite struct `A logger` {
+    private struct Line: Equatable, Sendable {
+        var text: String
+        var old: [Int]
+        var new: [Int]
+        var rejection: Rejection?
+    }
+
+    private func noting(_ lines: Recorder<Line>) -> Middleware<Log> {
+        .logger { entry in
+            lines.record(
+                Line(
+                    text: "\(entry.context.time.milliseconds) \(entry)",
+                    old: entry.old.entries,
+                    new: entry.new.entries,
+                    rejection: entry.rejection
+                )
+            )
+        }
+    }
+
+    private func core(_ middleware: Middleware<Log>...) -> Core<Log> {
+        Core(Log(), reducer: Log.reducer, middleware: middleware, now: { Timestamp(milliseconds: 7) })
+    }
+
+    @Test func `tells each action with the state before and after`() {
+        let lines = Recorder<Line>()
+        let core = core(noting(lines))
+        core.dispatch(Append(1))
+        core.dispatch(Append(2))
+        #expect(
+            lines.all == [
+                Line(text: "7 Append Append(number: 1)", old: [], new: [1]),
+                Line(text: "7 Append Append(number: 2)", old: [1], new: [1, 2]),
+            ]
+        )
+    }
+
+    @Test func `placed first tells what was dispatched, placed last what reaches the reducer`() {
+        let (first, last) = (Recorder<Line>(), Recorder<Line>())
+        let doubling = Middleware<Log> { action, _, next in
+            try next((action as? Append).map { Append($0.number * 2) } ?? action)
+        }
+        core(noting(first), doubling, noting(last)).dispatch(Append(1))
+        #expect(first.all.map(\.text) == ["7 Append Append(number: 1)"])
+        #expect(last.all.map(\.text) == ["7 Append Append(number: 2)"])
+    }
+
+    @Test func `tells why an action was kept back, and hands the reason on`() async {
+        let lines = Recorder<Line>()
+        let no = Rejection(.refused, "no")
+        let core = core(noting(lines), .policy { _, _ in throw no })
+        await #expect(throws: no) { try await core.send(Append(1)) }
+        #expect(
+            lines.all == [
+                Line(text: "7 Append Append(number: 1) rejected: refused: no", old: [], new: [], rejection: no)
+            ]
+        )
+    }
+
+    @Test func `hands values on`() async throws {
+        let lines = Recorder<Line>()
+        let core = core(noting(lines), .thunk)
+        let reply = try await core.send(Thunk<Log> { _ in 5 })
+        #expect(reply.value as? Int == 5)
+        #expect(lines.all.count == 1)
+    }
+}

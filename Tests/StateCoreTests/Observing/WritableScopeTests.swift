@@ -1,0 +1,84 @@
+import StateCore
+import Testing
+
+@Suite struct `A writable scope` {
+    @Test func `replaces its part of the core's state, as a change without an action`() throws {
+        let core = Lorry.core()
+        let seen = Recorder<Change<Lorry>>()
+        let subscription = core.observe(replay: false) { seen.record($0) }
+        let miles = core.scope(\.miles)
+        miles.replace(42)
+        #expect(core.state.miles == 42)
+        #expect(miles.state == 42)
+        let change = try #require(seen.all.first)
+        #expect(change.old?.miles == 0)
+        #expect(change.action == nil)
+        subscription.cancel()
+    }
+
+    @Test func `is what a key path to a variable gives, also nested`() {
+        let core = Lorry.core()
+        let tank = core.scope(\.tank)
+        let fuel = tank.scope(\.fuel)
+        let seen = Recorder<Int>()
+        let subscription = fuel.observe { seen.record($0.new) }
+        fuel.update { $0 += 1 }
+        tank.update { $0.fuel += 1 }
+        fuel.dispatch(Refuelled(fuel: 42))
+        #expect(seen.all == [0, 1, 2, 42])
+        #expect(core.state.tank.fuel == 42)
+        subscription.cancel()
+    }
+
+    @Test func `is not what a key path to a constant or a transform gives`() {
+        let core = Lorry.core()
+        let tank = core.scope(\.tank)
+        let size: Scope<Core<Lorry>, Int> = tank.scope(\.size)
+        let full: Scope<Core<Lorry>, Bool> = tank.scope { $0.fuel == $0.size }
+        #expect(size.state == 100)
+        #expect(full.state == false)
+    }
+
+    @Test func `has an equality of its own if need be`() {
+        let core = Lorry.core()
+        let seen = Recorder<Int>()
+        let miles = core.scope(\.miles, by: { $0 / 10 == $1 / 10 })
+        let subscription = miles.observe { seen.record($0.new) }
+        for value in [9, 10, 19] { miles.replace(value) }
+        #expect(seen.all == [0, 10])
+        #expect(miles.state == 19)
+        subscription.cancel()
+    }
+
+    @Test func `loses no update, from whatever thread`() async {
+        let core = Lorry.core()
+        let miles = core.scope(\.miles)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<500 { miles.update { $0 += 1 } }
+                }
+            }
+        }
+        // Behind all updates: others may be draining them still.
+        let seen = Arrivals<Int>()
+        let subscription = miles.observe { seen.record($0.new) }
+        #expect(await seen.next() == 4_000)
+        subscription.cancel()
+    }
+
+    @Test func `written by an observer changes in its turn`() {
+        let core = Lorry.core()
+        let seen = Recorder<[Int]>()
+        let fuel = core.scope(\.tank).scope(\.fuel)
+        let first = core.scope(\.miles).observe(replay: false) { [weak core] change in
+            core?.scope(\.tank).scope(\.fuel).update { $0 += change.new }
+        }
+        let second = core.observe(replay: false) { seen.record([$0.new.miles, $0.new.tank.fuel]) }
+        core.dispatch(Driven(miles: 7))
+        #expect(seen.all == [[7, 0], [7, 7]])
+        #expect(fuel.state == 7)
+        first.cancel()
+        second.cancel()
+    }
+}

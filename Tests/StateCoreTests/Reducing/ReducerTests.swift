@@ -1,0 +1,68 @@
+import StateCore
+import Testing
+
+@Suite struct `A reducer` {
+    private struct Pair: Equatable {
+        var left = Log()
+        var right = Log()
+    }
+
+    private let context = ActionContext(time: Timestamp(milliseconds: 7), session: "s", user: "u")
+
+    @Test func `changes the state in place`() {
+        var log = Log()
+        _ = Log.reducer.reduce(into: &log, Append(1), context: context)
+        #expect(log.entries == [1])
+    }
+
+    @Test func `may ask for the context`() {
+        let seen = Recorder<ActionContext>()
+        let reducer = Reducer<Log> { _, _, context in seen.record(context) }
+        var log = Log()
+        _ = reducer.reduce(into: &log, Append(1), context: context)
+        #expect(seen.all == [context])
+    }
+
+    @Test func `may return the next state`() {
+        let reducer = Reducer<Log>(next: { log, _ in Log(entries: log.entries + [9]) })
+        var log = Log(entries: [1])
+        _ = reducer.reduce(into: &log, Append(1), context: context)
+        #expect(log.entries == [1, 9])
+    }
+
+    @Test func `combined runs in the order given, each on what the one before left`() {
+        let double = Reducer<Log> { log, _ in log.entries = log.entries.map { $0 * 2 } }
+        var first = Log(entries: [1])
+        _ = Reducer.combine(Log.reducer, double).reduce(into: &first, Append(5), context: context)
+        #expect(first.entries == [2, 10])
+        var second = Log(entries: [1])
+        _ = Reducer.combine([double, Log.reducer]).reduce(into: &second, Append(5), context: context)
+        #expect(second.entries == [2, 5])
+    }
+
+    @Test func `combined out of none leaves the state alone`() {
+        var log = Log(entries: [1])
+        _ = Reducer.combine([]).reduce(into: &log, Append(5), context: context)
+        #expect(log.entries == [1])
+    }
+
+    @Test func `pulled back changes its part only, and hands the context on`() {
+        let seen = Recorder<ActionContext>()
+        let noting = Reducer<Log> { _, _, context in seen.record(context) }
+        let reducer = Reducer.combine(Log.reducer, noting).pullback(\Pair.right)
+        var pair = Pair()
+        _ = reducer.reduce(into: &pair, Append(3), context: context)
+        #expect(pair == Pair(right: Log(entries: [3])))
+        #expect(seen.all == [context])
+    }
+
+    @Test func `pulled back changes a large part without copying it`() {
+        var pair = Pair(right: Log(entries: Array(repeating: 0, count: 1_000)))
+        pair.right.entries.reserveCapacity(2_000)
+        let before = pair.right.entries.withUnsafeBufferPointer { $0.baseAddress }
+        _ = Log.reducer.pullback(\Pair.right).reduce(into: &pair, Append(3), context: context)
+        let after = pair.right.entries.withUnsafeBufferPointer { $0.baseAddress }
+        #expect(pair.right.entries.count == 1_001)
+        #expect(before == after)
+    }
+}
