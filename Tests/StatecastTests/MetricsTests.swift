@@ -95,6 +95,37 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
+    @Test func `rejections with codes that a middleware made up are counted together, on both sides`() async throws {
+        let node = try PrimaryNode(configuration: .anyPorts)
+        let name = "metrics-policy"
+        _ = try Primary(
+            store: name,
+            state: Counter(),
+            actions: Counter.actions,
+            middleware: [
+                .policy { action, _ in
+                    guard let step = (action as? StepChangeRequested)?.step else { return }
+                    throw Rejection(step == 0 ? .refused : Rejection.Code(rawValue: "step-\(step)"), "no")
+                }
+            ],
+            on: node,
+            reducer: Counter.reducer
+        )
+        let store = MeasuredStore(name: name, address: try await node.start(), metrics: metrics)
+        let sender = try store.sender()
+        for step in 0...2 {
+            await #expect(throws: Rejection.self) { try await sender.send(StepChangeRequested(step: step)) }
+        }
+        await node.stop()
+
+        let policy = Rejection.Code(rawValue: "policy")
+        for side in ["primary", "sender"] {
+            #expect(store.total("\(side)_actions_rejected_total", .refused) == 1)
+            #expect(store.total("\(side)_actions_rejected_total", policy) == 2)
+            #expect(store.total("\(side)_actions_rejected_total", Rejection.Code(rawValue: "step-1")) == 0)
+        }
+    }
+
     @Test func `a message for no store is counted by the reason for which it was dropped`() async throws {
         try await withStore("metrics-dropped") { store in
             let peer = try await RawPeer(store.address)

@@ -10,6 +10,9 @@ struct NodeClock: Sendable {
     /// The steady clock's moment as the loop wants it.
     func deadline(_ instant: Instant) -> ContinuousClock.Instant { origin.advanced(by: instant.offset) }
 
+    /// Holds up the calling thread.
+    func sleep(for duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
+
     /// The wall clock.
     var time: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
 }

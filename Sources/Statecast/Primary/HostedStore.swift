@@ -7,9 +7,11 @@ protocol HostedStore: AnyObject {
     /// The head, in which history and by which incarnation of the primary.
     var position: Position { get }
     var nextDeadline: Instant { get }
-    /// Whether joins or chunks were left for the next turn.
+    /// Whether joins, chunks or actions of the primary's own process were left for the next turn.
     var hasRequests: Bool { get }
 
+    /// The sockets are bound: what may only happen once the store is served begins here.
+    func begin()
     func subscribed(to topic: Topic)
     func unsubscribed(from topic: Topic)
     func received(_ frame: ActionsFrame)
@@ -17,6 +19,12 @@ protocol HostedStore: AnyObject {
     func endTurn()
     func tick()
     func snapshotEncoded(_ snapshot: EncodedSnapshot)
+    /// The records up to one are durable.
+    func committed(through sequence: JournalSequence)
+    /// Takes what its own process asked for before now, as far as it can be done: the store is about to end.
+    func finish()
+    /// The store is not served any more.
+    func end()
 }
 
 /// A whole state, encoded off the loop.
@@ -34,12 +42,18 @@ struct StoreSurroundings {
     let actionsEndpoint: String
     let clock: NodeClock
     let publish: (StoreName, Topic, Frame) -> Void
+    /// Makes a record durable and says so to `committed`, then or later.
+    let commit: (StoreName, Record) -> Void
     /// Runs the work off the loop and hands its result to `snapshotEncoded`.
     let encode: (StoreName, @escaping @Sendable () -> EncodedSnapshot) -> Void
+    /// Makes the loop take a turn soon. From any thread.
+    let wake: @Sendable () -> Void
 }
 
 /// A store before its node has started: everything but the surroundings.
 protocol StoreDefinition: Sendable {
     var name: StoreName { get }
     func host(in surroundings: StoreSurroundings) -> any HostedStore
+    /// The node was stopped, whether it ever served the store or not.
+    func end()
 }

@@ -10,11 +10,15 @@ public import ServiceLifecycle
 /// try await primary.run()
 /// ```
 ///
+/// It is to other processes what a `Core` is to its own, with the same reducers, middlewares and effects; the process
+/// that it lives in may use it like one (see ``dispatch(_:)`` and ``observe(replay:_:)``).
+///
 /// Without a journal each start begins a new lineage: replicas and senders notice and go on by themselves, and the state
 /// begins at `state` again.
 public final class Primary<State: Codable & Equatable & Sendable>: Service {
     private let node: PrimaryNode
     private let name: StoreName
+    let entrance: LocalEntrance<State>
 
     /// Defines a store on a node of its own.
     ///
@@ -22,19 +26,36 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     ///   - store: the store's name, as replicas and senders give it.
     ///   - state: where the store begins.
     ///   - actions: the actions that may be sent; others are rejected as `unknown-action`.
-    ///   - reducer: pure, and quick: it runs on the loop that serves the sockets.
+    ///   - middleware: what stands between whoever sends and the reducer, the first one outermost. It sees who sent an
+    ///     action (`context.session`, `context.user`); the ``Rejection`` that it throws reaches the sender in place of a
+    ///     receipt. It runs on the loop that serves the sockets. It is to decide, not to do: where what came in together
+    ///     cannot be published, each of those actions is passed again, for itself, and only what the last pass decides and
+    ///     dispatches counts.
+    ///   - resume: what is to be done at each start, going by the state: the effects that a stop or a crash cut off.
+    ///   - reducer: pure, and quick: it runs on the loop that serves the sockets. Its effects run beside it, once their
+    ///     action is durable.
     /// - Throws: ``StatecastError`` with code `definition`: a malformed name, a state that cannot be encoded, two actions
     ///   of one name.
     public convenience init(
         store: String,
         state: State,
         actions: [any Action.Type],
+        middleware: [Middleware<State>] = [],
+        resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: Reducer<State>
     ) throws {
-        let node = try PrimaryNode(configuration: configuration, logger: logger)
-        try self.init(store: store, state: state, actions: actions, on: node, logger: logger, reducer: reducer)
+        try self.init(
+            store: store,
+            state: state,
+            actions: actions,
+            middleware: middleware,
+            resume: resume,
+            on: try PrimaryNode(configuration: configuration, logger: logger),
+            logger: logger,
+            reducer: reducer
+        )
     }
 
     /// Defines a store on a node of its own, with a reducer that needs no more than the action.
@@ -42,6 +63,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         store: String,
         state: State,
         actions: [any Action.Type],
+        middleware: [Middleware<State>] = [],
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Void
@@ -50,6 +72,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
             store: store,
             state: state,
             actions: actions,
+            middleware: middleware,
             configuration: configuration,
             logger: logger,
             reducer: Reducer(reducer)
@@ -61,13 +84,24 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         store: String,
         state: State,
         actions: [any Action.Type],
+        middleware: [Middleware<State>] = [],
+        resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
         on node: PrimaryNode,
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: Reducer<State>
     ) throws {
-        let definition = try TypedStore(name: store, state: state, actions: actions, reducer: reducer, logger: logger)
+        let definition = try TypedStore(
+            name: store,
+            state: state,
+            actions: actions,
+            reducer: reducer,
+            middleware: middleware,
+            resume: resume,
+            logger: logger
+        )
         try node.add(definition)
         name = definition.name
+        entrance = definition.entrance
         self.node = node
     }
 
@@ -82,7 +116,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     @discardableResult
     public func start() async throws -> PrimaryAddress { try await node.start() }
 
-    /// Closes the sockets.
+    /// Closes the sockets, and ends all effects. What was dispatched before is done before.
     public func stop() async { await node.stop() }
 
     /// The last revision that replicas may have seen; 0 before the start.

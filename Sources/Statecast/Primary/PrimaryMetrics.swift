@@ -61,6 +61,6 @@ struct PrimaryMetrics {
     }
 
     private func rejections(_ label: String, _ code: Rejection.Code) -> Counter {
-        Counter(label: "statecast_primary_" + label, dimensions: [("store", store.text), ("code", code.rawValue)])
+        Counter(label: "statecast_primary_" + label, dimensions: [("store", store.text), ("code", code.group)])
     }
 }

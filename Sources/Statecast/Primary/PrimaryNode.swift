@@ -28,6 +28,8 @@ public actor PrimaryNode: Service {
     private var stores: [StoreName: any HostedStore] = [:]
     private var gate = Gate(stores: [])
     private var timer: DeadlineTimer?
+    /// Whether it held its endpoints before.
+    private var hasBound = false
 
     /// How much of the incoming actions one turn takes: what comes in meanwhile makes the next batch.
     private static let framesPerTurnMax = 512
@@ -92,9 +94,10 @@ public actor PrimaryNode: Service {
         do {
             let publisher = try Socket(.xpub, options: .publisher(configuration))
             let puller = try Socket(.pull, options: .puller(configuration.limits))
-            let boundActions = try puller.bind(actions)
+            let boundActions = try bind(puller, to: actions)
             host((advertised ?? boundActions).description)
-            let boundPublish = try publisher.bind(publish)
+            let boundPublish = try bind(publisher, to: publish)
+            hasBound = true
             let address = PrimaryAddress(publish: boundPublish.description, actions: boundActions.description)
             let wires = Wires(publisher: publisher, puller: puller, address: address)
             wires.watches = [
@@ -103,9 +106,11 @@ public actor PrimaryNode: Service {
             ]
             self.wires = wires
             timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
+            for store in stores.values { store.begin() }
             tick()
             return address
         } catch {
+            stores = [:]
             throw StatecastError(error)
         }
     }
@@ -116,14 +121,34 @@ public actor PrimaryNode: Service {
     /// Where a store stands; `nil` if the node does not serve it, or before the start.
     func position(of store: StoreName) -> Position? { stores[store]?.position }
 
-    /// Closes the sockets; what was accepted is done, what is on its way is resent by its sender to the next primary.
+    /// Closes the sockets and ends all effects. What its own process dispatched before is done, and what was accepted; what is on its way is resent by its sender to
+    /// the next primary.
     public func stop() {
+        for store in stores.values { store.finish() }
         wires = nil
         timer = nil
+        for store in stores.values { store.end() }
         stores = [:]
+        for definition in definitions.withLock({ $0 }) { definition.end() }
     }
 
     // MARK: Sockets
+
+    /// How long libzmq gets to give up an endpoint of this node, and how often it is asked; milliseconds are usual.
+    private static let releaseTimeMax = Duration.milliseconds(500)
+    private static let releaseCheckInterval = Duration.milliseconds(2)
+
+    /// Binds. libzmq closes sockets in the background, so endpoints that this node held may be free a moment late. Waiting
+    /// for that holds up nobody: the loop has nothing else to do before it is bound.
+    private func bind(_ socket: borrowing Socket, to endpoint: Endpoint) throws(ZeroMQError) -> Endpoint {
+        let deadline = clock.now.advanced(by: Self.releaseTimeMax)
+        while true {
+            do throws(ZeroMQError) { return try socket.bind(endpoint) } catch {
+                guard hasBound, error.code == .addressInUse, clock.now < deadline else { throw error }
+                clock.sleep(for: Self.releaseCheckInterval)
+            }
+        }
+    }
 
     private func host(_ actionsEndpoint: String) {
         var generator = SystemRandomNumberGenerator()
@@ -137,8 +162,15 @@ public actor PrimaryNode: Service {
                 publish: { [weak self] store, topic, frame in
                     self?.assumeIsolated { $0.publish(Message.encode(frame, to: Address(store, topic))) }
                 },
+                // Without a journal a record is as durable as it gets once it is made.
+                commit: { [weak self] store, record in
+                    self?.assumeIsolated { $0.stores[store]?.committed(through: record.sequence) }
+                },
                 encode: { [weak self] store, work in
                     Task.detached { await self?.encoded(work(), for: store) }
+                },
+                wake: { [weak self, tasks = LoopTasks(on: loop)] in
+                    Task.detached(executorPreference: tasks) { await self?.endTurn() }
                 }
             )
             stores[definition.name] = definition.host(in: surroundings)

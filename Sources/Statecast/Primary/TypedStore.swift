@@ -8,7 +8,11 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let fingerprint: UInt64
     let registry: ActionRegistry
     let reducer: Reducer<State>
+    let middleware: [Middleware<State>]
+    let resume: @Sendable (State) -> Effect
     let logger: Logger
+    /// The way in for the primary's own process; the same from one start to the next.
+    let entrance: LocalEntrance<State>
 
     /// - Throws: ``StatecastError`` with code `definition`: a name that is not well-formed, a state that cannot be
     ///   encoded (the field is named), two actions of one name.
@@ -17,8 +21,11 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         state: State,
         actions: [any Action.Type],
         reducer: Reducer<State>,
+        middleware: [Middleware<State>],
+        resume: @escaping @Sendable (State) -> Effect,
         logger: Logger
     ) throws {
+        let store = name
         do {
             self.name = try StoreName(name)
             try StateEncoder().checkValueSemantics(of: state)
@@ -28,10 +35,21 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         }
         self.state = state
         self.reducer = reducer
+        self.middleware = middleware
+        self.resume = resume
         self.logger = logger
+        entrance = LocalEntrance(state) { action in
+            let name = type(of: action).name
+            logger.warning(
+                "dispatched to a primary that was stopped",
+                metadata: ["store": "\(store)", "action": "\(name)"]
+            )
+        }
         fingerprint = Schema.fingerprint(of: State.self)
         registry = try ActionRegistry(actions)
     }
 
     func host(in surroundings: StoreSurroundings) -> any HostedStore { StoreHost(self, in: surroundings) }
+
+    func end() { entrance.close() }
 }

@@ -17,10 +17,12 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     /// Hands the value to all followers. Under the lock, so that they all see one order.
     func send(_ value: Value) {
-        storage.withLock { storage in
-            guard !storage.isFinished else { return }
+        // What makes room comes out and is released outside the lock: it may come back for the latest value.
+        _ = storage.withLock { storage -> (Value?, [AsyncStream<Value>.Continuation.YieldResult]) in
+            guard !storage.isFinished else { return (nil, []) }
+            let replaced = storage.latest
             storage.latest = value
-            for follower in storage.followers.values { follower.yield(value) }
+            return (replaced, storage.followers.values.map { $0.yield(value) })
         }
     }
 

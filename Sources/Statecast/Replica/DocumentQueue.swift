@@ -52,6 +52,9 @@ final class DocumentQueue: Sendable {
         }
     }
 
+    /// Whoever takes the steps is called once more, also if there are none: it has something else to look at.
+    func nudge() { signal.yield() }
+
     func finish() { signal.finish() }
 
     /// Hands over what has gathered, again and again, until the queue is finished. One consumer only.

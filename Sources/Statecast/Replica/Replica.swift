@@ -18,7 +18,8 @@ internal import ZeroMQ
 /// A replica of ``Value``, made with `Replica(untyped:from:)`, follows any store without knowing its types.
 public final class Replica<State: Sendable>: Service {
     private let node: ReplicaNode
-    private let queue = DocumentQueue()
+    let queue = DocumentQueue()
+    let lobby = Lobby<State>()
     private let shown = Broadcast<StateSnapshot<State>>()
     private let statusNow = Broadcast<ReplicaStatus>(.joining)
     private let clock = PrimaryTime()
@@ -49,7 +50,7 @@ public final class Replica<State: Sendable>: Service {
             primaryTime: clock,
             logger: logger
         )
-        let (node, queue, shown, statusNow, waiters) = (node, queue, shown, statusNow, waiters)
+        let (node, queue, lobby, shown, statusNow, waiters) = (node, queue, lobby, shown, statusNow, waiters)
         let metrics = ReplicaMetrics(store: self.store)
         Task.detached {
             do { try await node.start() } catch {
@@ -58,9 +59,12 @@ public final class Replica<State: Sendable>: Service {
                 return
             }
             var document = Document()
+            var audience = Audience<State>()
             await queue.forEachBatch { steps, wasFull in
+                lobby.admit(to: &audience)
+                guard !steps.isEmpty else { return }
                 metrics.queued(steps: steps.count)
-                await Self.show(steps, in: &document, node: node, to: shown, statusNow, waiters, decode)
+                await Self.show(steps, in: &document, node: node, to: shown, &audience, statusNow, waiters, decode)
                 if let position = document.position { lag.shown(position) }
                 if wasFull { await node.documentCaughtUp() }
             }
@@ -115,6 +119,7 @@ public final class Replica<State: Sendable>: Service {
     private func end() {
         node.shutdown()
         queue.finish()
+        lobby.close()
         shown.finish()
         statusNow.finish()
         waiters.close()
@@ -126,6 +131,7 @@ public final class Replica<State: Sendable>: Service {
         in document: inout Document,
         node: ReplicaNode,
         to shown: Broadcast<StateSnapshot<State>>,
+        _ audience: inout Audience<State>,
         _ statusNow: Broadcast<ReplicaStatus>,
         _ waiters: RevisionWaiters,
         _ decode: @Sendable (Value) throws -> State
@@ -143,6 +149,7 @@ public final class Replica<State: Sendable>: Service {
         do throws(Document.Failure) {
             if document.position != before, let snapshot = try document.decoded(decode) {
                 shown.send(snapshot)
+                audience.show(snapshot.state, revision: snapshot.revision.rawValue)
                 waiters.shown(snapshot.position)
             }
         } catch {

@@ -52,7 +52,7 @@ struct ReplicaMetrics {
         case .diverged: startedOver.increment()
         case .backlogOverflow: backlogOverflows.increment()
         case .refused(let code):
-            Counter(label: "statecast_replica_joins_refused_total", dimensions: dimensions + [("code", code.rawValue)])
+            Counter(label: "statecast_replica_joins_refused_total", dimensions: dimensions + [("code", code.group)])
                 .increment()
         }
     }

@@ -13,9 +13,10 @@ internal import ZeroMQ
 /// Actions of one sender are applied in the order in which they were taken, each exactly once, through lost messages and
 /// lost connections. Only where the primary begins a new history may an action's outcome stay unknown; it is then said
 /// so, never guessed.
-public final class ActionSender: Service {
+public final class ActionSender: Service, ActionDispatcher {
     private let node: SenderNode
     private let intake: SenderIntake
+    private let logger: Logger
     private let statusNow = Broadcast<SenderStatus>(.connecting)
     private let store: StoreName
 
@@ -38,6 +39,7 @@ public final class ActionSender: Service {
         if let actions = configuration.actions {
             _ = try Reachability.connectable(actions, insecure: configuration.insecure)
         }
+        self.logger = logger
         intake = SenderIntake(pendingMax: configuration.pendingMax)
         node = try SenderNode(
             store: self.store,
@@ -60,7 +62,7 @@ public final class ActionSender: Service {
     deinit {
         let node = node
         Task.detached {
-            await node.stop()
+            await node.stop(because: "the sender was dropped")
             node.shutdown()
         }
         statusNow.finish()
@@ -96,6 +98,24 @@ public final class ActionSender: Service {
         await take(ActionCoding.encode(name: name, payload: payload.encoded)).receipt
     }
 
+    /// Takes an action in and returns at once, without an answer; actions of one thread keep their order.
+    ///
+    /// Nothing holds back whoever dispatches: what the primary cannot take yet waits in memory, also beyond
+    /// ``SenderConfiguration/pendingMax``. Where there may be many, ``submit(_:)`` waits for room. An action that has no
+    /// encoding, or comes after ``close()``, is dropped, and logged; rejections are counted (see the metrics). How many
+    /// had no receipt yet when the sender was closed or dropped is logged.
+    public func dispatch(_ action: any Action) {
+        do { try intake.takeAtOnce(try ActionCoding.encode(action), wake: wakeNode) } catch {
+            let reason = error is SenderIntake.Refusal ? "the sender was closed" : "\(error)"
+            logger.warning(
+                "action dropped",
+                metadata: ["store": "\(store)", "action": "\(type(of: action).name)", "reason": "\(reason)"]
+            )
+        }
+    }
+
+    private func wakeNode() { Task.detached { [node] in await node.takeIn() } }
+
     private func deliver(_ bytes: [UInt8], timeout: Duration?) async throws -> Receipt {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let expired = timeout.map { "no receipt within \($0)" } ?? ""
@@ -122,7 +142,7 @@ public final class ActionSender: Service {
         expired: String = ""
     ) async -> (ticket: Ticket?, receipt: PendingReceipt) {
         do {
-            return try await intake.take(bytes, until: deadline) { Task.detached { [node] in await node.takeIn() } }
+            return try await intake.take(bytes, until: deadline, wake: wakeNode)
         } catch {
             let cause =
                 switch error as? SenderIntake.Refusal {

@@ -9,8 +9,10 @@ public final class PendingReceipt: Sendable {
     }
 
     private let storage = Mutex(Storage())
+    /// Whether somebody was handed it; nobody is of an action that was dispatched.
+    let isAwaited: Bool
 
-    init() {}
+    init(isAwaited: Bool = true) { self.isAwaited = isAwaited }
 
     /// Waits for the receipt.
     ///

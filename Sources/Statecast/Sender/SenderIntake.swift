@@ -51,15 +51,25 @@ final class SenderIntake: Sendable {
         }
     }
 
-    /// `nil` if there is no room.
-    private func attempt(_ bytes: [UInt8]) throws -> (Ticket, PendingReceipt, isFirst: Bool)? {
+    /// Takes an action whether there is room or not, for those who cannot wait.
+    ///
+    /// - Throws: ``Refusal/closed``.
+    func takeAtOnce(_ bytes: [UInt8], wake: () -> Void) throws {
+        if try attempt(bytes, isAwaited: false)?.isFirst ?? false { wake() }
+    }
+
+    /// `nil` if there is no room. Who awaits nothing is not held back either.
+    private func attempt(
+        _ bytes: [UInt8],
+        isAwaited: Bool = true
+    ) throws -> (Ticket, PendingReceipt, isFirst: Bool)? {
         try storage.withLock { storage in
             if storage.isClosed { throw Refusal.closed }
-            guard storage.pending < pendingMax else { return nil }
+            guard storage.pending < pendingMax || !isAwaited else { return nil }
             storage.pending += 1
             storage.ticketCount += 1
             let ticket = Ticket(rawValue: storage.ticketCount)
-            let receipt = PendingReceipt()
+            let receipt = PendingReceipt(isAwaited: isAwaited)
             storage.taken.append(Taken(ticket: ticket, bytes: bytes, receipt: receipt))
             return (ticket, receipt, storage.taken.count == 1)
         }

@@ -43,6 +43,6 @@ struct SenderMetrics {
     }
 
     private func counter(_ label: String, _ code: Rejection.Code) -> Counter {
-        Counter(label: "statecast_sender_" + label, dimensions: dimensions + [("code", code.rawValue)])
+        Counter(label: "statecast_sender_" + label, dimensions: dimensions + [("code", code.group)])
     }
 }

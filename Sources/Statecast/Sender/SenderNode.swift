@@ -91,7 +91,7 @@ actor SenderNode {
         takeIn()
         downlink = nil
         push = nil
-        for ticket in pending.keys.sorted() { giveUp(ticket, because: cause) }
+        giveUpAll(because: cause)
         for waiter in schemaWaiters.values {
             waiter.resume(throwing: StatecastError(.closed, "the sender was closed"))
         }
@@ -110,10 +110,26 @@ actor SenderNode {
         downlink?.timer.set(.now)
     }
 
-    /// Nobody waits for the action any longer.
-    func giveUp(_ ticket: Ticket, because cause: String) {
+    /// What nobody awaits, nobody would hear of but for the log.
+    private func giveUpAll(because cause: String) {
+        var (notSent, unknown) = (0, 0)
+        for (ticket, receipt) in pending.sorted(by: { $0.key < $1.key }) {
+            let sent = giveUp(ticket, because: cause)
+            guard !receipt.isAwaited else { continue }
+            if sent == nil { notSent += 1 } else { unknown += 1 }
+        }
+        guard notSent + unknown > 0 else { return }
+        logger.warning(
+            "actions given up: \(cause)",
+            metadata: ["store": "\(store)", "not-sent": "\(notSent)", "outcome-unknown": "\(unknown)"]
+        )
+    }
+
+    /// Nobody waits for the action any longer. Says which one it was if it left.
+    @discardableResult
+    func giveUp(_ ticket: Ticket, because cause: String) -> SentAction? {
         if !isStopped { takeIn() }
-        guard let receipt = pending.removeValue(forKey: ticket) else { return }
+        guard let receipt = pending.removeValue(forKey: ticket) else { return nil }
         let sent = machine.withdraw(ticket)
         metrics.rejected(sent == nil ? .notSent : .outcomeUnknown)
         if let sent {
@@ -127,6 +143,7 @@ actor SenderNode {
             receipt.settle(.notSent(reason))
         }
         intake.settled(1)
+        return sent
     }
 
     /// Asks the store which actions it knows.

@@ -41,6 +41,9 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
         self.init(high: generator.next(), low: generator.next())
     }
 
+    /// The primary's own: what its effects, its middlewares and the rest of its process dispatch. No sender may use it.
+    public static let primary = SessionID(high: 0, low: 0)
+
     /// 32 hexadecimal digits.
     public var description: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
 

@@ -1,3 +1,5 @@
+public import StateCore
+
 /// The name of a store: 1 to 64 of the letters `a-z A-Z 0-9 . _ -`, so that it can stand in a topic as it is.
 public struct StoreName: Hashable, Sendable, CustomStringConvertible, Comparable {
     /// The name itself.

@@ -1,3 +1,5 @@
+package import StateCore
+
 /// Decides what a primary does with bytes before any store sees them: whom they are for, or what to answer to somebody
 /// who asks for what is not there.
 package struct Gate: Hashable, Sendable {

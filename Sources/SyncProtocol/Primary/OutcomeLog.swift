@@ -1,4 +1,5 @@
 import DequeModule
+internal import StateCore
 
 /// What became of the last actions of a session, by number. Rejections are rare, so an applied action costs one word.
 struct OutcomeLog: Hashable, Sendable {

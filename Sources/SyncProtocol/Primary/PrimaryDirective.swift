@@ -1,4 +1,5 @@
 package import StateCoding
+package import StateCore
 
 /// What the shell around a ``PrimaryMachine`` has to do, in this order.
 package enum PrimaryDirective: Hashable, Sendable {
@@ -8,6 +9,8 @@ package enum PrimaryDirective: Hashable, Sendable {
     case encodeSnapshot
     /// Make the record durable and come back with `committed`.
     case commit(Record)
+    /// The record is durable, and what senders and replicas see of it is published: its own process may see it now.
+    case durable(Record)
     /// Count an event.
     case count(PrimaryEvent)
 }

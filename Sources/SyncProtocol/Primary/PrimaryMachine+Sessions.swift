@@ -1,9 +1,12 @@
+package import StateCore
+
 extension PrimaryMachine {
     /// Checks a frame of actions against its session and lets through what is new.
     ///
     /// A number seen before is answered with its recorded outcome (with nothing while that is not durable yet), a
     /// number ahead with the one that is expected, each once a turn.
     package mutating func admit(_ frame: ActionsFrame) -> (admitted: AdmittedActions?, directives: [PrimaryDirective]) {
+        guard frame.session != .primary else { return (nil, refuse(frame.session, .ownSession)) }
         guard frame.lineage == lineage else {
             return (nil, [.count(.otherLineage)] + once(frame.session) { $0.watermark(of: frame.session) })
         }
@@ -36,8 +39,19 @@ extension PrimaryMachine {
         count > limits.actionBytesMax ? .tooLarge(count, bytesMax: limits.actionBytesMax) : nil
     }
 
+    /// The number that the next action of the primary's own session gets.
+    package var ownNumber: ActionNumber { sessions.own.expected }
+
+    /// How many more actions its own session may have without a durable outcome. Where there is no room they wait.
+    package var ownRoom: Int {
+        max(0, limits.windowActionsMax - sessions.own.taken.distance(beyond: sessions.own.durable))
+    }
+
     /// What the primary has of a session, and how to send to it.
     func watermark(of id: SessionID) -> [PrimaryDirective] {
+        guard id != .primary else {
+            return [.count(.refused(.malformed)), .publish(.receipts(id), .refusal(Refusal(.ownSession)))]
+        }
         let session = sessions[id]
         let watermark = Watermark(
             lineage: lineage,
@@ -99,6 +113,10 @@ extension Rejection {
     fileprivate static let malformedNumbers = Rejection(
         .malformed,
         "a frame has at least one action, and 1 <= base <= first < 2^62"
+    )
+    fileprivate static let ownSession = Rejection(
+        .malformed,
+        "the session \(SessionID.primary) is the primary's own; draw a random one"
     )
     fileprivate static let forgottenSession = Rejection(
         .unknownSession,

@@ -73,7 +73,7 @@ package struct PrimaryMachine: Hashable, Sendable {
             reduced = reduced.next
             outcome = .applied(reduced)
         case .rejected(let rejection):
-            outcome = .rejected(rejection.cut(to: limits.rejectionMessageBytesMax))
+            outcome = .rejected(rejection.final(messageBytesMax: limits.rejectionMessageBytesMax))
         }
         sessions.update(session) { entry in
             precondition(
@@ -135,8 +135,11 @@ package struct PrimaryMachine: Hashable, Sendable {
             }
             for settled in record.outcomes {
                 sessions.update(settled.session) { $0.durable = settled.last }
+                // Its own process is told by the shell.
+                guard settled.session != .primary else { continue }
                 directives += receipts(of: settled.session, from: settled.first, through: settled.last)
             }
+            directives.append(.durable(record))
         }
         return directives
     }
@@ -175,15 +178,4 @@ package struct PrimaryMachine: Hashable, Sendable {
 package enum Verdict: Hashable, Sendable {
     case applied
     case rejected(Rejection)
-}
-
-extension Rejection {
-    /// The same with a message of at most `bytesMax` bytes.
-    package func cut(to bytesMax: Int) -> Rejection {
-        guard message.utf8.count > bytesMax else { return self }
-        var text = message
-        let ellipsis = "...".prefix(max(0, bytesMax))
-        while text.utf8.count > max(0, bytesMax) - ellipsis.utf8.count { text.removeLast() }
-        return Rejection(code, text + ellipsis)
-    }
 }

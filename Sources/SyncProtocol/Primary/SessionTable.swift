@@ -29,14 +29,17 @@ struct SessionTable: Hashable, Sendable {
     }
 
     private var sessions: [SessionID: Session] = [:]
+    /// The primary's own session: always known, never forgotten, and not counted.
+    private(set) var own = Session(opened: JournalSequence(0), base: ActionNumber(1))
     private var uses: UInt64 = 0
     /// Sessions opened below it may have been known once.
     private(set) var horizon = JournalSequence(0)
 
-    subscript(id: SessionID) -> Session? { sessions[id] }
+    subscript(id: SessionID) -> Session? { id == .primary ? own : sessions[id] }
 
     /// Changes a session in place, and notes that it was used.
     mutating func update(_ id: SessionID, _ change: (inout Session) -> Void) {
+        guard id != .primary else { return change(&own) }
         uses += 1
         guard let index = sessions.index(forKey: id) else { return }
         change(&sessions.values[index])

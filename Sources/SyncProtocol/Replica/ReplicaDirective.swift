@@ -1,4 +1,4 @@
-package import StateCore
+public import StateCore
 
 /// What the shell around a ``ReplicaMachine`` has to do, in this order.
 package enum ReplicaDirective: Hashable, Sendable {

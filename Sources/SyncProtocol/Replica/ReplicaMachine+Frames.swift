@@ -1,3 +1,5 @@
+internal import StateCore
+
 extension ReplicaMachine {
     /// Takes in a message of the store.
     package mutating func received(

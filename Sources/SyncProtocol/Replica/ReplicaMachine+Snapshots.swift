@@ -1,3 +1,5 @@
+package import StateCore
+
 extension ReplicaMachine {
     /// A snapshot that is being pulled, and what came meanwhile.
     struct Pull: Hashable, Sendable {

@@ -1,3 +1,5 @@
+public import StateCore
+
 /// What the shell around a ``SenderMachine`` has to do, in this order.
 package enum SenderDirective: Hashable, Sendable {
     case subscribe(Topic)

@@ -1,3 +1,5 @@
+internal import StateCore
+
 extension SenderMachine {
     /// Takes in a message on the topic of the session's receipts.
     package mutating func received(

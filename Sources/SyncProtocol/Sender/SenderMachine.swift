@@ -1,3 +1,5 @@
+internal import StateCore
+
 /// Decides for one session of a sender: what to push, what to push again, and what became of it.
 ///
 /// That a socket took a frame means nothing; only receipts count. Whatever goes wrong, the sender asks for the

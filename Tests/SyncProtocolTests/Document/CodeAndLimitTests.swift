@@ -1,4 +1,5 @@
 import StateCoding
+import StateCore
 import SyncProtocol
 import Testing
 
@@ -6,11 +7,13 @@ import Testing
     private static let document = ProtocolDocument.shared
     /// Code, kind, meaning.
     private static var rows: [[String]] { document.tables(in: "12 Codes").first ?? [] }
-    /// Code and first words of each constant in the source.
+    /// Code and whether it is final, of each constant in the source.
     private static var constants: [(code: String, isFinal: Bool)] {
-        ProtocolDocument.file("Sources/SyncProtocol/Rejection.swift")
-            .matches(of: #/\/\/\/ (?<words>[^\n]*)\n *public static let \w+ = Self\(rawValue: "(?<code>[^"]+)"\)/#)
-            .map { (String($0.code), $0.words.hasPrefix("Final:")) }
+        ["Sources/StateCore/Actions/Rejection.swift", "Sources/SyncProtocol/RejectionCodes.swift"].flatMap { path in
+            ProtocolDocument.file(path)
+                .matches(of: #/public static let \w+ = Self\(rawValue: "(?<code>[^"]+)"\)/#)
+                .map { (String($0.code), Rejection.Code(rawValue: String($0.code)).isFinal) }
+        }
     }
 
     @Test func `are all there, and no others`() {
@@ -24,6 +27,13 @@ import Testing
             #expect((row[1] == "final") == Self.constants.contains { $0.code == row[0] && $0.isFinal }, "\(row[0])")
         }
         #expect(Set(Self.rows.map { $0[1] }) == ["final", "transient", "request", "local"])
+    }
+
+    @Test func `are counted apart, and all others together`() {
+        for code in Self.constants.map(\.code) { #expect(Rejection.Code(rawValue: code).group == code) }
+        for code in ["over-quota", "", "Refused", "malformed-7"] {
+            #expect(Rejection.Code(rawValue: code).group == "policy")
+        }
     }
 
     @Test func `in examples have the kind that their frame asks for`() throws {

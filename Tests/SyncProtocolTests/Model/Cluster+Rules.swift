@@ -1,3 +1,4 @@
+import StateCore
 import SyncProtocol
 
 extension Cluster {
@@ -10,7 +11,7 @@ extension Cluster {
             + senders.enumerated().flatMap { index, sender in
                 violations(of: sender, mayForgetSessions: mayForgetSessions).map { "sender \(index): \($0)" }
             }
-            + orderViolations
+            + orderViolations + ownViolations
     }
 
     private var primaries: [ModelPrimary] { pastPrimaries + [primary] }
@@ -65,11 +66,19 @@ extension Cluster {
         return violations
     }
 
+    /// All that the primary's own process did is durable.
+    private var ownViolations: [String] {
+        let (room, roomMax) = (primary.machine.ownRoom, primary.machine.limits.windowActionsMax)
+        return room == roomMax ? [] : ["the primary's own session has room for \(room), not \(roomMax)"]
+    }
+
     /// Each sender's actions are applied in the order in which they were sent.
     private var orderViolations: [String] {
         var last: [Int: Int] = [:]
         var violations: [String] = []
         for primary in primaries {
+            // Its own session begins with it.
+            last[ModelPrimary.itself] = nil
             for (revision, action) in primary.applied.sorted(by: { $0.key < $1.key }) {
                 if let before = last[action.sender], before >= action.serial {
                     violations.append("\(action) was applied behind \(before), at \(revision)")

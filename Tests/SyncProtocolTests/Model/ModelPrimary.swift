@@ -1,4 +1,5 @@
 import StateCoding
+import StateCore
 import SyncProtocol
 
 /// An action of the model: who sent it, and its place in what that sender sent.
@@ -63,8 +64,20 @@ struct ModelPrimary {
             resolve(batch[batch.count - 1])
             number = number.next
         }
+        actItself()
         return directives
     }
+
+    /// Its own process answers what came with an action of its own, if there is room for it.
+    private mutating func actItself() {
+        guard machine.ownRoom > 0 else { return }
+        let number = machine.ownNumber
+        batch.append((.primary, number, ModelAction(sender: Self.itself, serial: Int(number.rawValue))))
+        resolve(batch[batch.count - 1])
+    }
+
+    /// The primary's own process, among the senders.
+    static let itself = -1
 
     private mutating func resolve(_ entry: (session: SessionID, number: ActionNumber, action: ModelAction)) {
         let isRefused = entry.action.isRefused

@@ -1,4 +1,5 @@
 import StateCoding
+import StateCore
 import SyncProtocol
 import Testing
 

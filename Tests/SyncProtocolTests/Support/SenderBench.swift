@@ -1,3 +1,4 @@
+import StateCore
 import SyncProtocol
 
 /// A sender's machine with a clock that stands until it is moved, its subscriptions, and what it settled.

@@ -1,3 +1,4 @@
+import StateCore
 import SyncProtocol
 import Testing
 

@@ -116,7 +116,7 @@ struct DocumentPrimary {
                     at: .origin
                 )
             case .commit(let record): perform(machine.committed(through: record.sequence, at: .origin))
-            case .count: break
+            case .durable, .count: break
             }
         }
     }

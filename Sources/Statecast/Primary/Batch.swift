@@ -1,0 +1,31 @@
+/// One action of the open batch, as it came, in case the batch has to be reduced again.
+struct BatchedAction {
+    let session: SessionID
+    let number: ActionNumber
+    let context: ActionContext
+    /// Before the middlewares, or why it could not be read.
+    let arrived: Result<any Action, Rejection>
+    /// The action as the primary's own process handed it in; nil for a sender's.
+    let local: LocalAction?
+}
+
+/// What is to be done about an action once it is durable. Most actions of senders have nothing of the kind.
+struct FollowUp {
+    let session: SessionID
+    let number: ActionNumber
+    let outcome: Outcome
+    let effect: Effect
+    let local: LocalAction?
+}
+
+/// A batch whose record was handed out: what is to be done once that is durable.
+struct ClosedBatch<State: Sendable> {
+    /// The state behind it.
+    let state: State
+    /// In the order of the actions.
+    let followUps: [FollowUp]
+    /// What its effects cancel, once they start.
+    let cancelled: Set<EffectID>
+    /// Who asked to observe while it was open: they are shown what they dispatched before.
+    var joining: [(observer: Observer<State>, replay: Bool)]
+}

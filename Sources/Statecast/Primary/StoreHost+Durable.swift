@@ -1,0 +1,60 @@
+internal import Logging
+
+/// What happens to a record: it is made durable, and only then seen.
+extension StoreHost {
+    func commit(_ record: Record) {
+        metrics.closed(record)
+        for outcome in outcomes { count(outcome) }
+        outcomes.removeAll(keepingCapacity: true)
+        surroundings.commit(name, record)
+    }
+
+    private func count(_ outcome: Outcome) {
+        switch outcome {
+        case .applied: metrics.count(.applied(1))
+        case .rejected(let rejection):
+            metrics.count(.rejected(rejection.code))
+            logger.debug("action rejected", metadata: ["store": "\(name)", "reason": "\(rejection)"])
+        }
+    }
+
+    /// Updates and receipts are out. Now those in this process: observers, effects, who waits for an action.
+    func becameDurable(_ record: Record) {
+        let batch = underway.removeFirst()
+        published = batch.state
+        publishedDigest = record.summary.digest
+        if let update = record.update { show(at: update.to) }
+        for (observer, replay) in batch.joining { audience.join(observer, replay: replay) }
+        for followUp in batch.followUps {
+            start(followUp)
+            followUp.local?.settle(receipt(for: followUp))
+        }
+    }
+
+    /// Shows its own process what is published.
+    func show(at revision: Revision) {
+        definition.entrance.show(published)
+        audience.show(published, revision: revision.rawValue)
+    }
+
+    private func receipt(for followUp: FollowUp) -> Result<Receipt, Rejection> {
+        switch followUp.outcome {
+        case .applied(let revision):
+            let position = Position(lineage: machine.lineage, epoch: machine.epoch, revision: revision)
+            return .success(Receipt(session: followUp.session, number: followUp.number, position: position))
+        case .rejected(let rejection): return .failure(rejection)
+        }
+    }
+
+    private func start(_ followUp: FollowUp) {
+        guard !followUp.effect.isNone, case .applied(let revision) = followUp.outcome else { return }
+        let key = IdempotencyKey(lineage: machine.lineage.description, revision: revision.rawValue, index: 0)
+        effects.start(followUp.effect, key: key)
+    }
+
+    /// The store ends while the record of an action is on its way to be durable.
+    func leaveUnknown(_ followUp: FollowUp) {
+        let reason = "the primary was stopped; action \(followUp.number) may or may not have been made durable"
+        followUp.local?.settle(.failure(Rejection(.outcomeUnknown, reason)))
+    }
+}

@@ -1,0 +1,60 @@
+internal import DequeModule
+
+/// What the primary's own process asks for: actions become those of the primary's own session, in order.
+extension StoreHost {
+    /// Takes what has gathered, as far as that can be done now; the rest stays in line.
+    func takeLocalRequests() {
+        gather()
+        takeWaiting()
+    }
+
+    /// Takes over what came in until now.
+    func gather() { waiting.append(contentsOf: definition.entrance.drain()) }
+
+    func takeWaiting() {
+        while canTake, let request = waiting.first {
+            switch request {
+            case .action(let action):
+                if action.isWanted {
+                    let context = ActionContext(time: surroundings.clock.time)
+                    take(.success(action.action), of: .primary, machine.ownNumber, context: context, local: action)
+                } else {
+                    action.settle(.failure(LocalAction.cancelled))
+                }
+            case .observe(let observer, let replay): join(observer, replay: replay)
+            case .ignore(let observer): audience.leave(observer)
+            }
+            waiting.removeFirst()
+        }
+    }
+
+    /// Whether the next turn could take something in.
+    var hasLocalRequests: Bool { canTake || (waiting.isEmpty && definition.entrance.hasRequests) }
+
+    /// Whether the first in line can be taken now.
+    var canTake: Bool {
+        switch waiting.first {
+        case nil: false
+        case .action(let action): !action.isWanted || (machine.ownRoom > 0 && !isBeingCancelled(action))
+        case .observe, .ignore: true
+        }
+    }
+
+    /// Whether an action that is reduced and not yet durable cancels the effect that sent this one. What comes of that is
+    /// known once it is durable, or taken back; until then the result is neither wanted nor unwanted.
+    func isBeingCancelled(_ action: LocalAction) -> Bool {
+        guard case .result(let result) = action, let id = result.id else { return false }
+        return cancelled.contains(id) || underway.contains { $0.cancelled.contains(id) }
+    }
+
+    /// Whoever dispatched before it observes sees that in its first state, so it waits for what is not durable yet.
+    private func join(_ observer: Observer<State>, replay: Bool) {
+        if machine.hasOpenBatch {
+            joining.append((observer, replay))
+        } else if !underway.isEmpty {
+            underway[underway.endIndex - 1].joining.append((observer, replay))
+        } else {
+            audience.join(observer, replay: replay)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import CounterApp
+import StateCore
+import Statecast
+import Testing
+
+/// A replica and a sender, used through the protocols that a core has too.
+@Suite(.timeLimit(.minutes(1))) struct `A replica and a sender in their own process` {
+    /// What only has to say what happened.
+    private func work(_ dispatcher: any ActionDispatcher, times: Int) {
+        for number in 1...times { dispatcher.dispatch(StepChangeRequested(step: number)) }
+    }
+
+    /// The changes of a source, as a stream.
+    private func changes<Source: StateSource<Counter>>(
+        of source: Source,
+        replay: Bool = true
+    ) -> (AsyncStream<Change<Counter>>, Subscription) {
+        let (changes, told) = AsyncStream.makeStream(of: Change<Counter>.self)
+        return (changes, source.observe(replay: replay) { told.yield($0) })
+    }
+
+    @Test func `a sender dispatches in order, also beyond pendingMax, and before there is a primary`() async throws {
+        let first = try await CounterPrimary.start()
+        await first.primary.stop()
+        var configuration = SenderConfiguration.quick
+        configuration.pendingMax = 2
+        let sender = try ActionSender(
+            store: Counter.storeName,
+            from: first.address.publish,
+            configuration: configuration
+        )
+        work(sender, times: 100)
+        let second = try await first.restart()
+        let receipt = try await sender.send(CounterIncreaseRequested())
+        #expect(receipt.number == ActionNumber(101))
+        let (changes, subscription) = changes(of: second.primary)
+        for await change in changes {
+            #expect(change.new == Counter(counter: 100, step: 100))
+            break
+        }
+        subscription.cancel()
+        await second.primary.stop()
+    }
+
+    @Test func `what a closed sender or one of code without encoding is given is dropped`() async throws {
+        try await withCounter { cluster in
+            let sender = try cluster.sender()
+            sender.dispatch(Thunk<Counter> { _ in })
+            let receipt = try await sender.send(CounterIncreaseRequested())
+            #expect(receipt.number == ActionNumber(1))
+            await sender.close()
+            sender.dispatch(CounterIncreaseRequested())
+            #expect(await cluster.primary.revision == Revision(1))
+        }
+    }
+
+    @Test func `a core, a primary and a sender take the same actions through the same protocol`() async throws {
+        try await withCounter { cluster in
+            let core = Core(Counter(), reducer: Counter.reducer)
+            let (sender, replica) = (try cluster.sender(), try cluster.replica())
+            work(core, times: 10)
+            work(sender, times: 10)
+            try await sender.send(CounterIncreaseRequested())
+            work(cluster.primary, times: 10)
+            try await replica.reached(try await cluster.primary.send(CounterIncreaseRequested()))
+            try await core.send(CounterIncreaseRequested())
+            #expect(replica.snapshot?.state == Counter(counter: 20, step: 10))
+            #expect(replica.snapshot?.revision == Revision(22))
+        }
+    }
+
+    @Test func `a replica shows its observers states, each beginning where the one before ended`() async throws {
+        try await withCounter { cluster in
+            let (sender, replica) = (try cluster.sender(), try cluster.replica())
+            let (changes, subscription) = changes(of: replica)
+            for _ in 0..<50 { try await replica.reached(try await sender.send(CounterIncreaseRequested())) }
+            var last: Change<Counter>?
+            for await change in changes {
+                if let last {
+                    #expect(change.old == last.new)
+                    #expect(change.oldRevision == last.revision)
+                } else {
+                    #expect(change.old == nil)
+                }
+                last = change
+                if change.new.counter == 50 { break }
+            }
+            #expect(last?.revision == 50)
+            #expect(last?.action == nil)
+            subscription.cancel()
+        }
+    }
+
+    @Test func `a replica has told its observers when it has reached a receipt`() async throws {
+        try await withCounter { cluster in
+            let (sender, replica) = (try cluster.sender(), try cluster.replica())
+            let told = Latest<Change<Counter>>()
+            let subscription = replica.observe { told.set($0) }
+            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+            #expect(told.value?.new.counter == 1)
+            subscription.cancel()
+            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+            #expect(told.value?.new.counter == 1)
+        }
+    }
+
+    @Test func `a replica has not reached what an observer is still being told`() async throws {
+        try await Gatekeeper.exclusively { gate in
+            try await withCounter { cluster in
+                let (sender, replica) = (try cluster.sender(), try cluster.replica())
+                _ = try await replica.first { _ in true }
+                let events = EventLog()
+                let subscription = replica.observe(replay: false) { _ in
+                    gate.pass()
+                    events.add("told")
+                }
+                // Let in behind the first one.
+                let (barrier, second) = changes(of: replica)
+                for await _ in barrier { break }
+                gate.close()
+                let receipt = try await sender.send(CounterIncreaseRequested())
+                let reaching = Task {
+                    try await replica.reached(receipt)
+                    events.add("reached")
+                }
+                await gate.someoneWaits()
+                for _ in 0..<1000 { await Task.yield() }
+                gate.open()
+                try await reaching.value
+                #expect(events.events == ["told", "reached"])
+                for subscription in [subscription, second] { subscription.cancel() }
+            }
+        }
+    }
+
+    @Test func `a replica shows who comes late the current state, and who wants no replay the next one`() async throws {
+        try await withCounter { cluster in
+            let (sender, replica) = (try cluster.sender(), try cluster.replica())
+            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+            let (replayed, first) = changes(of: replica)
+            var replay = replayed.makeAsyncIterator()
+            #expect(await replay.next()?.new.counter == 1)
+            let (plain, second) = changes(of: replica, replay: false)
+            let (barrier, third) = changes(of: replica)
+            // Let in behind the second one.
+            for await _ in barrier { break }
+            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+            for await change in plain {
+                #expect((change.oldRevision, change.revision) == (1, 2))
+                break
+            }
+            for subscription in [first, second, third] { subscription.cancel() }
+        }
+    }
+
+    @Test func `the first state is no change: only who wants a replay is shown it`() async throws {
+        let first = try await CounterPrimary.start()
+        await first.primary.stop()
+        let replica = try first.replica()
+        let told = EventLog()
+        let plain = replica.observe(replay: false) { told.add("\($0.new.counter)") }
+        let (changes, subscription) = changes(of: replica)
+        let second = try await first.restart()
+        for await change in changes {
+            #expect((change.old, change.new) == (nil, Counter()))
+            break
+        }
+        #expect(told.events == [])
+        try await replica.reached(try await second.sender().send(CounterIncreaseRequested()))
+        #expect(told.events == ["1"])
+        for subscription in [plain, subscription] { subscription.cancel() }
+        await second.primary.stop()
+    }
+
+    @Test func `another history is a change from what was shown last`() async throws {
+        let first = try await CounterPrimary.start()
+        let replica = try first.replica()
+        let (changes, subscription) = changes(of: replica)
+        try await replica.reached(try await first.sender().send(CounterIncreaseRequested()))
+        let second = try await first.restart()
+        var last: Change<Counter>?
+        for await change in changes {
+            last = change
+            if change.old?.counter == 1 { break }
+        }
+        #expect(last?.oldRevision == 1)
+        #expect((last?.new, last?.revision) == (Counter(), 0))
+        subscription.cancel()
+        await second.primary.stop()
+    }
+
+    @Test func `a closed replica tells nobody any more`() async throws {
+        try await withCounter { cluster in
+            let (sender, replica) = (try cluster.sender(), try cluster.replica())
+            let told = Latest<Change<Counter>>()
+            let subscription = replica.observe { told.set($0) }
+            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+            await replica.close()
+            try await sender.send(CounterIncreaseRequested())
+            #expect(told.value?.new.counter == 1)
+            subscription.cancel()
+        }
+    }
+}

@@ -1,0 +1,256 @@
+import StateCore
+import SyncProtocol
+import Testing
+
+@testable import Statecast
+
+/// What a primary does about the effects that its reducer returns.
+@Suite(.timeLimit(.minutes(1))) struct `Effects on a primary` {
+    @Test func `start only when their action is durable, behind update, receipts and observers, in order`() throws {
+        let bench = try HostBench(isDurableAtOnce: false) { line, _ in .send(Written(line: "\(line)!")) }
+        bench.host.begin()
+        let events = bench.events
+        let subscription = observe(bench) { events.add("observer \($0.revision)") }
+        bench.turn()
+        try bench.push(Written(line: "a"), Written(line: "b"))
+        bench.turn()
+        #expect(!bench.entrance.hasRequests, "not durable yet")
+        #expect(bench.events.events == ["observer 0"])
+        bench.commit()
+        #expect(bench.events.events == ["observer 0", "update 2", "receipts", "observer 2"])
+        bench.turn()
+        #expect(bench.lines == ["a", "b", "a!", "b!"])
+        subscription.cancel()
+    }
+
+    @Test func `start before whoever awaits their action is answered, as in a core`() throws {
+        let bench = try HostBench { line, _ in line == "ask" ? .send(Written(line: "effect")) : .none }
+        bench.host.begin()
+        let (entrance, events) = (bench.entrance, bench.events)
+        entrance.enter(
+            .action(
+                .awaited(Written(line: "ask")) { _ in events.add("answered, effect sent: \(entrance.hasRequests)") }
+            )
+        )
+        bench.turn()
+        #expect(events.events == ["update 1", "answered, effect sent: true"])
+    }
+
+    @Test func `have results that are reduced against the state as it is then`() async throws {
+        let (gate, opened) = AsyncStream.makeStream(of: Void.self)
+        let bench = try HostBench { line, diary in
+            guard line == "ask" else { return .none }
+            let asked = diary.lines.count
+            return .run { send in
+                for await _ in gate { break }
+                await send(Written(line: "asked at \(asked)"))
+            }
+        }
+        bench.host.begin()
+        try bench.push(Written(line: "ask"))
+        bench.settle()
+        try bench.push(Written(line: "meanwhile"))
+        bench.settle()
+        opened.yield()
+        await bench.turns { bench.lines.count == 3 }
+        #expect(bench.lines == ["ask", "meanwhile", "asked at 1"])
+    }
+
+    @Test func `go on when what they sent is durable, not before`() async throws {
+        let events = EventLog()
+        let bench = try HostBench(isDurableAtOnce: false) { line, _ in
+            guard line == "ask" else { return .none }
+            return .run { send in
+                await send(Written(line: "first"))
+                events.add("went on")
+                await send(Written(line: "second"))
+            }
+        }
+        bench.host.begin()
+        try bench.push(Written(line: "ask"))
+        bench.turn()
+        bench.commit()
+        await bench.turns { bench.lines == ["ask", "first"] }
+        #expect(bench.host.underway.count == 1)
+        #expect(events.events == [])
+        bench.commit()
+        await bench.turns { bench.lines == ["ask", "first", "second"] }
+        #expect(events.events == ["went on"])
+    }
+
+    @Test func `are named by lineage, revision and index, and so is what the start resumes`() async throws {
+        let keys = EventLog()
+        let note: @Sendable (Send) async -> Void = { send in
+            keys.add("\(send.idempotencyKey)")
+            await send(Written(line: "\(send.idempotencyKey)"))
+        }
+        let bench = try HostBench(resume: { _ in .run(note) }) { line, _ in
+            line == "ask" ? .merge(.run(note), .run(note)) : .none
+        }
+        bench.host.begin()
+        await bench.turns { bench.lines.count == 1 }
+        try bench.push(Written(line: "before"), Written(line: "ask"))
+        await bench.turns { bench.lines.count == 5 }
+        let lineage = "00000000000000a1"
+        #expect(keys.events == ["\(lineage)/0/0/resumed-3", "\(lineage)/3/0", "\(lineage)/3/1"])
+        #expect(Set(bench.lines).isSuperset(of: keys.events))
+    }
+
+    @Test func `are resumed from the state at the start, and not before it`() throws {
+        let bench = try HostBench(resume: { .send(Written(line: "resumed with \($0.lines.count)")) }) { _, _ in .none }
+        #expect(!bench.entrance.hasRequests)
+        bench.host.begin()
+        bench.turn()
+        #expect(bench.lines == ["resumed with 0"])
+    }
+
+    @Test func `that are cancelled send no more, and what waits in line is dropped`() async throws {
+        let (gate, opened) = AsyncStream.makeStream(of: Void.self)
+        let bench = try HostBench(isDurableAtOnce: false) { line, _ in
+            switch line {
+            case "ask":
+                .run(id: "work") { send in
+                    await send(Written(line: "result"))
+                    opened.finish()
+                }
+            case "stop": .cancel(id: "work")
+            default: .none
+            }
+        }
+        bench.host.begin()
+        try bench.push(Written(line: "ask"))
+        bench.turn()
+        bench.commit()
+        await bench.woken()
+        #expect(bench.entrance.hasRequests, "the result waits")
+        try bench.push(Written(line: "stop"))
+        bench.turn()
+        #expect(bench.lines == ["ask", "stop"], "the cancel came first, though it is not durable")
+        bench.commit()
+        bench.turn()
+        // Dropped is settled too: the work goes on to its end.
+        for await _ in gate {}
+        #expect(bench.lines == ["ask", "stop"])
+        #expect(bench.host.machine.ownNumber == ActionNumber(1))
+    }
+
+    @Test func `of an action that is rolled back never start`() throws {
+        let bench = try HostBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, _ in
+            line.hasPrefix("after") ? .none : .send(Written(line: "after \(line.prefix(1))"))
+        }
+        bench.host.begin()
+        try bench.push(Written(line: "a"), Written(line: String(repeating: "x", count: 10_000)), Written(line: "b"))
+        bench.settle()
+        #expect(bench.lines == ["a", "b", "after a", "after b"])
+    }
+
+    @Test func `of a batch that is reduced again start once, from the second time`() throws {
+        let bench = try HostBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, diary in
+            line.hasPrefix("after") ? .none : .send(Written(line: "after \(diary.lines.count)"))
+        }
+        bench.host.begin()
+        try bench.push(Written(line: String(repeating: "x", count: 10_000)), Written(line: "b"), Written(line: "c"))
+        bench.settle()
+        #expect(bench.lines == ["b", "c", "after 1", "after 2"])
+        guard case .rejected(let rejection)? = bench.receipts[1] else {
+            Issue.record("the large one was not rejected")
+            return
+        }
+        #expect(rejection.code == .tooLarge)
+    }
+
+    @Test func `wait while the window of the primary's own session is full, and then go on in order`() async throws {
+        let bench = try HostBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 2 }) { line, _ in
+            guard line == "ask" else { return .none }
+            return .merge((1...5).map { .send(Written(line: "\($0)")) })
+        }
+        bench.host.begin()
+        try bench.push(Written(line: "ask"))
+        bench.turn()
+        bench.commit()
+        bench.settle()
+        #expect(bench.lines == ["ask", "1", "2"])
+        #expect(!bench.host.hasRequests, "nothing to do before a record is durable")
+        bench.commit()
+        #expect(bench.host.hasRequests)
+        bench.settle()
+        #expect(bench.lines == ["ask", "1", "2", "3", "4"])
+        bench.commit()
+        bench.settle()
+        #expect(bench.lines == ["ask", "1", "2", "3", "4", "5"])
+    }
+
+    @Test func `that storm do not keep a sender from its turn`() throws {
+        let bench = try HostBench(limits: .quick { $0.windowActionsMax = 4 }) { line, _ in
+            line.hasPrefix("storm") ? .merge(.send(Written(line: line)), .send(Written(line: line))) : .none
+        }
+        bench.host.begin()
+        try bench.push(Written(line: "storm"))
+        for number in UInt64(2)...9 {
+            bench.turn()
+            try bench.push(Written(line: "mine"))
+            bench.turn()
+            #expect(bench.receipts[number] != nil)
+        }
+        #expect(bench.lines.count { $0 == "mine" } == 8)
+        // Each turn took as many as the window has room for, and no more.
+        #expect(bench.lines.count <= 9 + 17 * 4)
+    }
+
+    @Test func `end with the store, and what they still send is dropped`() async throws {
+        let (gate, opened) = AsyncStream.makeStream(of: Void.self)
+        let (ended, end) = AsyncStream.makeStream(of: Bool.self)
+        let bench = try HostBench { line, _ in
+            .run { send in
+                for await _ in gate { break }
+                await send(Written(line: "too late"))
+                end.yield(Task.isCancelled)
+            }
+        }
+        bench.host.begin()
+        try bench.push(Written(line: "ask"))
+        bench.settle()
+        #expect(bench.host.effects.runningCount == 1)
+        bench.host.end()
+        #expect(bench.host.effects.runningCount == 0)
+        opened.yield()
+        for await wasCancelled in ended {
+            #expect(wasCancelled)
+            break
+        }
+        bench.settle()
+        #expect(bench.lines == ["ask"])
+    }
+
+    @Test func `whose results a middleware refuses go on all the same`() async throws {
+        let refusing = Middleware<Diary>.policy { action, store in
+            if store.context.session == nil { throw Rejection(.refused, "not from inside") }
+        }
+        let (gate, opened) = AsyncStream.makeStream(of: Void.self)
+        let bench = try HostBench(middleware: [refusing]) { _, _ in
+            .run { send in
+                await send(Written(line: "result"))
+                opened.finish()
+            }
+        }
+        bench.host.begin()
+        try bench.push(Written(line: "ask"))
+        bench.settle()
+        await bench.woken()
+        bench.settle()
+        for await _ in gate {}
+        #expect(bench.lines == ["ask"])
+        #expect(bench.host.machine.ownNumber == ActionNumber(2), "a rejection has its number too")
+    }
+}
+
+/// Observes a bench's store as its primary does.
+func observe<State>(
+    _ bench: HostBench<State>,
+    replay: Bool = true,
+    _ body: @escaping @Sendable (Change<State>) -> Void
+) -> Subscription {
+    let (entrance, observer) = (bench.entrance, Observer(body))
+    entrance.enter(.observe(observer, replay: replay))
+    return Subscription { if observer.deactivate() { entrance.enter(.ignore(observer)) } }
+}

@@ -1,0 +1,255 @@
+import CounterApp
+import StateCore
+import Statecast
+import Testing
+
+/// A primary as its own process uses it.
+@Suite(.timeLimit(.minutes(1))) struct `A primary in its own process` {
+    private static func primary(resume: @escaping @Sendable (Diary) -> Effect = { _ in .none }) throws -> Primary<Diary>
+    {
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.limits = .quick
+        return try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            resume: resume,
+            configuration: configuration,
+            reducer: Diary.reducer()
+        )
+    }
+
+    @Test func `takes actions, and answers with a receipt that a replica reaches`() async throws {
+        let primary = try Self.primary()
+        let address = try await primary.start()
+        let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
+        primary.dispatch(Written(line: "a"))
+        let receipt = try await primary.send(Written(line: "b"))
+        #expect(receipt.session == .primary)
+        #expect(receipt.number == ActionNumber(2))
+        try await replica.reached(receipt)
+        #expect(replica.snapshot?.state.lines == ["a", "b"])
+        await primary.stop()
+    }
+
+    @Test func `keeps the order of what one thread dispatches, before the start and after`() async throws {
+        let primary = try Self.primary()
+        for number in 1...500 { primary.dispatch(Written(line: "\(number)")) }
+        try await primary.start()
+        for number in 501...3000 { primary.dispatch(Written(line: "\(number)")) }
+        try await primary.send(Written(line: "3001"))
+        let shown = await first(of: primary) { _ in true }
+        #expect(shown.new.lines == (1...3001).map { "\($0)" })
+        await primary.stop()
+    }
+
+    @Test func `shows its state, with all that it has answered for`() async throws {
+        let primary = try Self.primary()
+        #expect(primary.state == Diary())
+        try await primary.start()
+        for number in 1...20 {
+            try await primary.send(Written(line: "\(number)"))
+            #expect(primary.state.lines.count == number)
+        }
+        await primary.stop()
+        try await restart(primary)
+        #expect(primary.state == Diary())
+        await primary.stop()
+    }
+
+    @Test func `shows its observers each update once, each beginning where the one before ended`() async throws {
+        let primary = try Self.primary()
+        let changes = EventLog()
+        let subscription = primary.observe { change in
+            let old = change.old.map { "\($0.lines.count)@\(change.oldRevision ?? 0)" } ?? "-"
+            changes.add("\(old) to \(change.new.lines.count)@\(change.revision)")
+            #expect(change.action == nil)
+        }
+        #expect(changes.events == [])
+        try await primary.start()
+        for _ in 0..<2 { try await primary.send(Written(line: "a")) }
+        // Told before whoever awaits is answered.
+        #expect(changes.events == ["- to 0@0", "0@0 to 1@1", "1@1 to 2@2"])
+        subscription.cancel()
+        try await primary.send(Written(line: "a"))
+        #expect(changes.events.count == 3)
+        await primary.stop()
+    }
+
+    @Test func `shows who observes later what it dispatched before`() async throws {
+        let primary = try Self.primary()
+        try await primary.start()
+        for round in 1...20 {
+            primary.dispatch(Written(line: "\(round)"))
+            let shown = await first(of: primary) { _ in true }
+            #expect(shown.old == nil)
+            #expect(shown.new.lines.count == round)
+        }
+        await primary.stop()
+    }
+
+    @Test func `shows who wants no replay changes only`() async throws {
+        let primary = try Self.primary()
+        let changes = EventLog()
+        let subscription = primary.observe(replay: false) { changes.add("\($0.new.lines)") }
+        try await primary.start()
+        try await primary.send(Written(line: "a"))
+        #expect(changes.events == [#"["a"]"#])
+        subscription.cancel()
+        await primary.stop()
+    }
+
+    @Test func `lets observers dispatch and observe`() async throws {
+        let primary = try Self.primary()
+        let (seen, see) = AsyncStream.makeStream(of: [String].self)
+        let outer = primary.observe { [weak primary] change in
+            guard change.new.lines == ["a"] else { return }
+            primary?.dispatch(Written(line: "b"))
+            primary?.observe { see.yield($0.new.lines) }.detach()
+        }
+        try await primary.start()
+        primary.dispatch(Written(line: "a"))
+        for await lines in seen {
+            #expect(lines == ["a", "b"])
+            break
+        }
+        outer.cancel()
+        await primary.stop()
+    }
+
+    @Test func `does not tell an observer that another one has cancelled just before`() async throws {
+        let primary = try Self.primary()
+        let (told, second) = (EventLog(), Latest<Subscription>())
+        let first = primary.observe(replay: false) { _ in second.value?.cancel() }
+        second.set(primary.observe(replay: false) { _ in told.add("second") })
+        let third = primary.observe(replay: false) { _ in told.add("third") }
+        try await primary.start()
+        try await primary.send(Written(line: "a"))
+        #expect(told.events == ["third"])
+        for subscription in [first, third] { subscription.cancel() }
+        await primary.stop()
+    }
+
+    @Test func `that is stopped refuses actions, and shows its observers where the next start begins`() async throws {
+        let primary = try Self.primary()
+        let (changes, told) = AsyncStream.makeStream(of: Change<Diary>.self)
+        let subscription = primary.observe { told.yield($0) }
+        try await primary.start()
+        try await primary.send(Written(line: "a"))
+        await primary.stop()
+        let rejection = await #expect(throws: Rejection.self) { try await primary.send(Written(line: "b")) }
+        #expect(rejection?.code == .stopped)
+        primary.dispatch(Written(line: "c"))
+        try await restart(primary)
+        try await primary.send(Written(line: "d"))
+        var steps: [String] = []
+        for await change in changes {
+            steps.append("\(change.oldRevision.map { "\($0)" } ?? "-") to \(change.revision): \(change.new.lines)")
+            if change.new.lines == ["d"] { break }
+        }
+        #expect(steps == [#"- to 0: []"#, #"0 to 1: ["a"]"#, #"1 to 0: []"#, #"0 to 1: ["d"]"#])
+        subscription.cancel()
+        await primary.stop()
+    }
+
+    @Test func `that is stopped before it ever started refuses what waited for the start`() async throws {
+        let primary = try Self.primary()
+        let waiting = Task { try await primary.send(Written(line: "a")) }
+        await primary.stop()
+        let rejection = await #expect(throws: Rejection.self) { try await waiting.value }
+        #expect(rejection?.code == .stopped)
+    }
+
+    @Test func `resumes at each start, and ends its effects at each stop`() async throws {
+        let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+        let primary = try Self.primary { _ in
+            .run { send in
+                await send(Written(line: "resumed"))
+                let (forever, _) = AsyncStream.makeStream(of: Void.self)
+                for await _ in forever {}
+                ended.yield()
+            }
+        }
+        var end = ends.makeAsyncIterator()
+        for _ in 0..<2 {
+            try await restart(primary)
+            _ = await first(of: primary) { $0.new.lines == ["resumed"] }
+            await primary.stop()
+            await end.next()
+        }
+    }
+
+    @Test func `does not start its effects where it cannot bind`() async throws {
+        let taken = try await CounterPrimary.start()
+        let resumed = EventLog()
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.publish = taken.address.publish
+        let primary = try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            resume: { _ in
+                resumed.add("resumed")
+                return .none
+            },
+            configuration: configuration,
+            reducer: Diary.reducer()
+        )
+        await #expect(throws: StatecastError.self) { try await primary.start() }
+        #expect(resumed.events == [])
+        await taken.primary.stop()
+    }
+
+    @Test func `has effects that replicas see their action before`() async throws {
+        let replicas = Latest<Replica<Diary>>()
+        let (seen, see) = AsyncStream.makeStream(of: [String]?.self)
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.limits = .quick
+        let primary = try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            configuration: configuration,
+            reducer: Diary.reducer { line, _ in
+                guard line == "ask" else { return .none }
+                return .run { _ in
+                    let shown = try? await replicas.value?.first { $0.state.lines.contains("ask") }
+                    see.yield(shown?.state.lines)
+                }
+            }
+        )
+        let address = try await primary.start()
+        let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
+        replicas.set(replica)
+        primary.dispatch(Written(line: "ask"))
+        for await lines in seen {
+            #expect(lines == ["ask"])
+            break
+        }
+        await primary.stop()
+    }
+
+    /// The first change that an observer is told of and that meets a condition.
+    private func first(
+        of primary: Primary<Diary>,
+        where condition: (Change<Diary>) -> Bool
+    ) async -> Change<Diary> {
+        let (changes, told) = AsyncStream.makeStream(of: Change<Diary>.self)
+        let subscription = primary.observe { told.yield($0) }
+        defer { subscription.cancel() }
+        for await change in changes where condition(change) { return change }
+        preconditionFailure("the stream does not end")
+    }
+
+    /// Starts it once its endpoints are free: libzmq gives them up a moment after the stop.
+    private func restart(_ primary: Primary<Diary>) async throws {
+        while true {
+            do {
+                try await primary.start()
+                return
+            } catch let error as StatecastError where error.code == .endpoint {
+                await Task.yield()
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import StateCore
+import SyncProtocol
+import Testing
+
+@Suite struct `The message of a rejection` {
+    private func cut(_ message: String, to bytesMax: Int) -> String {
+        Rejection(.refused, message).cut(to: bytesMax).message
+    }
+
+    @Test func `is whole at the limit and cut beyond it`() {
+        #expect(cut(String(repeating: "n", count: 256), to: 256) == String(repeating: "n", count: 256))
+        #expect(cut(String(repeating: "n", count: 257), to: 256) == String(repeating: "n", count: 253) + "...")
+        #expect(cut("", to: 0) == "")
+    }
+
+    @Test(arguments: [(-1, ""), (0, ""), (1, "."), (2, ".."), (3, "..."), (4, "n...")])
+    func `is cut to however little there is room for`(bytesMax: Int, expected: String) {
+        #expect(cut("nnnnn", to: bytesMax) == expected)
+    }
+
+    @Test(arguments: ["\u{E9}", "\u{20AC}", "\u{1F1E6}"])
+    func `is cut between two scalars, at the last place there is`(scalar: String) {
+        let size = scalar.utf8.count
+        for bytesMax in 16...32 {
+            let kept = (bytesMax - 3) / size
+            #expect(
+                cut(String(repeating: scalar, count: 60), to: bytesMax) == String(repeating: scalar, count: kept)
+                    + "..."
+            )
+        }
+    }
+
+    @Test func `is cut within what looks like one character, however long that is`() {
+        let flags = String(repeating: "\u{1F1E6}", count: 60_000)
+        #expect(cut(flags, to: 256).utf8.elementsEqual(Array(flags.utf8.prefix(252)) + Array("...".utf8)))
+        let accents = "e" + String(repeating: "\u{301}", count: 60_000)
+        #expect(cut(accents, to: 256).utf8.elementsEqual(Array(accents.utf8.prefix(253)) + Array("...".utf8)))
+    }
+
+    @Test func `is looked at as far as it is kept, however long it is`() {
+        let endless = EndlessText(readableMax: 256)
+        #expect(endless.text(cutTo: 256) == String(repeating: "n", count: 253) + "...")
+    }
+
+    @Test(arguments: [250, 254, 255, 256, 300, 100_000])
+    func `is cut behind a code that is put before it`(count: Int) {
+        for scalar in ["n", "\u{E9}", "\u{20AC}", "\u{1F1E6}"] {
+            for code in [
+                "", "A", "busy", "Over Quota", String(repeating: "x", count: 65), String(repeating: "x", count: 300),
+            ] {
+                let message = String(repeating: scalar, count: count)
+                let final = Rejection(Rejection.Code(rawValue: code), message).final(messageBytesMax: 256)
+                #expect(final == Rejection(.refused, cut("\(code): \(message)", to: 256)))
+            }
+        }
+    }
+}
+
+/// Text without an end; whoever goes beyond a limit in it has gone too far.
+private struct EndlessText: BidirectionalCollection {
+    let readableMax: Int
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { .max }
+
+    func index(after index: Int) -> Int {
+        precondition(index < readableMax, "walked to byte \(index) of a text of which \(readableMax) are kept")
+        return index + 1
+    }
+
+    func index(before index: Int) -> Int { index - 1 }
+
+    subscript(index: Int) -> UInt8 {
+        precondition(index < readableMax, "read byte \(index) of a text of which \(readableMax) are kept")
+        return UInt8(ascii: "n")
+    }
+}
