@@ -1,0 +1,23 @@
+import StatecastTesting
+import Testing
+
+/// Insists that `body` records issues, one for each of `fragments`, in order, that contains it, at lines of the test.
+func expectIssues(
+    _ fragments: String...,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: () async -> Void
+) async {
+    let issues = Spy<String>()
+    await withKnownIssue(sourceLocation: sourceLocation) {
+        await body()
+    } matching: { issue in
+        issues.record(issue.comments.map(\.rawValue).joined())
+        return issue.sourceLocation?.fileID == sourceLocation.fileID
+    }
+    let texts = issues.values
+    #expect(texts.count == fragments.count, "\(texts)", sourceLocation: sourceLocation)
+    for (text, fragment) in zip(texts, fragments) {
+        #expect(text.contains(fragment), sourceLocation: sourceLocation)
+    }
+}

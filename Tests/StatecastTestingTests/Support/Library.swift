@@ -1,0 +1,65 @@
+import StateCore
+
+/// A state with work to be done about it.
+struct Library: Equatable, Sendable {
+    var books: [String] = []
+    var isLoading = false
+    var loadedAt: Timestamp?
+    var lastReader: String?
+}
+
+struct LoadRequested: Action, Equatable {}
+
+struct LoadCancelled: Action, Equatable {}
+
+struct BooksLoaded: Action, Equatable {
+    var books: [String]
+}
+
+struct BookLent: Action {
+    var book: String
+}
+
+/// Asks for an effect that does what a test needs.
+struct Wanted: Action {
+    let effect: Effect
+
+    init(_ effect: Effect) { self.effect = effect }
+
+    init(from decoder: any Decoder) { effect = .none }
+
+    func encode(to encoder: any Encoder) {}
+}
+
+/// Says that work has come to some point.
+struct Reached: Action, Equatable {
+    var point: Int
+
+    init(_ point: Int) { self.point = point }
+}
+
+extension Library {
+    /// - Parameter shelf: where books are loaded from.
+    static func reducer(shelf: @escaping @Sendable () async -> [String] = { ["Dune"] }) -> Reducer<Library> {
+        Reducer { library, action, context in
+            switch action {
+            case is LoadRequested:
+                library.isLoading = true
+                return .run(id: "load") { send in await send(BooksLoaded(books: await shelf())) }
+            case is LoadCancelled:
+                library.isLoading = false
+                return .cancel(id: "load")
+            case let action as BooksLoaded:
+                library.isLoading = false
+                library.books = action.books
+                library.loadedAt = context.time
+            case let action as BookLent:
+                library.books.removeAll { $0 == action.book }
+                library.lastReader = context.user
+            case let action as Wanted: return action.effect
+            default: break
+            }
+            return .none
+        }
+    }
+}
