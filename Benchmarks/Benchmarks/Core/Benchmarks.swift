@@ -1,0 +1,10 @@
+import Benchmark
+
+/// What the framework runs: each benchmark in a process of its own.
+let benchmarks: @Sendable () -> Void = {
+    dispatching()
+    scopes()
+    roundTrip()
+    largeState()
+    memory()
+}
