@@ -1,12 +1,15 @@
 # make run        a primary, an agent and a live board on this machine; Ctrl-C ends all (SECONDS=10: ends by itself)
 # make test       builds everything without warnings, checks the format, runs all tests
 # make bench      the whole path beside the raw libzmq pipe
+# make bench-core the in-process core beside a serial dispatch queue (FILTER=regular expression)
+# make tsan       the core's tests under ThreadSanitizer
 # make stress     the tests ten times in a row while both cores are busy (TIMES=10)
 
 SECONDS =
 TIMES = 10
+FILTER = .*
 
-.PHONY: run test lint bench stress libzmq
+.PHONY: run test lint bench bench-core tsan stress libzmq
 
 run: libzmq
 	@scripts/run $(SECONDS)
@@ -15,11 +18,17 @@ test: libzmq lint
 	@scripts/test
 
 lint:
-	@swift format lint --strict --recursive Package.swift Sources Tests Examples
+	@swift format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks
 
 bench: libzmq
 	@swift build --configuration release --product statecast-bench
 	@.build/release/statecast-bench
+
+bench-core:
+	@scripts/bench-core '$(FILTER)'
+
+tsan: libzmq
+	@SWIFT_BACKTRACE=enable=no swift test --sanitize=thread --scratch-path .build/tsan --filter '^StateCoreTests'
 
 stress: libzmq
 	@scripts/stress $(TIMES)

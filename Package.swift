@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 
+import CompilerPluginSupport
 import PackageDescription
 
 /// What every target is compiled with.
@@ -26,6 +27,13 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
+let dump = Target.Dependency.product(name: "CustomDump", package: "swift-custom-dump")
+let issues = Target.Dependency.product(name: "IssueReporting", package: "xctest-dynamic-overlay")
+
+let issuesInTests = Target.Dependency.product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay")
+
+func syntax(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-syntax") }
+
 // Debian's libzmq.pc names an include path of a private requirement in a form that SwiftPM warns about at each build.
 // There the header and the library lie where the compiler looks anyway; Homebrew's do not.
 #if os(macOS)
@@ -36,7 +44,8 @@ let ordered = Target.Dependency.product(name: "OrderedCollections", package: "sw
 
 /// One row per module, from the pure core outwards: each imports only what stands above it.
 let layers: [Target] = [
-    .target(name: "StateCore", swiftSettings: settings),
+    .target(name: "Locking", swiftSettings: settings),
+    .target(name: "StateCore", dependencies: ["Locking"], swiftSettings: settings),
     .target(name: "StateCoding", swiftSettings: settings),
     .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
     .systemLibrary(
@@ -44,10 +53,55 @@ let layers: [Target] = [
         pkgConfig: libzmqPackage,
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
-    .target(name: "ZeroMQ", dependencies: ["CZeroMQ"], swiftSettings: settings),
+    .target(name: "ZeroMQ", dependencies: ["Locking", "CZeroMQ"], swiftSettings: settings),
     .target(
         name: "Statecast",
-        dependencies: ["StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", deque, logging, metrics, lifecycle],
+        dependencies: [
+            "Locking", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", deque, logging, metrics, lifecycle,
+        ],
+        swiftSettings: settings
+    ),
+]
+
+/// What users of the library test with.
+let testing: [Target] = [
+    .target(
+        name: "StatecastTesting",
+        dependencies: ["StateCore", "Locking", dump, issues, issuesInTests],
+        swiftSettings: settings
+    ),
+    .testTarget(
+        name: "StatecastTestingTests",
+        dependencies: ["StatecastTesting", "StateCore"],
+        swiftSettings: settings
+    ),
+]
+
+/// What docs/TUTORIAL.md shows.
+let tutorial = Target.testTarget(
+    name: "TutorialTests",
+    dependencies: ["Statecast", "StateCore", "StatecastTesting"],
+    swiftSettings: settings
+)
+
+/// The macro: apart from all the rest, since swift-syntax takes minutes to build.
+let macros: [Target] = [
+    .macro(
+        name: "SmartCopyMacros",
+        dependencies: [
+            syntax("SwiftCompilerPlugin"), syntax("SwiftDiagnostics"), syntax("SwiftSyntax"),
+            syntax("SwiftSyntaxBuilder"), syntax("SwiftSyntaxMacros"),
+        ],
+        swiftSettings: settings
+    ),
+    .target(name: "SmartCopy", dependencies: ["SmartCopyMacros"], swiftSettings: settings),
+    .testTarget(name: "SmartCopyTests", dependencies: ["SmartCopy"], swiftSettings: settings),
+    .testTarget(
+        name: "SmartCopyMacrosTests",
+        dependencies: [
+            "SmartCopyMacros", syntax("SwiftSyntax"), syntax("SwiftSyntaxBuilder"), syntax("SwiftSyntaxMacroExpansion"),
+            syntax("SwiftSyntaxMacrosGenericTestSupport"),
+        ],
         swiftSettings: settings
     ),
 ]
@@ -111,7 +165,7 @@ let executables: [Target] = [
 ]
 
 let tests: [Target] = [
-    .testTarget(name: "StateCoreTests", dependencies: ["StateCore"], swiftSettings: settings),
+    .testTarget(name: "StateCoreTests", dependencies: ["StateCore", "Locking"], swiftSettings: settings),
     .testTarget(name: "StateCodingTests", dependencies: ["StateCoding"], swiftSettings: settings),
     .testTarget(
         name: "SyncProtocolTests",
@@ -122,7 +176,8 @@ let tests: [Target] = [
     .testTarget(
         name: "StatecastTests",
         dependencies: [
-            "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp", metricsTesting,
+            "Locking", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp",
+            metricsTesting,
             coreMetrics,
         ],
         swiftSettings: settings
@@ -153,6 +208,8 @@ let package = Package(
         .library(name: "Statecast", targets: ["Statecast"]),
         .library(name: "StateCore", targets: ["StateCore"]),
         .library(name: "StateCoding", targets: ["StateCoding"]),
+        .library(name: "StatecastTesting", targets: ["StatecastTesting"]),
+        .library(name: "SmartCopy", targets: ["SmartCopy"]),
         .executable(name: "statecast-primary", targets: ["statecast-primary"]),
         .executable(name: "statecast-replica", targets: ["statecast-replica"]),
         .executable(name: "statecast-send", targets: ["statecast-send"]),
@@ -164,8 +221,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
+        .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
     ],
-    targets: layers + apps + executables + tests
+    targets: layers + testing + macros + apps + executables + tests + [tutorial]
 )

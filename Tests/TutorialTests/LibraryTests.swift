@@ -1,0 +1,65 @@
+import StateCore
+import StatecastTesting
+import Testing
+
+@Suite struct LibraryTests {
+    @Test func `books are loaded`() async {
+        let core = TestCore(Library(), reducer: Library.reducer { ["Solaris", "Dune"] })
+        await core.send(BooksRequested()) { $0.isLoading = true }
+        await core.receive(BooksLoaded(books: ["Solaris", "Dune"])) {
+            $0.isLoading = false
+            $0.books = ["Solaris", "Dune"]
+        }
+        await core.finish()
+    }
+
+    @Test func `a failure is shown`() async {
+        struct Closed: Error {}
+        let core = TestCore(Library(), reducer: Library.reducer { throw Closed() })
+        await core.send(BooksRequested()) { $0.isLoading = true }
+        await core.receive(BooksUnavailable.self) {
+            $0.isLoading = false
+            $0.failure = "Closed()"
+        }
+        await core.finish()
+    }
+
+    @Test func `a book added while the others are loaded stays`() async {
+        let gate = Gate()
+        let reducer = Library.reducer {
+            await gate.wait()
+            return ["Solaris"]
+        }
+        let core = TestCore(Library(), reducer: reducer)
+        await core.send(BooksRequested()) { $0.isLoading = true }
+        await core.send(BookAdded(title: "Dune")) { $0.books = ["Dune"] }
+        gate.open()
+        await core.receive(BooksLoaded.self) {
+            $0.isLoading = false
+            $0.books = ["Solaris", "Dune"]
+        }
+        await core.finish()
+    }
+
+    @Test func `what is cancelled does not come`() async {
+        let gate = Gate()
+        let reducer = Library.reducer {
+            await gate.wait()
+            return ["Solaris"]
+        }
+        let core = TestCore(Library(), reducer: reducer)
+        await core.send(BooksRequested()) { $0.isLoading = true }
+        await core.send(LoadingCancelled()) { $0.isLoading = false }
+        gate.open()
+        await core.finish()
+    }
+
+    @Test func `a core loads the books`() async throws {
+        let core = Core(Library(), reducer: Library.reducer { ["Solaris"] })
+        try await core.send(BooksRequested())
+        for await library in core.states where !library.isLoading {
+            #expect(library.books == ["Solaris"])
+            break
+        }
+    }
+}
