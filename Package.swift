@@ -177,8 +177,7 @@ let tests: [Target] = [
         name: "StatecastTests",
         dependencies: [
             "Locking", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp",
-            metricsTesting,
-            coreMetrics,
+            metricsTesting, coreMetrics,
         ],
         swiftSettings: settings
     ),
