@@ -19,7 +19,7 @@ public struct Command<Value>: Sendable {
 
     /// A command that equals those with an equal id of the same type.
     public init(id: some Hashable & Sendable, _ body: @escaping @Sendable (_ value: Value) -> Void) {
-        identity = .named(id)
+        identity = .named(AnyID(id))
         self.body = body
     }
 

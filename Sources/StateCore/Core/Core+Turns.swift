@@ -69,7 +69,7 @@ extension Core {
             pending = reduceTapped(action, context: context)
         }
         if let pending { tell(pending) }
-        return outcome.result.map { Reply(revision: kept.pointee.revision, value: $0) }
+        return outcome.map { Reply(revision: kept.pointee.revision, value: $0) }
     }
 
     /// An action that was reduced, and what is to be said of it.

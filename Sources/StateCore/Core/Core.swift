@@ -21,10 +21,12 @@ internal import Locking
 /// observers to be shown it.
 public final class Core<State: Sendable>: StateSource, ActionDispatcher {
     @usableFromInline let line = TurnLine<Request>()
-    /// Unsafe to touch, but for the drainer; the state in it is also read by others, with `stateLock` held, so the
+    /// Safe: touched by the drainer only, of whom there is one at a time; the state in it is also read by others, with `stateLock` held, so the
     /// drainer holds it while it changes the state.
     @usableFromInline nonisolated(unsafe) let kept: UnsafeMutablePointer<Kept>
-    @usableFromInline let stateLock = StateLock()
+    @usableFromInline let stateLock = InlineLock(
+        onRecursion: "a reducer reads the state of its own core, which waits for it: use the state that it was handed"
+    )
     @usableFromInline let reducer: Reducer<State>
     @usableFromInline let now: @Sendable () -> Timestamp
     let middleware: [Middleware<State>]

@@ -9,7 +9,7 @@ final class BlockingThreads: Sendable {
     typealias Work = @Sendable () -> Void
 
     private struct Pool {
-        var waiting = Waiting<Work>()
+        var waiting = FIFO<Work>()
         var count = 0
     }
 

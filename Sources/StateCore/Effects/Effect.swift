@@ -28,7 +28,7 @@ public struct Effect: Sendable {
     package indirect enum Operation: Sendable {
         case send(any Action)
         case run(Work)
-        case cancel(EffectID)
+        case cancel(AnyID)
         case merge(Parts)
         case sequence(Parts)
     }
@@ -36,7 +36,7 @@ public struct Effect: Sendable {
     /// One piece of asynchronous or blocking work.
     @usableFromInline
     package struct Work: Sendable {
-        package let id: EffectID?
+        package let id: AnyID?
         package let body: Body
 
         package enum Body: Sendable {
@@ -82,7 +82,7 @@ extension Effect {
         priority: TaskPriority? = nil,
         _ work: @escaping @Sendable (_ send: Send) async -> Void
     ) -> Effect {
-        Effect(.run(Work(id: EffectID(id), body: .run(priority, work))))
+        Effect(.run(Work(id: AnyID(id), body: .run(priority, work))))
     }
 
     /// Runs work that blocks its thread, such as reading a file, on a thread of its own, so that nothing else waits.
@@ -98,12 +98,12 @@ extension Effect {
         id: some Hashable & Sendable,
         _ work: @escaping @Sendable (_ send: BlockingSend) -> Void
     ) -> Effect {
-        Effect(.run(Work(id: EffectID(id), body: .blocking(work))))
+        Effect(.run(Work(id: AnyID(id), body: .blocking(work))))
     }
 
     /// Ends all work that runs under `id`: its task is cancelled, and what it has sent and is not reduced yet, or sends
     /// from now on, is dropped. Ids are the same if they are equal and of the same type.
-    public static func cancel(id: some Hashable & Sendable) -> Effect { Effect(.cancel(EffectID(id))) }
+    public static func cancel(id: some Hashable & Sendable) -> Effect { Effect(.cancel(AnyID(id))) }
 
     /// Starts several effects, in the order given, without waiting for any; nil stands for none.
     public static func merge(_ effects: [Effect?]) -> Effect {

@@ -25,7 +25,7 @@ extension Effect {
     }
 
     /// What it cancels when it is started. In a sequence also what it cancels later.
-    package var cancelledIDs: [EffectID] {
+    package var cancelledIDs: [AnyID] {
         switch operation {
         case nil, .send, .run: []
         case .cancel(let id): [id]

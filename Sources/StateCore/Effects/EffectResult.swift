@@ -12,7 +12,7 @@ package struct EffectResult: Sendable {
     }
 
     /// What cancels the work that sent it; nil if nothing can.
-    package var id: EffectID? { run.id }
+    package var id: AnyID? { run.id }
 
     /// Whether it is still to be reduced. Asked when its turn comes, so that what was cancelled while it waited is
     /// dropped.

@@ -4,12 +4,12 @@ import Synchronization
 /// One piece of work that is under way.
 final class EffectRun: Sendable {
     let number: UInt64
-    let id: EffectID?
+    let id: AnyID?
     private let cancelled = Atomic(false)
     private let sendCount = Atomic(0)
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    init(number: UInt64, id: EffectID?) {
+    init(number: UInt64, id: AnyID?) {
         self.number = number
         self.id = id
     }

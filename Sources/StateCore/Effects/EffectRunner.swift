@@ -7,7 +7,7 @@ import Synchronization
 package final class EffectRunner: Sendable {
     fileprivate struct Running {
         var runs: [UInt64: EffectRun] = [:]
-        var byID: [EffectID: Set<UInt64>] = [:]
+        var byID: [AnyID: Set<UInt64>] = [:]
         var count: UInt64 = 0
         /// Stands for all that is sent without any work.
         var sending = EffectRun(number: 0, id: nil)
@@ -144,7 +144,7 @@ extension EffectRunner {
 
     private func isCurrent(_ generation: UInt64) -> Bool { running.withLock { $0.generation == generation } }
 
-    private func register(_ id: EffectID?, in generation: UInt64) -> EffectRun? {
+    private func register(_ id: AnyID?, in generation: UInt64) -> EffectRun? {
         running.withLock { running in
             guard running.generation == generation else { return nil }
             running.count += 1
@@ -163,7 +163,7 @@ extension EffectRunner {
         }
     }
 
-    private func cancel(_ id: EffectID) {
+    private func cancel(_ id: AnyID) {
         let runs = running.withLock { running in
             let runs = (running.byID[id] ?? []).sorted().compactMap { running.runs[$0] }
             for run in runs { running.forget(run) }

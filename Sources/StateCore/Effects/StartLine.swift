@@ -14,7 +14,7 @@ final class StartLine: Sendable {
     typealias Watch = @Sendable (_ call: @escaping @Sendable () -> Void) -> Void
 
     private struct Line {
-        var waiting = Waiting<Stretch>()
+        var waiting = FIFO<Stretch>()
         /// Which worker has the line; others leave it.
         var worker: UInt64 = 0
         /// A thread of the worker's own, while it works.

@@ -1,19 +1,13 @@
-/// What became of an action that went through the middlewares.
-package struct MiddlewareOutcome: Sendable {
-    /// Whether it reached the reducer.
-    package let isReduced: Bool
-    /// The value that a middleware answers with, or why the action was not reduced.
-    package let result: Result<(any Sendable)?, Rejection>
-}
-
 extension Array {
     /// Takes an action through the middlewares, the first one outermost, and to `reduce` unless one keeps it.
+    ///
+    /// - Returns: the value that a middleware answers with, or why the action was not reduced.
     package func pass<State>(
         _ action: any Action,
         in store: MiddlewareStore<State>,
         misuse: (Misuse) -> Void,
         to reduce: (any Action) -> Void
-    ) -> MiddlewareOutcome where Element == Middleware<State> {
+    ) -> Result<(any Sendable)?, Rejection> where Element == Middleware<State> {
         var isReduced = false
         do {
             let value = try pass(action, at: startIndex, in: store, misuse: misuse) { action in
@@ -21,15 +15,14 @@ extension Array {
                 reduce(action)
             }
             guard isReduced || value != nil else { throw Rejection.swallowed(action) }
-            return MiddlewareOutcome(isReduced: isReduced, result: .success(value))
+            return .success(value)
         } catch {
             guard !isReduced else {
                 // It is in the state by now; saying otherwise would be wrong.
                 misuse(.rejectedTooLate(action: type(of: action).name, error: "\(error)"))
-                return MiddlewareOutcome(isReduced: true, result: .success(nil))
+                return .success(nil)
             }
-            let rejection = error as? Rejection ?? Rejection(.refused, "\(type(of: action).name): \(error)")
-            return MiddlewareOutcome(isReduced: false, result: .failure(rejection))
+            return .failure(error as? Rejection ?? Rejection(.refused, "\(type(of: action).name): \(error)"))
         }
     }
 

@@ -8,10 +8,7 @@ final class Mailbox<Letter: Sendable, Handler: Sendable>: Sendable {
     private struct Content {
         /// What letters are for; nil once the box is closed.
         var handler: Handler?
-        /// Oldest first.
-        var arrived: [Letter] = []
-        /// Newest first, so that taking one out moves none.
-        var leaving: [Letter] = []
+        var letters = FIFO<Letter>()
         var hasReader = false
     }
 
@@ -28,7 +25,7 @@ final class Mailbox<Letter: Sendable, Handler: Sendable>: Sendable {
     func post(_ letter: Letter) {
         let needsReader = content.withLock { content in
             guard content.handler != nil else { return false }
-            content.arrived.append(letter)
+            content.letters.append(letter)
             defer { content.hasReader = true }
             return !content.hasReader
         }
@@ -38,11 +35,7 @@ final class Mailbox<Letter: Sendable, Handler: Sendable>: Sendable {
     /// The next letter, for the reader; nil if there is none, and then it is the reader no more.
     func take() -> (letter: Letter, handler: Handler)? {
         content.withLock { content in
-            if content.leaving.isEmpty, !content.arrived.isEmpty {
-                content.leaving = content.arrived.reversed()
-                content.arrived = []
-            }
-            guard let handler = content.handler, let letter = content.leaving.popLast() else {
+            guard let handler = content.handler, let letter = content.letters.popFirst() else {
                 content.hasReader = false
                 return nil
             }
@@ -56,8 +49,7 @@ final class Mailbox<Letter: Sendable, Handler: Sendable>: Sendable {
         let former = content.withLock { content in
             let former = content
             content.handler = nil
-            content.arrived = []
-            content.leaving = []
+            content.letters = FIFO()
             return former
         }
         withExtendedLifetime(former) {}

@@ -24,8 +24,8 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     /// drift. Not so for `==`, where the newest part does as well, and where identical buffers compare at once.
     @usableFromInline let comparesWithTold: Bool
     @usableFromInline let attendAbove: @Sendable () -> (any Sendable)?
-    @usableFromInline let lock = StateLock()
-    /// Unsafe to touch without the lock.
+    @usableFromInline let lock = InlineLock(onRecursion: "a scope works its turn out inside the lock of its memo")
+    /// Safe: touched with the lock held only, until the end.
     @usableFromInline nonisolated(unsafe) let memo: UnsafeMutablePointer<Memo>
 
     @inlinable

@@ -15,7 +15,7 @@ internal import Locking
 /// What is in the slots is not part of the state: whoever replays actions must fill them the same way.
 public final class ReducerSlots<State>: Sendable {
     private struct Slot {
-        let key: any Hashable & Sendable
+        let key: AnyID
         var reducer: Reducer<State>
     }
 
@@ -34,17 +34,21 @@ public final class ReducerSlots<State>: Sendable {
 
     /// The reducer under a key. Setting one adds it at the end or replaces it in its place; setting nil removes it.
     public subscript<Key: Hashable & Sendable>(_ key: Key) -> Reducer<State>? {
-        get { slots.withLock { slots in slots.first { $0.key as? Key == key }?.reducer } }
+        get { slots.withLock { slots in slots.first { $0.key == AnyID(key) }?.reducer } }
         set {
-            slots.withLock { slots in
-                let index = slots.firstIndex { $0.key as? Key == key }
+            // What is taken out ends outside the lock: a reducer may hold what comes back here when it goes.
+            let former = slots.withLock { slots in
+                let former = slots
+                let index = slots.firstIndex { $0.key == AnyID(key) }
                 switch (index, newValue) {
                 case (let index?, let reducer?): slots[index].reducer = reducer
                 case (let index?, nil): slots.remove(at: index)
-                case (nil, let reducer?): slots.append(Slot(key: key, reducer: reducer))
+                case (nil, let reducer?): slots.append(Slot(key: AnyID(key), reducer: reducer))
                 case (nil, nil): break
                 }
+                return former
             }
+            withExtendedLifetime(former) {}
         }
     }
 }

@@ -10,7 +10,7 @@ struct Audience<State: Sendable>: Sendable {
     }
 
     private struct Seat {
-        let observer: Observer<State>
+        let observer: Listener<Change<State>>
         /// Whether the first state there is will be shown to it: it asked for the current one when there was none.
         let awaitsFirst: Bool
     }
@@ -23,13 +23,13 @@ struct Audience<State: Sendable>: Sendable {
 
     /// Lets an observer in, and shows it the current state if it wants that. One that was cancelled meanwhile stays
     /// outside: nobody would take it off the list again.
-    mutating func join(_ observer: Observer<State>, replay: Bool) {
+    mutating func join(_ observer: Listener<Change<State>>, replay: Bool) {
         guard observer.isActive else { return }
         seats.append(Seat(observer: observer, awaitsFirst: replay && shown == nil))
-        if replay, let shown { observer.tell(Change(replay: shown.state, revision: shown.revision)) }
+        if replay, let shown { observer.deliver(Change(replay: shown.state, revision: shown.revision)) }
     }
 
-    mutating func leave(_ observer: Observer<State>) { seats.removeAll { $0.observer === observer } }
+    mutating func leave(_ observer: Listener<Change<State>>) { seats.removeAll { $0.observer === observer } }
 
     /// Shows the next state. The first one is no change: only those who asked for a replay are told.
     mutating func show(_ state: State, revision: UInt64) {
@@ -37,11 +37,11 @@ struct Audience<State: Sendable>: Sendable {
         shown = Shown(state: state, revision: revision)
         guard let old else {
             for seat in seats where seat.awaitsFirst {
-                seat.observer.tell(Change(replay: state, revision: revision))
+                seat.observer.deliver(Change(replay: state, revision: revision))
             }
             return
         }
         let change = Change(old: old.state, oldRevision: old.revision, new: state, revision: revision, action: nil)
-        for seat in seats { seat.observer.tell(change) }
+        for seat in seats { seat.observer.deliver(change) }
     }
 }

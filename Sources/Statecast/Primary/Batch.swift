@@ -25,7 +25,7 @@ struct ClosedBatch<State: Sendable> {
     /// In the order of the actions.
     let followUps: [FollowUp]
     /// What its effects cancel, once they start.
-    let cancelled: Set<EffectID>
+    let cancelled: Set<AnyID>
     /// Who asked to observe while it was open: they are shown what they dispatched before.
-    var joining: [(observer: Observer<State>, replay: Bool)]
+    var joining: [(observer: Listener<Change<State>>, replay: Bool)]
 }

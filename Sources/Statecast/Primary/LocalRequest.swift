@@ -1,8 +1,8 @@
 /// What the primary's own process asks of a store.
 enum LocalRequest<State: Sendable>: Sendable {
     case action(LocalAction)
-    case observe(Observer<State>, replay: Bool)
-    case ignore(Observer<State>)
+    case observe(Listener<Change<State>>, replay: Bool)
+    case ignore(Listener<Change<State>>)
 }
 
 /// An action of the primary's own process, and who waits for its outcome.

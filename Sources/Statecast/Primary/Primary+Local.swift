@@ -42,7 +42,7 @@ extension Primary: ActionDispatcher, StateKeeper {
         replay: Bool = true,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
-        let observer = Observer(body)
+        let observer = Listener(body)
         entrance.enter(.observe(observer, replay: replay))
         // Weakly, so that the callback ends with the primary, whoever holds the subscription.
         return Subscription { [weak entrance, weak observer] in

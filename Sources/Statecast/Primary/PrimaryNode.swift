@@ -121,8 +121,10 @@ public actor PrimaryNode: Service {
     /// Where a store stands; `nil` if the node does not serve it, or before the start.
     func position(of store: StoreName) -> Position? { stores[store]?.position }
 
-    /// Closes the sockets and ends all effects. What its own process dispatched before is done, and what was accepted; what is on its way is resent by its sender to
-    /// the next primary.
+    /// Closes the sockets and ends all effects.
+    ///
+    /// What its own process dispatched before is done, and so is what was accepted; what is on its way is resent by its
+    /// sender to the next primary.
     public func stop() {
         for store in stores.values { store.finish() }
         wires = nil

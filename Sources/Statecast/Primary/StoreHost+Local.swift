@@ -48,7 +48,7 @@ extension StoreHost {
     }
 
     /// Whoever dispatched before it observes sees that in its first state, so it waits for what is not durable yet.
-    private func join(_ observer: Observer<State>, replay: Bool) {
+    private func join(_ observer: Listener<Change<State>>, replay: Bool) {
         if machine.hasOpenBatch {
             joining.append((observer, replay))
         } else if !underway.isEmpty {

@@ -44,7 +44,7 @@ extension StoreHost {
             }
             if let effect { return .success(effect) }
             // A value that a middleware answers with cannot travel: to the sender the action was not applied.
-            return outcome.result.flatMap { _ in .failure(.swallowed(arrived)) }
+            return outcome.flatMap { _ in .failure(.swallowed(arrived)) }
         }
     }
 

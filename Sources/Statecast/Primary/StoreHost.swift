@@ -28,11 +28,11 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     var outcomes: [Outcome] = []
     var followUps: [FollowUp] = []
     /// What the effects among them cancel.
-    var cancelled: Set<EffectID> = []
+    var cancelled: Set<AnyID> = []
     /// What its middlewares dispatched; nil if none was passed.
     var held: HeldDispatcher?
     /// Who asked to observe since the last batch was closed.
-    var joining: [(observer: Observer<State>, replay: Bool)] = []
+    var joining: [(observer: Listener<Change<State>>, replay: Bool)] = []
     /// Batches whose records are not durable yet, in order.
     var underway: Deque<ClosedBatch<State>> = []
     /// What the primary's own process asked for and has to wait.

@@ -5,7 +5,7 @@ internal import Locking
 /// Nothing is released with the lock held: an observer's body may hold what comes back here when it goes.
 final class Lobby<State: Sendable>: Sendable {
     private struct Newcomer {
-        let observer: Observer<State>
+        let observer: Listener<Change<State>>
         let replay: Bool
         let order: UInt64
     }
@@ -13,7 +13,7 @@ final class Lobby<State: Sendable>: Sendable {
     private struct Requests {
         var joins: [ObjectIdentifier: Newcomer] = [:]
         /// Of observers that were let in already.
-        var leaves: [Observer<State>] = []
+        var leaves: [Listener<Change<State>>] = []
     }
 
     private struct Storage {
@@ -25,7 +25,7 @@ final class Lobby<State: Sendable>: Sendable {
     private let storage = Locked(Storage())
 
     /// Waits to be let in; in vain once the lobby is closed, which then does not keep the observer.
-    func join(_ observer: Observer<State>, replay: Bool) {
+    func join(_ observer: Listener<Change<State>>, replay: Bool) {
         storage.withLock { storage in
             guard !storage.isClosed else { return }
             storage.count += 1
@@ -35,7 +35,7 @@ final class Lobby<State: Sendable>: Sendable {
     }
 
     /// Whoever still waits to be let in is forgotten at once, also where nobody lets anybody in or out.
-    func leave(_ observer: Observer<State>) {
+    func leave(_ observer: Listener<Change<State>>) {
         storage.withLock { storage in
             guard storage.requests.joins.removeValue(forKey: ObjectIdentifier(observer)) == nil else { return }
             if !storage.isClosed { storage.requests.leaves.append(observer) }

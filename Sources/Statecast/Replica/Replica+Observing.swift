@@ -17,7 +17,7 @@ extension Replica: StateSource {
         replay: Bool = true,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
-        let observer = Observer(body)
+        let observer = Listener(body)
         lobby.join(observer, replay: replay)
         queue.nudge()
         // Weakly, so that the callback ends with the replica, whoever holds the subscription.

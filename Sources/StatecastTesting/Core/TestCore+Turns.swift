@@ -13,7 +13,7 @@ extension TestCore {
         }
         if inbox.now.arrivals.contains(where: \.isImmediate) { isFinished = false }
         if let pending { start(pending.effect, of: pending.name) }
-        return outcome.result
+        return outcome
     }
 
     /// An arrival's turn.

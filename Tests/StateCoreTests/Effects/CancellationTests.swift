@@ -54,11 +54,11 @@ import Testing
     }
 
     @Test func `tells equal numbers of different types apart`() {
-        #expect(EffectID(1) == EffectID(1))
-        #expect(EffectID(1) != EffectID(UInt8(1)))
-        #expect(EffectID(1) != EffectID(1.0))
-        #expect(EffectID(1).hashValue == EffectID(1).hashValue)
-        #expect(Set([EffectID(1), EffectID(1.0), EffectID(UInt8(1)), EffectID(1)]).count == 3)
+        #expect(AnyID(1) == AnyID(1))
+        #expect(AnyID(1) != AnyID(UInt8(1)))
+        #expect(AnyID(1) != AnyID(1.0))
+        #expect(AnyID(1).hashValue == AnyID(1).hashValue)
+        #expect(Set([AnyID(1), AnyID(1.0), AnyID(UInt8(1)), AnyID(1)]).count == 3)
     }
 
     @Test func `together with a new start under the id replaces the work`() async {

@@ -70,6 +70,18 @@ import Testing
         slots["first"] = nil
     }
 
+    @Test func `may be set by what goes with a reducer that is taken out`() {
+        let slots = ReducerSlots<Log>()
+        let added = appending(2)
+        func fill() {
+            let witness = Witness { slots["other"] = added }
+            slots["first"] = Reducer { _, _ in withExtendedLifetime(witness) {} }
+        }
+        fill()
+        slots["first"] = nil
+        #expect(folded(slots) == [2])
+    }
+
     @Test func `change from other threads while actions are reduced`() async {
         let slots = ReducerSlots<Log>()
         slots["first"] = appending(1)

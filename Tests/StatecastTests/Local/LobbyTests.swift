@@ -9,20 +9,20 @@ import Testing
     private let log = EventLog()
 
     /// An observer that says what it is told, and when it is released.
-    private func observer(_ name: String, onRelease: @escaping @Sendable () -> Void = {}) -> Observer<Counter> {
+    private func observer(_ name: String, onRelease: @escaping @Sendable () -> Void = {}) -> Listener<Change<Counter>> {
         let log = log
         let held = Held {
             log.add("\(name) released")
             onRelease()
         }
-        return Observer { _ in
+        return Listener { _ in
             held.touch()
             log.add("\(name) told")
         }
     }
 
     /// Cancels, as a subscription does.
-    private func leave(_ observer: Observer<Counter>) {
+    private func leave(_ observer: Listener<Change<Counter>>) {
         _ = observer.deactivate()
         lobby.leave(observer)
     }

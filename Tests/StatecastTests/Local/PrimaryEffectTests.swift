@@ -250,7 +250,7 @@ func observe<State>(
     replay: Bool = true,
     _ body: @escaping @Sendable (Change<State>) -> Void
 ) -> Subscription {
-    let (entrance, observer) = (bench.entrance, Observer(body))
+    let (entrance, observer) = (bench.entrance, Listener(body))
     entrance.enter(.observe(observer, replay: replay))
     return Subscription { if observer.deactivate() { entrance.enter(.ignore(observer)) } }
 }

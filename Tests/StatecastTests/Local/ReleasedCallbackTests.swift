@@ -31,7 +31,7 @@ import Testing
 
     private func entrance() -> LocalEntrance<Diary> { LocalEntrance(Diary()) { _ in } }
 
-    private func audience(of observer: Observer<Diary>) -> Audience<Diary> {
+    private func audience(of observer: Listener<Change<Diary>>) -> Audience<Diary> {
         var audience = Audience<Diary>()
         audience.join(observer, replay: false)
         return audience
@@ -45,7 +45,7 @@ import Testing
                 entrance?.dispatch(Written(line: "from the end"))
                 log.add("ended")
             }
-            entrance.close(keeping: audience(of: Observer(body(holding: guest))))
+            entrance.close(keeping: audience(of: Listener(body(holding: guest))))
         }
         #expect(log.events == [])
         // The next stop keeps another audience.
@@ -58,7 +58,7 @@ import Testing
         let log = EventLog()
         var taken: Audience<Diary>
         do {
-            let observer = Observer(body(holding: Guest { log.add("ended") }))
+            let observer = Listener(body(holding: Guest { log.add("ended") }))
             entrance.close(keeping: audience(of: observer))
             taken = entrance.open {}
             taken.leave(observer)
@@ -104,7 +104,7 @@ import Testing
         if moment == "after a stop" { entrance.close() }
         let ended = EventLog()
         for number in 1...3 {
-            let observer = Observer(body(holding: Guest { ended.add("\(number)") }))
+            let observer = Listener(body(holding: Guest { ended.add("\(number)") }))
             entrance.enter(.observe(observer, replay: true))
             #expect(observer.deactivate())
             entrance.enter(.ignore(observer))
@@ -117,7 +117,7 @@ import Testing
         let entrance = entrance()
         let ended = EventLog()
         do {
-            let observer = Observer(body(holding: Guest { ended.add("ended") }))
+            let observer = Listener(body(holding: Guest { ended.add("ended") }))
             entrance.close(keeping: audience(of: observer))
             #expect(observer.deactivate())
             entrance.enter(.ignore(observer))
@@ -130,7 +130,7 @@ import Testing
         let entrance = entrance()
         let ended = EventLog()
         do {
-            let observer = Observer(body(holding: Guest { ended.add("ended") }))
+            let observer = Listener(body(holding: Guest { ended.add("ended") }))
             let audience = audience(of: observer)
             #expect(observer.deactivate())
             entrance.close(keeping: audience, leaving: [.ignore(observer)])

@@ -1,5 +1,5 @@
 /// What waits, first come, first served.
-struct Waiting<Element> {
+struct FIFO<Element> {
     private var arrived: [Element] = []
     /// The next ones, last first: so taking one out moves none of the others.
     private var next: [Element] = []

@@ -1,5 +1,3 @@
-internal import Locking
-
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -7,23 +5,6 @@ internal import Locking
 #elseif canImport(Darwin)
     internal import Darwin
 #endif
-
-/// Keeps readers of the state out while the reducer changes it.
-@usableFromInline
-struct StateLock: Sendable {
-    private let mutex = Lock(
-        onRecursion: "a reducer reads the state of its own core, which waits for it: use the state that it was handed"
-    )
-
-    @usableFromInline
-    init() {}
-
-    @usableFromInline
-    func lock() { mutex.lock() }
-
-    @usableFromInline
-    func unlock() { mutex.unlock() }
-}
 
 /// Lets other threads run, the longer the more pressing it is.
 ///

@@ -1,8 +1,8 @@
-/// What an effect is cancelled by: any value that can be compared.
+/// What tells one effect, command or slot from another: any value that can be compared.
 ///
-/// The type counts as well: as `AnyHashable`, 1 and 1.0 are equal, but nobody means the same work by them.
+/// The type counts as well: as `AnyHashable`, 1 and 1.0 are equal, but nobody means the same thing by them.
 @usableFromInline
-package struct EffectID: Hashable, Sendable {
+package struct AnyID: Hashable, Sendable {
     private let base: any Hashable & Sendable
 
     init(_ base: some Hashable & Sendable) { self.base = base }
@@ -11,7 +11,7 @@ package struct EffectID: Hashable, Sendable {
     package var value: AnyHashable { AnyHashable(base) }
 
     @usableFromInline
-    package static func == (left: EffectID, right: EffectID) -> Bool {
+    package static func == (left: AnyID, right: AnyID) -> Bool {
         type(of: left.base) == type(of: right.base) && left.value == right.value
     }
 
