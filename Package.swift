@@ -25,6 +25,7 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let hashTrees = Target.Dependency.product(name: "HashTreeCollections", package: "swift-collections")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
 let dump = Target.Dependency.product(name: "CustomDump", package: "swift-custom-dump")
@@ -46,7 +47,7 @@ func syntax(_ name: String) -> Target.Dependency { .product(name: name, package:
 let layers: [Target] = [
     .target(name: "Locking", swiftSettings: settings),
     .target(name: "StateCore", dependencies: ["Locking"], swiftSettings: settings),
-    .target(name: "StateCoding", swiftSettings: settings),
+    .target(name: "StateCoding", dependencies: [hashTrees], swiftSettings: settings),
     .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
     .systemLibrary(
         name: "CZeroMQ",
@@ -67,12 +68,12 @@ let layers: [Target] = [
 let testing: [Target] = [
     .target(
         name: "StatecastTesting",
-        dependencies: ["StateCore", "Locking", dump, issues, issuesInTests],
+        dependencies: ["StateCore", "StateCoding", "Locking", dump, issues, issuesInTests],
         swiftSettings: settings
     ),
     .testTarget(
         name: "StatecastTestingTests",
-        dependencies: ["StatecastTesting", "StateCore"],
+        dependencies: ["StatecastTesting", "StateCore", "StateCoding", "CounterApp", "FleetApp"],
         swiftSettings: settings
     ),
 ]
@@ -109,7 +110,12 @@ let macros: [Target] = [
 /// The example apps: a library each, so that the primary, the board and the tests share one definition.
 let apps: [Target] = [
     .target(name: "CounterApp", dependencies: ["StateCore"], path: "Sources/Apps/Counter", swiftSettings: settings),
-    .target(name: "FleetApp", dependencies: ["StateCore"], path: "Sources/Apps/Fleet", swiftSettings: settings),
+    .target(
+        name: "FleetApp",
+        dependencies: ["StateCore", "StateCoding"],
+        path: "Sources/Apps/Fleet",
+        swiftSettings: settings
+    ),
     .target(
         name: "HostSampling",
         dependencies: ["FleetApp"],
@@ -166,7 +172,13 @@ let executables: [Target] = [
 
 let tests: [Target] = [
     .testTarget(name: "StateCoreTests", dependencies: ["StateCore", "Locking"], swiftSettings: settings),
-    .testTarget(name: "StateCodingTests", dependencies: ["StateCoding"], swiftSettings: settings),
+    .testTarget(
+        name: "StateCodingTests",
+        dependencies: ["StateCoding", hashTrees],
+        // Read where they lie.
+        exclude: ["CBOR/Fixtures", "Hostile/Corpus"],
+        swiftSettings: settings
+    ),
     .testTarget(
         name: "SyncProtocolTests",
         dependencies: ["SyncProtocol", "StateCore", "StateCoding"],
@@ -195,7 +207,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "AppsTests",
-        dependencies: ["CounterApp", "FleetApp", "HostSampling", "StateCore"],
+        dependencies: ["CounterApp", "FleetApp", "HostSampling", "StateCore", "StateCoding"],
         swiftSettings: settings
     ),
 ]

@@ -69,9 +69,6 @@ extension CBORReader {
         }
     }
 
-    /// Counts are believed only so far: nested heads could each promise all the rest of the input.
-    private static let reservedMax = 1024
-
     private mutating func elements(depth: Int) throws(CodingFailure) -> [Value] {
         var elements: [Value] = []
         if isIndefinite {
@@ -79,7 +76,7 @@ extension CBORReader {
             while try !atBreak() { elements.append(try value(depth: depth)) }
         } else {
             let count = try arrayCount()
-            elements.reserveCapacity(min(count, Self.reservedMax))
+            elements.reserveCapacity(reserve(count, bytesEach: 1))
             for _ in 0..<count { elements.append(try value(depth: depth)) }
         }
         return elements
@@ -93,7 +90,7 @@ extension CBORReader {
             while try !atBreak() { entries.append((try value(depth: depth), try value(depth: depth))) }
         } else {
             let count = try mapCount()
-            entries.reserveCapacity(min(count, Self.reservedMax))
+            entries.reserveCapacity(reserve(count, bytesEach: 2))
             for _ in 0..<count { entries.append((try value(depth: depth), try value(depth: depth))) }
         }
         do throws(CodingFailure) {

@@ -5,6 +5,8 @@
 package struct CBORReader: Sendable {
     private let input: ArraySlice<UInt8>
     private var position: Int
+    /// How many bytes of the input no count has reserved memory for yet.
+    private var unreserved: Int
     /// What is accepted at most.
     package private(set) var limits: CodingLimits
 
@@ -13,6 +15,7 @@ package struct CBORReader: Sendable {
         input = bytes
         self.limits = limits
         position = bytes.startIndex
+        unreserved = bytes.count
     }
 
     /// A reader of these bytes, from the first on.
@@ -124,6 +127,15 @@ package struct CBORReader: Sendable {
     /// The number of a tag, whose content comes next.
     package mutating func tag() throws(CodingFailure) -> UInt64 {
         try argument(of: .tag, "a tag")
+    }
+
+    /// How many of so many items to make room for at once.
+    ///
+    /// Counts that are true reserve no byte of the input twice. Heads within each other could each promise all the rest.
+    mutating func reserve(_ count: Int, bytesEach: Int) -> Int {
+        let granted = min(count, unreserved / bytesEach)
+        unreserved -= granted * bytesEach
+        return granted
     }
 
     func failure(_ code: CodingFailure.Code, _ message: String) -> CodingFailure {

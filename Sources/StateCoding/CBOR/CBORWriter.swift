@@ -40,9 +40,23 @@ package struct CBORWriter: Sendable {
     /// A text, in the spelling that it has.
     package mutating func text(_ value: String) {
         var value = value
-        value.makeContiguousUTF8()
-        head(0x60, UInt64(value.utf8.count))
-        bytes.append(contentsOf: value.utf8)
+        value.withUTF8 { utf8 in
+            head(0x60, UInt64(utf8.count))
+            bytes.append(contentsOf: utf8)
+        }
+    }
+
+    /// A text in its canonical form.
+    mutating func canonicalText(_ value: String) {
+        var value = value
+        let isWritten = value.withUTF8 { utf8 in
+            // Every scalar below U+0300, whose UTF-8 starts with 0xCC, is in form C already: nearly all texts end here.
+            for byte in utf8 where byte >= 0xCC { return false }
+            head(0x60, UInt64(utf8.count))
+            bytes.append(contentsOf: utf8)
+            return true
+        }
+        if !isWritten { text(value.canonical) }
     }
 
     /// `true` or `false`.
@@ -85,7 +99,7 @@ package struct CBORWriter: Sendable {
     }
 
     /// Items that are CBOR already.
-    package mutating func encoded(_ alreadyCBOR: [UInt8]) {
+    package mutating func encoded(_ alreadyCBOR: some Collection<UInt8>) {
         bytes.append(contentsOf: alreadyCBOR)
     }
 
@@ -114,10 +128,18 @@ package struct CBORWriter: Sendable {
         }
     }
 
+    @inline(__always)
     private mutating func head(_ major: UInt8, _ argument: UInt64) {
+        if argument < 24 {
+            bytes.append(major | UInt8(truncatingIfNeeded: argument))
+        } else {
+            longHead(major, argument)
+        }
+    }
+
+    private mutating func longHead(_ major: UInt8, _ argument: UInt64) {
         switch argument {
-        case 0..<24: bytes.append(major | UInt8(truncatingIfNeeded: argument))
-        case 24...0xFF:
+        case ...0xFF:
             bytes.append(major | 24)
             bytes.append(UInt8(truncatingIfNeeded: argument))
         case 0x100...0xFFFF: bigEndian(major | 25, argument, count: 2)
@@ -131,6 +153,45 @@ package struct CBORWriter: Sendable {
         for shift in stride(from: (count - 1) * 8, through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: argument >> UInt64(shift)))
         }
+    }
+
+    /// How many bytes have been written.
+    var count: Int { bytes.count }
+
+    /// Takes back what was written behind a place.
+    mutating func truncate(to count: Int) {
+        bytes.removeLast(bytes.count - count)
+    }
+
+    /// Leaves room for the head of an array or map whose count is not known yet.
+    mutating func openContainer() {
+        bytes.append(0)
+    }
+
+    /// Writes the head of an array or map where room was left for it. All that follows moves if it needs more.
+    ///
+    /// - Returns: by how much.
+    @discardableResult
+    mutating func closeContainer(_ kind: CBORKind, at offset: Int, count: Int) -> Int {
+        let major: UInt8 = kind == .map ? 0xA0 : 0x80
+        if count < 24 {
+            bytes[offset] = major | UInt8(count)
+            return 0
+        }
+        var head = CBORWriter()
+        head.head(major, UInt64(count))
+        bytes.replaceSubrange(offset...offset, with: head.bytes)
+        return head.count - 1
+    }
+
+    /// Puts items that are CBOR already in front of what was written behind a place.
+    mutating func insert(_ alreadyCBOR: [UInt8], at offset: Int) {
+        bytes.insert(contentsOf: alreadyCBOR, at: offset)
+    }
+
+    /// Works on the bytes in place.
+    mutating func withBytes<Result>(_ body: (UnsafeMutableBufferPointer<UInt8>) -> Result) -> Result {
+        bytes.withUnsafeMutableBufferPointer { body($0) }
     }
 
     /// How many bytes the head of an item with this argument takes.

@@ -1,6 +1,10 @@
 extension CodingFailure {
     /// Any error that came out of a type's own coding at a place, as a failure that names the field.
     init(_ error: any Error, at place: Place) {
+        self.init(error, path: place.codingPath)
+    }
+
+    init(_ error: any Error, path codingPath: [any CodingKey]) {
         func path(_ codingPath: [any CodingKey]) -> [String] { codingPath.map(\.component) }
         switch error {
         case let failure as CodingFailure: self = failure
@@ -17,7 +21,7 @@ extension CodingFailure {
             let message = "\(type(of: value)) cannot be encoded: \(context.debugDescription)"
             self.init(.unencodable, message, path: path(context.codingPath))
         default:
-            self.init(.refusedByType, "\(error)", path: path(place.codingPath))
+            self.init(.refusedByType, "\(error)", path: path(codingPath))
         }
     }
 }

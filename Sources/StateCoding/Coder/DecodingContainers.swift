@@ -1,89 +1,83 @@
-struct TreeKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let map: ValueMap
-    let node: PathNode
-    let place: Place
+struct ItemKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: ItemDecoder
 
-    var codingPath: [any CodingKey] { place.codingPath }
+    var codingPath: [any CodingKey] { decoder.path }
 
     var allKeys: [Key] {
-        map.keys.compactMap { key in
+        decoder.keys.compactMap { key in
             key.textValue.flatMap { Key(stringValue: $0) } ?? key.intValue.flatMap { Key(intValue: $0) }
         }
     }
 
-    func contains(_ key: Key) -> Bool { found(key) != nil }
+    func contains(_ key: Key) -> Bool { decoder.field(key.component) != nil }
 
-    func decodeNil(forKey key: Key) throws -> Bool { try required(key).isNull }
+    func decodeNil(forKey key: Key) throws -> Bool { try decoder.requiredField(key.component).isNull }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decodeTree(type, from: required(key), at: Place(node: node, key: key))
+        var cursor = try decoder.requiredField(key.component)
+        return try decodeItem(type, &cursor, under: key, in: decoder)
     }
 
     /// A null is an absent value, unless the type has a null of its own (`Int??`).
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        guard let value = found(key), !value.isNull || type is any AnyOptional.Type else { return nil }
-        return try decodeTree(type, from: value, at: Place(node: node, key: key))
+        guard var cursor = decoder.field(key.component), !cursor.isNull || type is any AnyOptional.Type else {
+            return nil
+        }
+        return try decodeItem(type, &cursor, under: key, in: decoder)
     }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
-        try decoder(required(key), key).container(keyedBy: type)
+        try nested(decoder.requiredField(key.component), key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder(required(key), key).unkeyedContainer()
+        try nested(decoder.requiredField(key.component), key).unkeyedContainer()
     }
 
-    func superDecoder() throws -> any Decoder {
-        let key = DataKey.superKey
-        return decoder(found(key) ?? .null, key)
+    func superDecoder() throws -> any Decoder { superDecoder(DataKey.superKey) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(key) }
+
+    private func superDecoder(_ key: some CodingKey) -> any Decoder {
+        nested(decoder.field(key.component) ?? ItemCursor(source: DecodingSource(.null), offset: 0), key)
     }
 
-    func superDecoder(forKey key: Key) throws -> any Decoder {
-        decoder(found(key) ?? .null, key)
-    }
-
-    private func found(_ key: some CodingKey) -> Value? { map[.text(key.component)] }
-
-    private func required(_ key: Key) throws(CodingFailure) -> Value {
-        guard let value = found(key) else {
-            throw place.failure(.missingKey, "missing the key \"\(key.component)\"")
-        }
-        return value
-    }
-
-    private func decoder(_ value: Value, _ key: any CodingKey) -> TreeDecoder {
-        TreeDecoder(value: value, place: Place(node: node, key: key))
+    private func nested(_ cursor: ItemCursor, _ key: any CodingKey) -> ItemDecoder {
+        ItemDecoder(cursor, key: key, in: decoder)
     }
 }
 
-struct TreeUnkeyedDecodingContainer: UnkeyedDecodingContainer {
-    let elements: [Value]
-    let node: PathNode
-    let place: Place
+struct ItemUnkeyedDecodingContainer: UnkeyedDecodingContainer {
+    private var cursor: ItemCursor
+    private let elements: Int
+    private let node: PathNode
     private(set) var currentIndex = 0
 
-    init(elements: [Value], node: PathNode, place: Place) {
+    init(cursor: ItemCursor, elements: Int, node: PathNode) {
+        self.cursor = cursor
         self.elements = elements
         self.node = node
-        self.place = place
     }
 
-    var codingPath: [any CodingKey] { place.codingPath }
-    var count: Int? { elements.count }
-    var isAtEnd: Bool { currentIndex >= elements.count }
+    var codingPath: [any CodingKey] { node.path }
+    var count: Int? { elements }
+    var isAtEnd: Bool { currentIndex >= elements }
 
     /// Passes over a null only.
     mutating func decodeNil() throws -> Bool {
-        guard try current().isNull else { return false }
+        try requireElement()
+        guard cursor.takeNull() else { return false }
         currentIndex += 1
         return true
     }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        let result = try decodeTree(type, from: current(), at: currentPlace)
+        try requireElement()
+        var next = cursor
+        let result = try decodeItem(type, &next, under: key, in: node)
+        cursor = next
         currentIndex += 1
         return result
     }
@@ -97,46 +91,38 @@ struct TreeUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     mutating func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type
     ) throws -> KeyedDecodingContainer<Nested> {
-        let container = try decoder().container(keyedBy: type)
-        currentIndex += 1
+        let container = try nested().container(keyedBy: type)
+        pass()
         return container
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        let container = try decoder().unkeyedContainer()
-        currentIndex += 1
+        let container = try nested().unkeyedContainer()
+        pass()
         return container
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        let decoder = try decoder()
-        currentIndex += 1
+        let decoder = try nested()
+        pass()
         return decoder
     }
 
-    private var currentPlace: Place { Place(node: node, key: DataKey.index(currentIndex)) }
+    private var key: DataKey { .index(currentIndex) }
 
-    private func current() throws(CodingFailure) -> Value {
-        guard !isAtEnd else {
-            throw currentPlace.failure(.missingValue, "expected another element, but the array has \(elements.count)")
-        }
-        return elements[currentIndex]
+    private func requireElement() throws(CodingFailure) {
+        guard isAtEnd else { return }
+        let place = Place(node: node, key: key)
+        throw place.failure(.missingValue, "expected another element, but the array has \(elements)")
     }
 
-    private func decoder() throws -> TreeDecoder {
-        TreeDecoder(value: try current(), place: currentPlace)
+    private func nested() throws -> ItemDecoder {
+        try requireElement()
+        return ItemDecoder(cursor, key: key, in: node)
     }
-}
 
-struct TreeSingleValueDecodingContainer: SingleValueDecodingContainer {
-    let value: Value
-    let place: Place
-
-    var codingPath: [any CodingKey] { place.codingPath }
-
-    func decodeNil() -> Bool { value.isNull }
-
-    func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        try decodeTree(type, from: value, at: place)
+    private mutating func pass() {
+        cursor.skip()
+        currentIndex += 1
     }
 }

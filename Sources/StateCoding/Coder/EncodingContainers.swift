@@ -1,79 +1,97 @@
-struct TreeKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let encoder: TreeEncoder
+struct ItemKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoder: ItemEncoder
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     mutating func encodeNil(forKey key: Key) throws {
-        encoder.set(key.component, .value(.null))
+        try encoder.begin(key.component)
+        encoder.output.writer.null()
     }
 
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        try encoder.check()
-        encoder.set(key.component, .value(try encodeTree(value, at: Place(node: encoder.node, key: key))))
+        let state = encoder.state
+        do {
+            try encoder.begin(key.component)
+            try encodeItem(value, into: encoder.output, under: key, in: encoder)
+        } catch {
+            encoder.takeBack(to: state)
+            throw error
+        }
+    }
+
+    /// A field that is nil is left out, but its type counts.
+    mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
+        if let value { return try encode(value, forKey: key) }
+        if encoder.output.refusesClasses { try refuseClasses(T.self, at: Place(node: encoder, key: key)) }
     }
 
     mutating func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type,
         forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        child(key).container(keyedBy: type)
+        encoder.nested(key).container(keyedBy: type)
     }
 
     mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        child(key).unkeyedContainer()
+        encoder.nested(key).unkeyedContainer()
     }
 
-    mutating func superEncoder() -> any Encoder { child(DataKey.superKey) }
-    mutating func superEncoder(forKey key: Key) -> any Encoder { child(key) }
-
-    private func child(_ key: any CodingKey) -> TreeEncoder {
-        let child = TreeEncoder(place: Place(node: encoder.node, key: key))
-        encoder.set(key.component, .open(child))
-        return child
-    }
+    mutating func superEncoder() -> any Encoder { encoder.nested(DataKey.superKey) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key) }
 }
 
-struct TreeUnkeyedEncodingContainer: UnkeyedEncodingContainer {
-    let encoder: TreeEncoder
+struct ItemUnkeyedEncodingContainer: UnkeyedEncodingContainer {
+    let encoder: ItemEncoder
 
     var codingPath: [any CodingKey] { encoder.codingPath }
-    var count: Int { encoder.slots.count }
+    var count: Int { encoder.count }
 
     mutating func encodeNil() throws {
-        encoder.append(.value(.null))
+        try encoder.beginElement()
+        encoder.output.writer.null()
     }
 
     mutating func encode<T: Encodable>(_ value: T) throws {
-        try encoder.check()
-        encoder.append(.value(try encodeTree(value, at: place)))
+        let state = encoder.state
+        do {
+            let key = DataKey.index(count)
+            try encoder.beginElement()
+            try encodeItem(value, into: encoder.output, under: key, in: encoder)
+        } catch {
+            encoder.takeBack(to: state)
+            throw error
+        }
     }
 
     mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
-        child().container(keyedBy: type)
+        nested().container(keyedBy: type)
     }
 
-    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { child().unkeyedContainer() }
-    mutating func superEncoder() -> any Encoder { child() }
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nested().unkeyedContainer() }
+    mutating func superEncoder() -> any Encoder { nested() }
 
-    private var place: Place { Place(node: encoder.node, key: DataKey.index(count)) }
-
-    private func child() -> TreeEncoder {
-        let child = TreeEncoder(place: place)
-        encoder.append(.open(child))
-        return child
-    }
+    private func nested() -> ItemEncoder { encoder.nested(DataKey.index(count)) }
 }
 
-struct TreeSingleValueEncodingContainer: SingleValueEncodingContainer {
-    let encoder: TreeEncoder
+struct ItemSingleValueEncodingContainer: SingleValueEncodingContainer {
+    let encoder: ItemEncoder
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     mutating func encodeNil() throws {
-        try encoder.setSingle(.null)
+        try encoder.beginSingle()
+        encoder.output.writer.null()
     }
 
     mutating func encode<T: Encodable>(_ value: T) throws {
-        try encoder.setSingle(try encodeTree(value, at: encoder.place))
+        let state = encoder.state
+        do {
+            try encoder.beginSingle()
+            guard let parent = encoder.parent else { preconditionFailure("an encoder stands in no container") }
+            try encodeItem(value, into: encoder.output, under: encoder.key, in: parent)
+        } catch {
+            encoder.takeBack(to: state)
+            throw error
+        }
     }
 }

@@ -1,30 +1,46 @@
-/// What one run of a coder shares.
-final class CodingContext {
-    let limits: CodingLimits
-    /// Whether a class instance in the encoded tree is an error.
-    let refusesClasses: Bool
+/// An open container on the way from the root to the field at work.
+class PathNode {
+    /// `nil` for the root, which holds the whole value.
+    final let parent: PathNode?
+    final let key: (any CodingKey)?
+    /// How many containers are open, this one included.
+    final let depth: Int
+    final let limits: CodingLimits
 
-    init(limits: CodingLimits, refusesClasses: Bool = false) {
+    /// The root.
+    init(limits: CodingLimits) {
+        parent = nil
+        key = nil
+        depth = 0
         self.limits = limits
-        self.refusesClasses = refusesClasses
     }
 
-    var root: Place { Place(node: PathNode(parent: nil, key: nil, depth: 0, context: self), key: nil) }
-}
-
-/// An open container on the way from the root to the field at work.
-final class PathNode {
-    let parent: PathNode?
-    let key: (any CodingKey)?
-    /// How many containers are open, this one included.
-    let depth: Int
-    let context: CodingContext
-
-    init(parent: PathNode?, key: (any CodingKey)?, depth: Int, context: CodingContext) {
+    init(under key: (any CodingKey)?, in parent: PathNode) {
         self.parent = parent
         self.key = key
-        self.depth = depth
-        self.context = context
+        depth = parent.depth + 1
+        limits = parent.limits
+    }
+
+    /// The keys from the root to this container.
+    final var path: [any CodingKey] {
+        var reversed: [any CodingKey] = []
+        var next: PathNode? = self
+        while let node = next {
+            if let key = node.key { reversed.append(key) }
+            next = node.parent
+        }
+        return reversed.reversed()
+    }
+
+    /// - Throws: `tooDeep`.
+    final func checkDepth() throws(CodingFailure) {
+        guard depth > limits.depthMax else { return }
+        throw failure(.tooDeep, "expected at most \(limits.depthMax) levels, got more")
+    }
+
+    final func failure(_ code: CodingFailure.Code, _ message: String) -> CodingFailure {
+        CodingFailure(code, message, path: path.map(\.component))
     }
 }
 
@@ -34,57 +50,21 @@ struct Place {
     /// `nil` for the root.
     let key: (any CodingKey)?
 
-    var context: CodingContext { node.context }
+    /// Where a whole value stands.
+    static func root(_ limits: CodingLimits) -> Place { Place(node: PathNode(limits: limits), key: nil) }
 
-    var codingPath: [any CodingKey] {
-        var reversed = key.map { [$0] } ?? []
-        var next: PathNode? = node
-        while let node = next {
-            if let key = node.key { reversed.append(key) }
-            next = node.parent
-        }
-        return reversed.reversed()
-    }
+    var codingPath: [any CodingKey] { key.map { node.path + [$0] } ?? node.path }
 
     /// Opens a container here.
     ///
     /// - Throws: `tooDeep`.
     func open() throws(CodingFailure) -> PathNode {
-        let max = context.limits.depthMax
-        guard node.depth < max else { throw failure(.tooDeep, "expected at most \(max) levels, got more") }
-        return PathNode(parent: node, key: key, depth: node.depth + 1, context: context)
+        let opened = PathNode(under: key, in: node)
+        try opened.checkDepth()
+        return opened
     }
 
     func failure(_ code: CodingFailure.Code, _ message: String) -> CodingFailure {
         CodingFailure(code, message, path: codingPath.map(\.component))
     }
-}
-
-/// A key that comes from data rather than from a type.
-enum DataKey: CodingKey {
-    case index(Int)
-    case name(String)
-
-    init(stringValue: String) { self = .name(stringValue) }
-    init(intValue: Int) { self = .index(intValue) }
-
-    static func of(_ key: Value) -> DataKey { .name(key.textValue ?? JSON.text(of: key)) }
-    static var superKey: DataKey { .name("super") }
-
-    var stringValue: String {
-        switch self {
-        case .index(let index): "\(index)"
-        case .name(let name): name
-        }
-    }
-
-    var intValue: Int? {
-        guard case .index(let index) = self else { return nil }
-        return index
-    }
-}
-
-extension CodingKey {
-    /// The key as messages show it and maps keep it. An integer of the key is not used: the name is what readers know.
-    var component: String { stringValue }
 }

@@ -3,18 +3,24 @@ extension Value {
     /// The tag that says: present, though its content is null. A number of this project; readers that do not know it
     /// see null.
     static let presentTag: UInt64 = 21_332
+}
 
-    /// The value as the content of an optional.
-    var asPresent: Value {
-        switch self {
-        case .null, .tagged(Value.presentTag, _): .tagged(Value.presentTag, self)
-        default: self
-        }
-    }
+extension CBORWriter {
+    /// The head of the tag of presence.
+    private static let presentHead: [UInt8] = {
+        var writer = CBORWriter()
+        writer.tag(Value.presentTag)
+        return writer.bytes
+    }()
 
-    /// The content of an optional that is not null.
-    var presentContent: Value {
-        if case .tagged(Value.presentTag, let content) = self { content } else { self }
+    /// Marks the item behind a place as present, if it looks absent, or like the mark of another one.
+    ///
+    /// - Returns: whether a tag came in front of it.
+    fileprivate mutating func markPresent(at offset: Int) -> Bool {
+        let item = bytes[offset...]
+        guard item.first == 0xF6 || item.starts(with: Self.presentHead) else { return false }
+        insert(Self.presentHead, at: offset)
+        return true
     }
 }
 
@@ -22,9 +28,12 @@ protocol AnyOptional {}
 extension Optional: AnyOptional {}
 
 extension Optional: ShapedEncodable where Wrapped: Encodable {
-    func shape(at place: Place) throws -> Value {
-        guard let self else { return .null }
-        return try encodeTree(self, at: place).asPresent
+    func write(to output: EncodingOutput, at place: Place) throws {
+        guard let self else { return output.writer.null() }
+        let start = output.writer.count
+        try encodeItem(self, into: output, under: place.key, in: place.node)
+        // A reader counts a tag as a level.
+        if output.writer.markPresent(at: start) { _ = try place.open() }
     }
 
     static var partTypes: [Any.Type] { [Wrapped.self] }
@@ -35,13 +44,15 @@ extension Optional: ShapedEncodable where Wrapped: Encodable {
             // A replaced content may be null, before or now, which looks otherwise from outside.
             if case .replace = change.patch.form {} else { return change }
         }
-        return Change.replacing(try old.shape(at: place), with: try new.shape(at: place), path: path)
+        return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
     }
 }
 
 extension Optional: ShapedDecodable where Wrapped: Decodable {
-    static func unshape(_ value: Value, at place: Place) throws -> Self {
-        value == .null ? nil : .some(try decodeTree(Wrapped.self, from: value.presentContent, at: place))
+    static func read(_ cursor: inout ItemCursor, at place: Place) throws -> Self {
+        if cursor.takeNull() { return nil }
+        cursor.skipTag(Value.presentTag)
+        return try decodeItem(Wrapped.self, &cursor, under: place.key, in: place.node)
     }
 
     static func schemaShape(in probe: SchemaProbe) -> SchemaShape { .optional(probe.shape(of: Wrapped.self)) }

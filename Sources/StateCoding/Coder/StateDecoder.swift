@@ -17,20 +17,20 @@ public struct StateDecoder: Sendable {
     /// - Throws: what is wrong with the bytes (`truncated`, `malformed`, `trailingBytes`, ... with their offset) or with
     ///   a field (`missingKey`, `typeMismatch`, `outOfRange`, `refusedByType`, ... with its path).
     public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(CodingFailure) -> T {
-        var reader = CBORReader(bytes, limits: limits)
-        let value = try reader.value()
-        try reader.requireEnd()
-        return try decode(type, from: value)
+        try decode(type, from: try DecodingSource(bytes, limits: limits))
     }
 
     /// Decodes a tree.
     ///
     /// - Throws: what is wrong with a field, with its path.
     public func decode<T: Decodable>(_ type: T.Type, from value: Value) throws(CodingFailure) -> T {
-        let root = CodingContext(limits: limits).root
-        do {
-            return try decodeTree(type, from: value, at: root)
-        } catch {
+        try decode(type, from: DecodingSource(value))
+    }
+
+    private func decode<T: Decodable>(_ type: T.Type, from source: DecodingSource) throws(CodingFailure) -> T {
+        let root = Place.root(limits)
+        var cursor = ItemCursor(source: source, offset: 0)
+        do { return try decodeItem(type, &cursor, under: nil, in: root.node) } catch {
             throw CodingFailure(error, at: root)
         }
     }

@@ -19,14 +19,15 @@ public struct StateEncoder: Sendable {
     ///
     /// - Throws: `unencodable`, `tooDeep`, or `refusedByType` for an error of the type's own; each names the field.
     public func encode(_ value: some Encodable) throws(CodingFailure) -> [UInt8] {
-        try self.value(of: value).encoded
+        try encode(value, into: EncodingOutput())
     }
 
     /// The value as an untyped tree.
     ///
     /// - Throws: as `encode(_:)`.
     public func value(of value: some Encodable) throws(CodingFailure) -> Value {
-        try tree(of: value, in: CodingContext(limits: limits))
+        let root = Place.root(limits)
+        do { return try encodeTree(value, at: root) } catch { throw CodingFailure(error, at: root) }
     }
 
     /// Checks that all of the encoded tree are values.
@@ -36,14 +37,12 @@ public struct StateEncoder: Sendable {
     ///
     /// - Throws: `unencodable`, with the path of the first class instance.
     public func checkValueSemantics(of value: some Encodable) throws(CodingFailure) {
-        _ = try tree(of: value, in: CodingContext(limits: limits, refusesClasses: true))
+        _ = try encode(value, into: EncodingOutput(refusesClasses: true))
     }
 
-    private func tree(of value: some Encodable, in context: CodingContext) throws(CodingFailure) -> Value {
-        do {
-            return try encodeTree(value, at: context.root)
-        } catch {
-            throw CodingFailure(error, at: context.root)
-        }
+    private func encode(_ value: some Encodable, into output: EncodingOutput) throws(CodingFailure) -> [UInt8] {
+        let root = PathNode(limits: limits)
+        do { try encodeItem(value, into: output, under: nil, in: root) } catch { throw CodingFailure(error, path: []) }
+        return output.writer.bytes
     }
 }

@@ -5,11 +5,25 @@ struct Change {
 
     /// The change between two trees; `nil` if they are equal.
     static func replacing(_ old: Value, with new: Value, path: DigestPath) -> Change? {
-        guard let patch = Patch.difference(from: old, to: new) else { return nil }
+        Patch.difference(from: old, to: new).map { Change($0, from: old, to: new, path: path) }
+    }
+
+    /// The change of a part whose type writes itself by hand. It may write equal values in different orders (a set that is
+    /// handed the encoder does), so that a patch of its parts would only fit the very value that it was made from.
+    static func replacingWhole(_ old: Value, with new: Value, path: DigestPath) -> Change? {
+        old == new ? nil : Change(.replace(new), from: old, to: new, path: path)
+    }
+
+    private init(_ patch: Patch, from old: Value, to new: Value, path: DigestPath) {
         var summary = SummaryChange()
         summary.remove(old, at: path)
         summary.add(new, at: path)
-        return Change(patch: patch, summary: summary)
+        self.init(patch: patch, summary: summary)
+    }
+
+    init(patch: Patch, summary: SummaryChange) {
+        self.patch = patch
+        self.summary = summary
     }
 }
 

@@ -27,7 +27,7 @@ public enum Differ {
         to new: T,
         limits: CodingLimits = .standard
     ) throws(CodingFailure) -> Difference {
-        let root = CodingContext(limits: limits).root
+        let root = Place.root(limits)
         do {
             let change = try changeOfTree(from: old, to: new, at: root, path: .root)
             return Difference(patch: change?.patch ?? .none, summaryChange: change?.summary ?? SummaryChange())
@@ -48,5 +48,5 @@ func changeOfTree<T: Encodable>(from old: T, to new: T, at place: Place, path: D
     if before.isPlain && after.isPlain {
         return try before.change(to: after, path: path)
     }
-    return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
+    return Change.replacingWhole(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
 }

@@ -1,10 +1,13 @@
-/// Whether two values of one type are `==`; `nil` if the type has no `==`.
+/// A type that finds what changed without looking at all of it, so that comparing it by `==` before saves nothing.
+protocol SelfComparing {}
+
+/// Whether two values of one type are `==`; `nil` if the type has no `==`, or need not be asked.
 func areEqual<T>(_ left: T, _ right: T) -> Bool? {
     func compare<E: Equatable>(_ type: E.Type) -> Bool {
         // E is T, which the compiler cannot know; casting the values would cost more than most comparisons.
         unsafeBitCast(left, to: E.self) == unsafeBitCast(right, to: E.self)
     }
-    return (T.self as? any Equatable.Type).map { compare($0) }
+    return ShapedTypes.answer(for: T.self).equatable.map { compare($0) }
 }
 
 /// The `==` of a type, looked up once for many comparisons; `nil` if it has none.

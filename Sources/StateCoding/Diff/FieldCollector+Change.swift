@@ -3,44 +3,44 @@ extension FieldCollector {
     func change(to new: FieldCollector, path: DigestPath) throws -> Change? {
         var changes = PartChanges(path: path)
         var matched = 0
-        for (position, field) in new.fields.enumerated() {
-            if let old = self.field(field.name, near: position) {
+        for index in new.names.indices {
+            if let old = self.index(of: new.names[index], near: index) {
                 matched += 1
-                guard let change = try change(of: old, to: field, in: new, path: path) else { continue }
-                changes.change(field.key, change)
+                guard let change = try change(of: old, to: index, in: new, path: path) else { continue }
+                changes.change(new.key(index), change)
             } else {
-                changes.insert(field.key, try new.tree(of: field))
+                changes.insert(new.key(index), try new.tree(of: index))
             }
         }
-        if matched < fields.count {
-            for field in fields where new.field(field.name, near: 0) == nil {
-                changes.remove(field.key, try tree(of: field))
+        if matched < names.count {
+            for index in names.indices where new.index(of: names[index]) == nil {
+                changes.remove(key(index), try tree(of: index))
             }
         }
         if changes.isEmpty { return nil }
         // An enum that changed its case shares no key with what it was: both keys must never be there at once.
-        let sharesNothing = matched == 0 && !fields.isEmpty
+        let sharesNothing = matched == 0 && !names.isEmpty
         if sharesNothing || hasDoubles || new.hasDoubles {
             return Change.replacing(try tree(), with: try new.tree(), path: path)
         }
-        return try changes.finish(.map, from: fields.count, to: new.fields.count)
+        return try changes.finish(.map, from: names.count, to: new.names.count)
     }
 
     private func change(
-        of old: Field,
-        to new: Field,
+        of old: Int,
+        to new: Int,
         in other: FieldCollector,
         path: DigestPath
     ) throws -> Change? {
-        switch (old.content, new.content) {
+        switch (contents[old], other.contents[new]) {
         case (.null, .null): return nil
         case (.value(let before), .value(let after)):
-            if let compared = try compare(before, after, new, path) { return compared.change }
+            if let compared = try compare(before, after, names[old], path) { return compared.change }
         case (.fields(let before), .fields(let after)):
-            return try before.change(to: after, path: path.key(new.key))
+            return try before.change(to: after, path: path.key(key(old)))
         default: break
         }
-        return Change.replacing(try tree(of: old), with: try other.tree(of: new), path: path.key(new.key))
+        return Change.replacing(try tree(of: old), with: try other.tree(of: new), path: path.key(key(old)))
     }
 
     /// The outcome of comparing two values of one type.
@@ -50,39 +50,38 @@ extension FieldCollector {
     private func compare<T: Encodable>(
         _ old: T,
         _ new: any Encodable,
-        _ field: Field,
+        _ name: String,
         _ path: DigestPath
     ) throws -> Compared? {
-        guard type(of: new) == T.self, let new = new as? T else { return nil }
-        if areEqual(old, new) == true { return Compared(change: nil) }
-        let place = Place(node: node, key: DataKey.name(field.name))
-        return Compared(change: try changeOfTree(from: old, to: new, at: place, path: path.key(field.key)))
-    }
-
-    /// The field of a name. Two values of one type mostly have their fields at the same positions.
-    private func field(_ name: String, near position: Int) -> Field? {
-        if position < fields.count, fields[position].name == name { return fields[position] }
-        return fields.first { $0.name == name }
-    }
-
-    /// Whether a name comes twice, which leaves the later one in the encoding.
-    private var hasDoubles: Bool {
-        for (position, field) in fields.enumerated() {
-            for other in fields[(position + 1)...] where other.name == field.name { return true }
+        func compare<U: Encodable>(_ new: U) throws -> Compared? {
+            guard U.self == T.self else { return nil }
+            // They are one type, which the compiler cannot know.
+            let new = unsafeBitCast(new, to: T.self)
+            if areEqual(old, new) == true { return Compared(change: nil) }
+            let place = Place(node: node, key: DataKey.name(name))
+            let path = path.key(.text(name.canonical))
+            return Compared(change: try changeOfTree(from: old, to: new, at: place, path: path))
         }
-        return false
+        return try compare(new)
     }
 
-    private func tree(of field: Field) throws -> Value {
-        let place = Place(node: node, key: DataKey.name(field.name))
-        switch field.content {
-        case .null: return .null
-        case .value(let value): return try encodeTree(value, at: place)
-        case .fields(let nested): return try nested.tree()
+    private func key(_ index: Int) -> Value { .text(names[index].canonical) }
+
+    private func tree(of index: Int) throws -> Value {
+        try contents[index].tree(at: Place(node: node, key: DataKey.name(names[index])))
+    }
+
+    func tree() throws -> Value {
+        .map(ValueMap(try names.indices.map { (.text(names[$0]), try tree(of: $0)) }))
+    }
+}
+
+extension FieldCollector.Content {
+    func tree(at place: Place) throws -> Value {
+        switch self {
+        case .null: .null
+        case .value(let value): try encodeTree(value, at: place)
+        case .fields(let nested): try nested.tree()
         }
-    }
-
-    private func tree() throws -> Value {
-        .map(ValueMap(try fields.map { (.text($0.name), try tree(of: $0)) }))
     }
 }

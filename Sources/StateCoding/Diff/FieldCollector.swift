@@ -3,22 +3,26 @@
 /// Enums with payloads write theirs in a nested keyed container: collected likewise. Any other container makes the
 /// collection not plain, and the type is then encoded whole.
 final class FieldCollector: Encoder {
-    struct Field {
-        let name: String
-        let content: Content
-
-        var key: Value { .text(name.canonical) }
-    }
-
     enum Content {
         case null
         case value(any Encodable)
         case fields(FieldCollector)
     }
 
+    private struct Fields {
+        var names: [String] = []
+        var contents: [Content] = []
+        var nested: [FieldCollector] = []
+        /// A bit for each name.
+        var seen: UInt64 = 0
+    }
+
     let place: Place
     private(set) var node: PathNode
-    private(set) var fields: [Field] = []
+    /// Whether a name came twice, which leaves the later one in the encoding.
+    private(set) var hasDoubles = false
+    /// Nobody else reaches the fields; behind a pointer they are spared the checks for that.
+    private let fields: UnsafeMutablePointer<Fields>
     private var hasContainer = false
     private var isUnusual = false
     private var failure: CodingFailure?
@@ -26,7 +30,18 @@ final class FieldCollector: Encoder {
     private init(place: Place) {
         self.place = place
         node = place.node
+        fields = .allocate(capacity: 1)
+        fields.initialize(to: Fields())
     }
+
+    deinit {
+        fields.deinitialize(count: 1)
+        fields.deallocate()
+    }
+
+    /// The names of the fields, beside their contents: most are only compared.
+    var names: [String] { _read { yield fields.pointee.names } }
+    var contents: [Content] { _read { yield fields.pointee.contents } }
 
     /// Collects the fields of a value.
     convenience init(of value: some Encodable, at place: Place) throws {
@@ -41,10 +56,7 @@ final class FieldCollector: Encoder {
 
     /// Whether one keyed container is all that the type asked for.
     var isPlain: Bool {
-        hasContainer && !isUnusual
-            && fields.allSatisfy { field in
-                if case .fields(let nested) = field.content { nested.isPlain } else { true }
-            }
+        hasContainer && !isUnusual && fields.pointee.nested.allSatisfy(\.isPlain)
     }
 
     var codingPath: [any CodingKey] { place.codingPath }
@@ -53,7 +65,8 @@ final class FieldCollector: Encoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         if !hasContainer {
             do throws(CodingFailure) { node = try place.open() } catch { failure = error }
-            fields.reserveCapacity(16)
+            fields.pointee.names.reserveCapacity(16)
+            fields.pointee.contents.reserveCapacity(16)
         }
         hasContainer = true
         return KeyedEncodingContainer(FieldContainer(collector: self))
@@ -63,18 +76,30 @@ final class FieldCollector: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { unusual(at: place).singleValueContainer() }
 
     /// An encoder whose result nobody asks for, for what cannot be collected.
-    func unusual(at place: Place) -> TreeEncoder {
+    func unusual(at place: Place) -> ItemEncoder {
         isUnusual = true
-        return TreeEncoder(place: place)
+        return ItemEncoder(output: EncodingOutput(reserving: 0), key: place.key, in: place.node)
     }
 
     func collect(_ name: String, _ content: Content) {
-        fields.append(Field(name: name, content: content))
+        // Only names that share a bit are looked for.
+        let bit: UInt64 = 1 << UInt64((name.utf8.count &* 31 &+ Int(name.utf8.first ?? 0) &* 7) & 63)
+        if fields.pointee.seen & bit != 0, index(of: name) != nil { hasDoubles = true }
+        fields.pointee.seen |= bit
+        fields.pointee.names.append(name)
+        fields.pointee.contents.append(content)
+    }
+
+    /// Where the field of a name is. Two values of one type mostly have their fields at the same positions.
+    func index(of name: String, near position: Int = 0) -> Int? {
+        if position < names.count, names[position] == name { return position }
+        return names.firstIndex(of: name)
     }
 
     func nested(_ key: any CodingKey) -> FieldCollector {
         let nested = FieldCollector(place: Place(node: node, key: key))
         collect(key.component, .fields(nested))
+        fields.pointee.nested.append(nested)
         return nested
     }
 }
@@ -107,7 +132,7 @@ private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func superEncoder() -> any Encoder { unusual(DataKey.superKey) }
     mutating func superEncoder(forKey key: Key) -> any Encoder { unusual(key) }
 
-    private func unusual(_ key: any CodingKey) -> TreeEncoder {
+    private func unusual(_ key: any CodingKey) -> ItemEncoder {
         collector.unusual(at: Place(node: collector.node, key: key))
     }
 }

@@ -26,28 +26,20 @@ extension Patch {
 
     private static func difference(from old: ValueMap, to new: ValueMap) -> Patch? {
         var fields = KeyedEntries<FieldChange>()
-        var sharesKeys = false
-        var (left, right) = (0, 0)
-        while left < old.count || right < new.count {
-            let oldKey = left < old.count ? old.entries.keys[left] : nil
-            let newKey = right < new.count ? new.entries.keys[right] : nil
-            if let key = newKey, oldKey.map({ key.precedes($0) }) ?? true {
-                fields.append(key, .change(.replace(new.entries.elements[right])))
-                right += 1
-            } else if let key = oldKey, newKey.map({ key.precedes($0) }) ?? true {
-                fields.append(key, .remove)
-                left += 1
-            } else if let key = oldKey {
-                sharesKeys = true
-                let (before, after) = (old.entries.elements[left], new.entries.elements[right])
+        var removed = 0
+        ValueMap.Entries.differences(from: old.entries, to: new.entries) { key, before, after in
+            switch (before, after) {
+            case (let before?, let after?):
                 if let patch = difference(from: before, to: after) { fields.append(key, .change(patch)) }
-                left += 1
-                right += 1
+            case (nil, let after?): fields.append(key, .change(.replace(after)))
+            case (_, nil):
+                fields.append(key, .remove)
+                removed += 1
             }
         }
         if fields.count == 0 { return nil }
         // Nothing stayed: an enum that changed its case, above all, whose two keys must never be there at once.
-        if !sharesKeys && !old.isEmpty { return .replace(.map(new)) }
+        if removed == old.count && !old.isEmpty { return .replace(.map(new)) }
         return Patch(.fields(fields))
     }
 }

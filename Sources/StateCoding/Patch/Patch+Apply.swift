@@ -46,21 +46,20 @@ extension Patch {
         case .map(let map):
             for (key, change) in zip(fields.keys, fields.elements) {
                 guard case .change(let patch) = change else { continue }
-                let component = DataKey.of(key).component
-                if let element = map.entries.element(for: key) {
+                if let element = map.entries[key] {
                     do throws(CodingFailure) { try patch.check(against: element) } catch {
-                        throw error.inside(component)
+                        throw error.inside(DataKey.of(key).component)
                     }
                 } else {
                     guard case .replace = patch.form else {
                         let message = "expected the key to be there, as the patch changes a part of it"
-                        throw CodingFailure(.patchMismatch, message).inside(component)
+                        throw CodingFailure(.patchMismatch, message).inside(DataKey.of(key).component)
                     }
                 }
             }
         case .array(let elements):
             for (key, change) in zip(fields.keys, fields.elements) {
-                guard let index = key.intValue, elements.indices.contains(index), case .change(let patch) = change
+                guard let index = key.elementIndex, elements.indices.contains(index), case .change(let patch) = change
                 else { throw misfit("the element \(key.summary) of an array to change", value) }
                 do throws(CodingFailure) { try patch.check(against: elements[index]) } catch {
                     throw error.inside("\(index)")
@@ -92,7 +91,7 @@ extension Patch {
                 value = .map(map)
             } else if var elements = value.takeArray() {
                 for (key, change) in zip(fields.keys, fields.elements) {
-                    guard let index = key.intValue, case .change(let patch) = change else { continue }
+                    guard let index = key.elementIndex, case .change(let patch) = change else { continue }
                     patch.perform(on: &elements[index], at: summary == nil ? path : path.index(index), &summary)
                 }
                 value = .array(elements)
@@ -117,26 +116,24 @@ extension Patch {
         _ summary: inout SummaryChange?
     ) {
         let oldCount = map.count
-        var structural: [(key: Value, element: Value?)] = []
         for (key, change) in zip(fields.keys, fields.elements) {
-            let (index, found) = map.entries.position(of: key)
+            let (offset, found) = map.entries.position(of: key)
             switch (change, found) {
             case (.remove, false): break
             case (.remove, true):
-                summary?.remove(map.entries.elements[index], under: key, in: path)
-                structural.append((key, nil))
+                let (_, old) = map.entries.remove(at: offset)
+                summary?.remove(old, under: key, in: path)
             case (.change(let patch), true):
                 let inner = summary == nil ? path : path.key(key)
-                map.entries.update(at: index) { patch.perform(on: &$0, at: inner, &summary) }
+                patch.perform(on: &map.entries[offset: offset], at: inner, &summary)
             case (.change(let patch), false):
                 guard case .replace(let value) = patch.form else {
                     preconditionFailure("a patch of the absent key \(key.summary) passed the check")
                 }
                 summary?.add(value, under: key, in: path)
-                structural.append((key, value))
+                map.entries.insert(key, value)
             }
         }
-        map.entries.merge(structural)
         summary?.resize(.map, from: oldCount, to: map.count, at: path)
     }
 
@@ -161,6 +158,12 @@ extension Patch {
 }
 
 extension Value {
+    /// The key of a patch as an index. Only integers: `1.0` is another key than `1`, and would be the same index.
+    var elementIndex: Int? {
+        guard case .unsigned(let index) = self else { return nil }
+        return Int(exactly: index)
+    }
+
     /// Takes the map out, leaving null: in a function of its own, so that no copy of it stays alive meanwhile.
     fileprivate mutating func takeMap() -> ValueMap? {
         guard case .map(let map) = self else { return nil }

@@ -28,7 +28,7 @@ extension Patch {
         case (.splice(var splice), .fields(let fields)):
             // Changes of elements that the splice itself brought.
             for (key, change) in zip(fields.keys, fields.elements) {
-                guard let index = key.intValue, (splice.offset..<splice.insertedEnd).contains(index),
+                guard let index = key.elementIndex, (splice.offset..<splice.insertedEnd).contains(index),
                     case .change(let patch) = change,
                     (try? patch.apply(to: &splice.inserted[index - splice.offset])) != nil
                 else { return nil }
@@ -64,6 +64,8 @@ extension Patch {
         let before = kept.prefix(max(0, second.offset - first.offset))
         let after = kept.dropFirst(min(kept.count, second.removedEnd - first.offset))
         let more = max(0, first.offset - second.offset) + max(0, second.removedEnd - first.insertedEnd)
+        // Parts that never fitted any value may add up to more than an index can say; they stay apart.
+        guard first.removed <= Splice.indexMax - more else { return nil }
         return .splice(
             min(first.offset, second.offset),
             first.removed + more,

@@ -115,8 +115,9 @@ extension CBORReader {
 
     private mutating func index() throws(CodingFailure) -> Int {
         let value = try unsigned()
-        // Half of what an `Int` holds: two of them can be added.
-        guard value <= UInt64(Int.max / 2) else { throw failure(.outOfRange, "expected an index, got \(value)") }
+        guard value <= UInt64(Patch.Splice.indexMax) else {
+            throw failure(.outOfRange, "expected an index, got \(value)")
+        }
         return Int(value)
     }
 }

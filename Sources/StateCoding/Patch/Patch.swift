@@ -28,6 +28,9 @@ public struct Patch: Hashable, Sendable {
         var removed: Int
         var inserted: [Value]
 
+        /// Half of what an `Int` holds: two indexes can be added.
+        static let indexMax = Int.max / 2
+
         /// Where the removed elements end, before.
         var removedEnd: Int { offset + removed }
         /// Where the inserted elements end, after.

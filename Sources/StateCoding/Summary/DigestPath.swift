@@ -6,7 +6,7 @@ struct FNV1a: Equatable {
         state = (state ^ UInt64(byte)) &* 0x100_0000_01B3
     }
 
-    mutating func combine(_ bytes: [UInt8]) {
+    mutating func combine(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { combine(byte) }
     }
 
@@ -32,9 +32,9 @@ struct DigestPath: Equatable {
     func index(_ index: Int) -> DigestPath { step(0x49, Value(index).encoded) }
 
     /// The hash of a leaf at the end of the way.
-    func leaf(_ bytes: [UInt8]) -> UInt64 { step(0x56, bytes).hash.mixed }
+    func leaf(_ bytes: some Sequence<UInt8>) -> UInt64 { step(0x56, bytes).hash.mixed }
 
-    func step(_ mark: UInt8, _ bytes: [UInt8]) -> DigestPath {
+    func step(_ mark: UInt8, _ bytes: some Sequence<UInt8>) -> DigestPath {
         var next = self
         next.hash.combine(mark)
         next.hash.combine(bytes)

@@ -49,6 +49,12 @@ struct SummaryChange: Hashable, Sendable {
         bytes += other.bytes
     }
 
+    /// A leaf that is canonical already, in CBOR.
+    mutating func addLeaf(_ encoded: ArraySlice<UInt8>, at path: DigestPath) {
+        weigh(encoded.count)
+        digest &+= path.leaf(encoded)
+    }
+
     private mutating func count(_ value: Value, _ path: DigestPath, adding: Bool) {
         switch value {
         case .array(let elements):
@@ -85,7 +91,7 @@ struct SummaryChange: Hashable, Sendable {
         if adding { digest &+= hash } else { digest &-= hash }
     }
 
-    private mutating func weigh(_ count: Int, adding: Bool) {
+    mutating func weigh(_ count: Int, adding: Bool = true) {
         bytes += adding ? count : -count
     }
 }

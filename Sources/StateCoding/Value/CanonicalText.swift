@@ -11,7 +11,8 @@ extension String {
     /// the wire they must be one sequence of bytes.
     var canonical: String {
         // Every scalar below U+0300, whose UTF-8 starts with 0xCC, is in form C already: nearly all texts end here.
-        if utf8.allSatisfy({ $0 < 0xCC }) { return self }
+        var copy = self
+        if copy.withUTF8({ $0.allSatisfy { $0 < 0xCC } }) { return self }
         #if canImport(Darwin)
             return precomposedStringWithCanonicalMapping
         #else

@@ -1,43 +1,83 @@
 /// A map from any value to any value, in the order of the encoded keys (RFC 8949, section 4.2.1).
 ///
-/// Keys are kept in canonical form (text in NFC), so that one key has one spelling on every machine. Lookups take
-/// O(log n); copies are shared until one of them is changed.
-public struct ValueMap: Hashable, Sendable {
-    var entries: KeyedEntries<Value>
+/// Keys are kept in canonical form (text in NFC), so that one key has one spelling on every machine. Lookups and changes
+/// take O(log n), copies O(1): what was not changed since, they share, and comparing them passes over it.
+public struct ValueMap: Sendable {
+    typealias Entries = SortedTree<CanonicalOrder, Value>
 
-    init(entries: KeyedEntries<Value>) {
+    var entries: Entries
+
+    init(entries: Entries) {
         self.entries = entries
     }
 
     /// The empty map.
     public init() {
-        entries = KeyedEntries()
+        entries = Entries()
     }
 
     /// The map of these entries; of two with one key the later stays.
     public init(_ entries: some Sequence<(Value, Value)>) {
-        self.init()
-        for (key, value) in entries { self[key] = value }
+        self.entries = Entries(entries.lazy.map { ($0.0.canonical, $0.1) }) { _, later in later }
     }
 
     /// The map of entries whose keys must differ. O(n log n) in any order, O(n) when they are sorted.
     ///
     /// - Throws: `duplicateKey`.
     package init(unique entries: [(key: Value, element: Value)]) throws(CodingFailure) {
-        self.entries = try KeyedEntries(canonical: entries.map { ($0.key.canonical, $0.element) })
+        var builder = SortedTreeBuilder<CanonicalOrder, Value>(count: entries.count)
+        for (key, element) in entries {
+            guard builder.append(key.canonical, element) else {
+                self.entries = try Self.sorted(entries)
+                return
+            }
+        }
+        self.entries = builder.finish()
+    }
+
+    private static func sorted(_ entries: [(key: Value, element: Value)]) throws(CodingFailure) -> Entries {
+        var builder = SortedTreeBuilder<CanonicalOrder, Value>(count: entries.count)
+        let canonical = entries.map { (key: $0.key.canonical, element: $0.element) }
+        for (key, element) in canonical.sorted(by: { $0.key.precedes($1.key) }) {
+            guard builder.append(key, element) else {
+                throw CodingFailure(.duplicateKey, "the key \(key.summary) comes twice in one map; keys must differ")
+            }
+        }
+        return builder.finish()
     }
 
     /// The value of a key; setting `nil` removes it. (The value `.null` is a value.)
     public subscript(key: Value) -> Value? {
-        get { entries.element(for: key.canonical) }
-        set { entries.set(key.canonical, newValue) }
+        get { entries[key.canonical] }
+        _modify { yield &entries[key.canonical] }
     }
 
     /// The keys, in order.
-    public var keys: [Value] { entries.keys }
+    public var keys: [Value] { entries.map(\.key) }
 
     func mapValues(_ transform: (Value) -> Value) -> ValueMap {
         ValueMap(entries: entries.mapElements(transform))
+    }
+}
+
+/// The order of canonical keys by their encodings.
+enum CanonicalOrder: KeyOrder {
+    static func precedes(_ left: Value, _ right: Value) -> Bool { left.precedes(right) }
+}
+
+extension ValueMap: Hashable {
+    /// Whether both have equal values under equal keys.
+    public static func == (left: ValueMap, right: ValueMap) -> Bool {
+        left.entries.isEqual(to: right.entries, by: ==)
+    }
+
+    /// Hashes all entries. O(n).
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        for (key, element) in entries {
+            hasher.combine(key)
+            hasher.combine(element)
+        }
     }
 }
 
@@ -49,6 +89,19 @@ extension ValueMap: BidirectionalCollection {
         /// Whether a place comes first.
         public static func < (left: Index, right: Index) -> Bool { left.offset < right.offset }
     }
+
+    /// Goes through all entries, each in O(1).
+    public struct Iterator: IteratorProtocol {
+        var base: Entries.Iterator
+
+        /// The next entry.
+        public mutating func next() -> (key: Value, value: Value)? {
+            base.next().map { ($0.key, $0.element) }
+        }
+    }
+
+    /// Goes through the entries in the order of the encoded keys.
+    public func makeIterator() -> Iterator { Iterator(base: entries.makeIterator()) }
 
     /// The place of the first entry.
     public var startIndex: Index { Index(offset: 0) }
@@ -62,9 +115,10 @@ extension ValueMap: BidirectionalCollection {
     /// The place before.
     public func index(before index: Index) -> Index { Index(offset: index.offset - 1) }
 
-    /// The entry at a place in the order of the encoded keys.
+    /// The entry at a place in the order of the encoded keys. O(log n).
     public subscript(place: Index) -> (key: Value, value: Value) {
-        (entries.keys[place.offset], entries.elements[place.offset])
+        let (key, element) = entries.entry(at: place.offset)
+        return (key, element)
     }
 }
 

@@ -1,50 +1,11 @@
-/// A value without parts: it changes as a whole.
-protocol Primitive: ShapedEncodable, ShapedDecodable {
-    var tree: Value { get }
-    init?(tree: Value)
-    static var sample: Self { get }
-    /// What a message says was expected.
-    static var expected: String { get }
-    static var schemaShape: SchemaShape { get }
-}
-
-extension Primitive {
-    func shape(at place: Place) -> Value { tree }
-
-    static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) -> Change? {
-        Change.replacing(old.tree, with: new.tree, path: path)
-    }
-
-    static func unshape(_ value: Value, at place: Place) throws -> Self {
-        let content = value.untagged
-        if let result = Self(tree: content) { return result }
-        if content.isNull { throw place.failure(.missingValue, "expected \(expected), got null") }
-        let isNumber = sample.tree.doubleValue != nil && content.doubleValue != nil
-        let code: CodingFailure.Code = isNumber ? .outOfRange : .typeMismatch
-        throw place.failure(
-            code,
-            "expected \(isNumber ? "\(expected) that fits \(Self.self)" : expected), got \(content.summary)"
-        )
-    }
-
-    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { schemaShape }
-}
-
-extension Value {
-    /// The content, whatever tags are around it: a tag says how to read a value, not what it holds.
-    var untagged: Value {
-        var value = self
-        while case .tagged(_, let content) = value { value = content }
-        return value
-    }
-}
-
 extension Bool: Primitive {
     var tree: Value { .bool(self) }
     init?(tree: Value) {
         guard let value = tree.boolValue else { return nil }
         self = value
     }
+    func write(to writer: inout CBORWriter) { writer.bool(self) }
+    static func readUsual(_ cursor: inout ItemCursor) -> Bool? { cursor.takeBool() }
     static var sample: Bool { false }
     static var expected: String { "a bool" }
     static var schemaShape: SchemaShape { .bool }
@@ -56,6 +17,8 @@ extension String: Primitive {
         guard let value = tree.textValue else { return nil }
         self = value
     }
+    func write(to writer: inout CBORWriter) { writer.text(self) }
+    static func readUsual(_ cursor: inout ItemCursor) -> String? { cursor.takeText() }
     static var sample: String { "" }
     static var expected: String { "a text" }
     static var schemaShape: SchemaShape { .text }
@@ -67,6 +30,10 @@ extension Primitive where Self: FixedWidthInteger {
         guard let value = tree.integer(Self.self) else { return nil }
         self = value
     }
+    func write(to writer: inout CBORWriter) {
+        if Self.isSigned { writer.integer(Int64(truncatingIfNeeded: self)) } else { writer.unsigned(UInt64(self)) }
+    }
+    static func readUsual(_ cursor: inout ItemCursor) -> Self? { cursor.takeInteger() }
     static var sample: Self { 0 }
     static var expected: String { "an integer" }
     static var schemaShape: SchemaShape { .integer }
@@ -92,8 +59,9 @@ extension Double: Primitive {
         case .unsigned(let value):
             guard let value = Double(exactly: value) else { return nil }
             self = value
-        case .negative:
-            guard let value = tree.integer(Int64.self).flatMap({ Double(exactly: $0) }) else { return nil }
+        case .negative, .tagged:
+            let exact = tree.integer(Int64.self).map { Double(exactly: $0) }
+            guard let value = exact ?? Double(nearest: tree) else { return nil }
             self = value
         case .text(let word):
             guard let value = JSON.nonFinite(word) else { return nil }
@@ -101,6 +69,8 @@ extension Double: Primitive {
         default: return nil
         }
     }
+    func write(to writer: inout CBORWriter) { writer.float(self) }
+    static func readUsual(_ cursor: inout ItemCursor) -> Double? { cursor.takeFloat() }
     static var sample: Double { 0 }
     static var expected: String { "a number" }
     static var schemaShape: SchemaShape { .float }
@@ -114,6 +84,7 @@ extension Float: Primitive {
         self = Float(value)
         if isInfinite && value.isFinite { return nil }
     }
+    func write(to writer: inout CBORWriter) { writer.float(Double(self)) }
     static var sample: Float { 0 }
     static var expected: String { "a number" }
     static var schemaShape: SchemaShape { .float }

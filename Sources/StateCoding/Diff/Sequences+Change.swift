@@ -1,11 +1,11 @@
 extension Array where Element: Encodable {
     static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) throws -> Change? {
         guard Element.self != UInt8.self, let same = equality(of: Element.self) else {
-            return Change.replacing(try old.shape(at: place), with: try new.shape(at: place), path: path)
+            return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
         }
         guard let edit = ArrayEdit(from: old, to: new, by: same) else { return nil }
         let node = try place.open()
-        func trees(_ array: Self, _ range: Range<Int>) throws -> [Value] {
+        func trees(_ array: Self, _ range: Range<Int>) throws -> [StateCoding.Value] {
             try range.map { try encodeTree(array[$0], at: Place(node: node, key: DataKey.index($0))) }
         }
         switch edit {
@@ -39,48 +39,11 @@ extension Array where Element: Encodable {
     }
 }
 
-extension Dictionary where Key: Encodable, Value: Encodable {
-    static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) throws -> Change? {
-        let node = try place.open()
-        let same = equality(of: Value.self)
-        func tree(_ key: Key) throws -> Tree { try encodeTree(key, at: place).canonical }
-        func tree(_ value: Value, _ key: Tree) throws -> Tree {
-            try encodeTree(value, at: Place(node: node, key: DataKey.of(key)))
-        }
-        var changes = PartChanges(path: path)
-        var matched = 0
-        for (key, after) in new {
-            if let index = old.index(forKey: key) {
-                matched += 1
-                let before = old[index].value
-                if let same, same(before, after) { continue }
-                let key = try tree(key)
-                let place = Place(node: node, key: DataKey.of(key))
-                let change = try changeOfTree(from: before, to: after, at: place, path: path.key(key))
-                if let change { changes.change(key, change) }
-            } else {
-                let key = try tree(key)
-                changes.insert(key, try tree(after, key))
-            }
-        }
-        if matched == 0 && !old.isEmpty {
-            return Change.replacing(try old.shape(at: place), with: try new.shape(at: place), path: path)
-        }
-        if matched < old.count {
-            for (key, before) in old where new.index(forKey: key) == nil {
-                let key = try tree(key)
-                changes.remove(key, try tree(before, key))
-            }
-        }
-        return try changes.finish(.map, from: old.count, to: new.count)
-    }
-}
-
-extension Set where Element: Encodable {
+extension SetCollection {
     /// As sets are sorted by encoding, what came and went are splices here and there.
     static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) throws -> Change? {
         if old == new { return nil }
-        let (before, after) = (try old.shape(at: place), try new.shape(at: place))
+        let (before, after) = (try encodeTree(old, at: place), try encodeTree(new, at: place))
         guard case .array(let oldElements) = before, case .array(let newElements) = after,
             let splices = ArrayEdit.sortedSplices(from: oldElements, to: newElements)
         else { return Change.replacing(before, with: after, path: path) }

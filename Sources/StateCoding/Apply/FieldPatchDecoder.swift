@@ -1,0 +1,194 @@
+/// A `Decoder` that answers with the fields of an old value, changed where a patch changes them: the mirror of
+/// `FieldCollector`.
+///
+/// A field that the patch does not touch is handed over as it is, if the type asks for the type that it wrote. Whatever
+/// is asked for in another way is answered from the tree of the patched value.
+final class FieldPatchDecoder: PathNode, Decoder {
+    typealias Changes = KeyedEntries<Patch.FieldChange>
+
+    private let fields: FieldCollector
+    private let changes: Changes
+    /// The names of what changes; keys that are no texts are no fields.
+    private let changed: [String?]
+
+    init(_ fields: FieldCollector, _ changes: Changes, under key: (any CodingKey)?, in node: PathNode) {
+        self.fields = fields
+        self.changes = changes
+        changed = changes.keys.map(\.textValue)
+        super.init(under: key, in: node)
+    }
+
+    var codingPath: [any CodingKey] { path }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    /// Has a type decode itself.
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        do { return try T(from: self) } catch { throw CodingFailure(error, path: path) }
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try checkDepth()
+        return KeyedDecodingContainer(FieldPatchContainer<Key>(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try patchedTree().unkeyedContainer() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { try patchedTree().singleValueContainer() }
+
+    private func patchedTree() throws -> ItemDecoder {
+        var tree = try fields.tree()
+        try Patch(.fields(changes)).apply(to: &tree)
+        return ItemDecoder(ItemCursor(source: DecodingSource(tree), offset: 0), key: key, in: parent ?? self)
+    }
+
+    // MARK: Parts
+
+    /// What a key stands for.
+    private enum Part {
+        case absent
+        case old(FieldCollector.Content)
+        case changed(FieldCollector.Content, Patch)
+        case new(Value)
+    }
+
+    private func part(_ name: String) throws(CodingFailure) -> Part {
+        let old = fields.index(of: name).map { fields.contents[$0] }
+        switch (change(name), old) {
+        case (nil, nil), (.remove?, _): return .absent
+        case (nil, let old?): return .old(old)
+        case (.change(let patch)?, _):
+            if case .replace(let value) = patch.form { return .new(value) }
+            if let old { return .changed(old, patch) }
+            let message = "expected the key to be there, as the patch changes a part of it"
+            throw Place(node: self, key: DataKey.name(name)).failure(.patchMismatch, message)
+        }
+    }
+
+    private func change(_ name: String) -> Patch.FieldChange? {
+        changed.firstIndex(of: name).map { changes.elements[$0] }
+    }
+
+    /// The names of the fields that are there.
+    var names: [String] {
+        var names = fields.names.filter { change($0) != .remove }
+        for (name, change) in zip(changed, changes.elements) where change != .remove {
+            if let name, fields.index(of: name) == nil { names.append(name) }
+        }
+        return names
+    }
+
+    func contains(_ name: String) -> Bool {
+        guard let part = try? part(name) else { return true }
+        if case .absent = part { return false }
+        return true
+    }
+
+    func isNull(_ name: String) throws -> Bool {
+        switch try part(name) {
+        case .absent: throw missing(name)
+        case .old(.null): true
+        case .old(.value(let value)): try encodeTree(value, at: Place(node: self, key: DataKey.name(name))).isNull
+        case .new(let value): value.isNull
+        case .old(.fields), .changed: false
+        }
+    }
+
+    func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
+        switch try part(name) {
+        case .absent: throw missing(name)
+        case .old(.value(let value)): try isSame(value, type) ? same(value, as: type) : fromTree(type, name)
+        case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).decode(type)
+        case .changed(.fields(let nested), let patch):
+            if case .fields(let changes) = patch.form {
+                try fieldPatch(nested, changes, name).decode(type)
+            } else {
+                try fromTree(type, name)
+            }
+        case .changed(.value(let value), let patch): try changed(value, patch, type, name) ?? fromTree(type, name)
+        case .old(.null), .changed(.null, _), .new: try fromTree(type, name)
+        }
+    }
+
+    /// `nil` if the field is absent, or null and the type has no null of its own.
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, _ name: String) throws -> T? {
+        switch try part(name) {
+        case .absent, .old(.null): return nil
+        case .new(let value): if value.isNull, !(type is any AnyOptional.Type) { return nil }
+        case .old(.value(let value)):
+            if isSame(value, type) { return same(value, as: type) }
+            if !(type is any AnyOptional.Type), try isNull(name) { return nil }
+        case .old(.fields), .changed: break
+        }
+        return try decode(type, name)
+    }
+
+    /// The container of an enum's payload, above all.
+    func nested<Nested: CodingKey>(_ type: Nested.Type, _ name: String) throws -> KeyedDecodingContainer<Nested> {
+        switch try part(name) {
+        case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).container(keyedBy: type)
+        case .changed(.fields(let nested), let patch):
+            if case .fields(let changes) = patch.form {
+                try fieldPatch(nested, changes, name).container(keyedBy: type)
+            } else {
+                try tree(name).container(keyedBy: type)
+            }
+        default: try tree(name).container(keyedBy: type)
+        }
+    }
+
+    /// A decoder of a part's tree; of null, if there is none.
+    func tree(_ name: String) throws -> ItemDecoder {
+        let place = Place(node: self, key: DataKey.name(name))
+        let source = DecodingSource(try value(of: part(name), at: place) ?? .null)
+        return ItemDecoder(ItemCursor(source: source, offset: 0), key: place.key, in: self)
+    }
+
+    private func fieldPatch(_ nested: FieldCollector, _ changes: Changes, _ name: String) -> FieldPatchDecoder {
+        FieldPatchDecoder(nested, changes, under: DataKey.name(name), in: self)
+    }
+
+    private func value(of part: Part, at place: Place) throws -> Value? {
+        switch part {
+        case .absent: return nil
+        case .new(let value): return value
+        case .old(let content): return try content.tree(at: place)
+        case .changed(let content, let patch):
+            var tree = try content.tree(at: place)
+            try patch.apply(to: &tree)
+            return tree
+        }
+    }
+
+    private func fromTree<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
+        let place = Place(node: self, key: DataKey.name(name))
+        guard let value = try value(of: part(name), at: place) else { throw missing(name) }
+        return try decodeTree(type, from: value, at: place)
+    }
+
+    /// Whether a value was written as the type that is asked for now.
+    private func isSame(_ value: any Encodable, _ type: Any.Type) -> Bool { Swift.type(of: value) == type }
+
+    /// The value as that type.
+    private func same<T>(_ value: any Encodable, as type: T.Type) -> T {
+        func serve<E: Encodable>(_ value: E) -> T {
+            // The types are one, which the compiler cannot know.
+            unsafeBitCast(value, to: T.self)
+        }
+        return serve(value)
+    }
+
+    /// The value with a patch applied; `nil` if it was written as another type.
+    private func changed<T: Decodable>(
+        _ value: any Encodable,
+        _ patch: Patch,
+        _ type: T.Type,
+        _ name: String
+    ) throws -> T? {
+        let place = Place(node: self, key: DataKey.name(name))
+        func apply<C: Codable>(_ value: C) throws -> T? {
+            C.self == T.self ? unsafeBitCast(try patch.applied(to: value, at: place), to: T.self) : nil
+        }
+        return try (value as? any Codable).flatMap { try apply($0) }
+    }
+
+    private func missing(_ name: String) -> CodingFailure { failure(.missingKey, "missing the key \"\(name)\"") }
+}

@@ -1,0 +1,79 @@
+internal import HashTreeCollections
+
+/// A type shaped here whose parts can be patched one by one.
+protocol PartiallyPatched: Codable {
+    /// The value as a patch of its parts makes it.
+    func patched(by patch: Patch, at place: Place) throws -> Self
+}
+
+extension Optional: PartiallyPatched where Wrapped: Codable {
+    func patched(by patch: Patch, at place: Place) throws -> Self {
+        guard let self else { throw Patch.misfit("a value whose part can change", "null", at: place) }
+        return try patch.applied(to: self, at: place)
+    }
+}
+
+extension Array: PartiallyPatched where Element: Codable {
+    func patched(by patch: Patch, at place: Place) throws -> [Element] {
+        if Element.self == UInt8.self { throw Patch.misfit("a map or an array", "\(count) bytes", at: place) }
+        let node = try place.open()
+        var result = self
+        switch patch.form {
+        case .fields(let fields):
+            for (key, change) in zip(fields.keys, fields.elements) {
+                guard let index = key.elementIndex, indices.contains(index), case .change(let patch) = change else {
+                    throw Patch.misfit(
+                        "the element \(key.summary) of an array to change",
+                        "\(count) elements",
+                        at: place
+                    )
+                }
+                let place = Place(node: node, key: DataKey.index(index))
+                result[index] = try patch.applied(to: self[index], at: place)
+            }
+        case .splice(let splice):
+            guard splice.removedEnd <= count else {
+                throw Patch.misfit("at least \(splice.removedEnd) elements to splice", "\(count)", at: place)
+            }
+            let inserted = try splice.inserted.enumerated().map { position, value in
+                let place = Place(node: node, key: DataKey.index(splice.offset + position))
+                return try decodeTree(Element.self, from: value, at: place)
+            }
+            result.replaceSubrange(splice.offset..<splice.removedEnd, with: inserted)
+        case .replace, .sequence: preconditionFailure("a whole value is no patch of parts")
+        }
+        return result
+    }
+}
+
+extension KeyedCollection where Self: KeyedDecodable & PartiallyPatched, Content: Codable {
+    func patched(by patch: Patch, at place: Place) throws -> Self {
+        guard case .fields(let fields) = patch.form else {
+            throw Patch.misfit("an array to splice", "a map of \(count)", at: place)
+        }
+        let node = try place.open()
+        var result = self
+        for (key, change) in zip(fields.keys, fields.elements) {
+            guard case .change(let patch) = change else {
+                // What cannot be a key is not there, and need not be removed.
+                if let key = try? Self.key(of: key, at: place) { result[key] = nil }
+                continue
+            }
+            let key = try Self.key(of: key, at: place)
+            let place = Place(node: node, key: DataKey.of(key, at: place))
+            try result.update(key) { old in
+                if case .replace(let value) = patch.form {
+                    return try decodeTree(Content.self, from: value, at: place)
+                }
+                if let old { return try patch.applied(to: old, at: place) }
+                let message = "expected the key to be there, as the patch changes a part of it"
+                throw place.failure(.patchMismatch, message)
+            }
+        }
+        return result
+    }
+}
+
+extension Dictionary: PartiallyPatched where Key: Codable, Value: Codable {}
+extension TreeDictionary: PartiallyPatched where Key: Codable, Value: Codable {}
+extension Table: PartiallyPatched where Key: Codable, Row: Codable {}

@@ -1,0 +1,40 @@
+/// A key that comes from data rather than from a type.
+enum DataKey: CodingKey {
+    /// The index of an array.
+    case index(Int)
+    /// An integer that is the key of a map.
+    case number(Int)
+    case name(String)
+
+    init(stringValue: String) { self = .name(stringValue) }
+    init(intValue: Int) { self = .index(intValue) }
+
+    static func of(_ key: Value) -> DataKey { .name(JSON.name(ofKey: key)) }
+
+    /// The key of a collection.
+    static func of<Key>(_ key: Key, at place: Place) -> DataKey {
+        if let text = key as? String { return .name(text) }
+        if let number = key as? Int { return .number(number) }
+        let tree = (key as? any Encodable).flatMap { try? encodeTree($0, at: place) }
+        return tree.map { of($0) } ?? .name("\(key)")
+    }
+
+    static var superKey: DataKey { .name("super") }
+
+    var stringValue: String {
+        switch self {
+        case .index(let index), .number(let index): "\(index)"
+        case .name(let name): name
+        }
+    }
+
+    var intValue: Int? {
+        guard case .index(let index) = self else { return nil }
+        return index
+    }
+}
+
+extension CodingKey {
+    /// The key as messages show it and maps keep it. An integer of the key is not used: the name is what readers know.
+    var component: String { stringValue }
+}

@@ -1,0 +1,54 @@
+/// A value without parts: it changes as a whole.
+protocol Primitive: ShapedEncodable, ShapedDecodable {
+    var tree: Value { get }
+    /// Takes all forms in which the value may come.
+    init?(tree: Value)
+    /// Writes the value as one item.
+    func write(to writer: inout CBORWriter)
+    /// Reads the form in which the value is usually written, and moves behind it; `nil` for any other.
+    static func readUsual(_ cursor: inout ItemCursor) -> Self?
+    static var sample: Self { get }
+    /// What a message says was expected.
+    static var expected: String { get }
+    static var schemaShape: SchemaShape { get }
+}
+
+extension Primitive {
+    func write(to writer: inout CBORWriter) { writer.value(tree) }
+    func write(to output: EncodingOutput, at place: Place) { write(to: &output.writer) }
+
+    static func readUsual(_ cursor: inout ItemCursor) -> Self? { nil }
+
+    static func read(_ cursor: inout ItemCursor, at place: Place) throws -> Self {
+        if let usual = readUsual(&cursor) { return usual }
+        return try unshape(cursor.value(), at: place)
+    }
+
+    private static func unshape(_ value: Value, at place: Place) throws -> Self {
+        // A tag says how to read a value; who does not know it reads the content.
+        if let result = Self(tree: value) ?? Self(tree: value.untagged) { return result }
+        let content = value.untagged
+        if content.isNull { throw place.failure(.missingValue, "expected \(expected), got null") }
+        let isNumber = sample.tree.doubleValue != nil && content.doubleValue != nil
+        let code: CodingFailure.Code = isNumber ? .outOfRange : .typeMismatch
+        throw place.failure(
+            code,
+            "expected \(isNumber ? "\(expected) that fits \(Self.self)" : expected), got \(content.summary)"
+        )
+    }
+
+    static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) -> Change? {
+        Change.replacing(old.tree, with: new.tree, path: path)
+    }
+
+    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { schemaShape }
+}
+
+extension Value {
+    /// The content, whatever tags are around it.
+    var untagged: Value {
+        var value = self
+        while case .tagged(_, let content) = value { value = content }
+        return value
+    }
+}

@@ -1,0 +1,43 @@
+// The usual elements of large arrays, without finding out for each one what it is. These stand outside of `Array`, so that
+// they are compiled for each of the types.
+
+/// Writes the elements, if they are of such a type.
+func writePrimitives<Element>(_ elements: [Element], to output: EncodingOutput) -> Bool {
+    if Element.self == Int.self { return write(unsafeBitCast(elements, to: [Int].self), to: output) }
+    if Element.self == Double.self { return write(unsafeBitCast(elements, to: [Double].self), to: output) }
+    if Element.self == String.self { return write(unsafeBitCast(elements, to: [String].self), to: output) }
+    return false
+}
+
+/// Reads so many elements, if they are of such a type.
+func readPrimitives<Element>(
+    _ type: Element.Type,
+    _ count: Int,
+    _ cursor: inout ItemCursor,
+    in node: PathNode
+) throws -> [Element]? {
+    if type == Int.self { return unsafeBitCast(try read(Int.self, count, &cursor, node), to: [Element].self) }
+    if type == Double.self { return unsafeBitCast(try read(Double.self, count, &cursor, node), to: [Element].self) }
+    if type == String.self { return unsafeBitCast(try read(String.self, count, &cursor, node), to: [Element].self) }
+    return nil
+}
+
+private func write<P: Primitive>(_ elements: [P], to output: EncodingOutput) -> Bool {
+    for element in elements { element.write(to: &output.writer) }
+    return true
+}
+
+private func read<P: Primitive>(
+    _ type: P.Type,
+    _ count: Int,
+    _ cursor: inout ItemCursor,
+    _ node: PathNode
+) throws -> [P] {
+    var result: [P] = []
+    result.reserveCapacity(cursor.reservation(of: type, count))
+    for index in 0..<count {
+        let usual = P.readUsual(&cursor)
+        result.append(try usual ?? P.read(&cursor, at: Place(node: node, key: DataKey.index(index))))
+    }
+    return result
+}

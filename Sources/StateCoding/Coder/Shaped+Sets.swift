@@ -1,0 +1,43 @@
+internal import HashTreeCollections
+
+/// A collection of different elements in no order of its own: an array sorted by the encodings of the elements.
+protocol SetCollection: ShapedEncodable, Collection, Equatable where Element: Encodable {}
+
+extension SetCollection {
+    func write(to output: EncodingOutput, at place: Place) throws {
+        let node = try place.open()
+        var elements = EncodedKeys(reserving: count, refusesClasses: output.refusesClasses)
+        for (index, element) in enumerated() {
+            try elements.append(element, at: Place(node: node, key: DataKey.index(index)))
+        }
+        guard elements.sort() else {
+            throw place.failure(.unencodable, "two elements of the set have one encoding, so one would be lost")
+        }
+        output.writer.array(count: count)
+        elements.forEach { element, _ in output.writer.encoded(element) }
+    }
+
+    static var partTypes: [Any.Type] { [Element.self] }
+}
+
+extension Set: ShapedEncodable, SetCollection where Element: Encodable {}
+
+extension Set: ShapedDecodable where Element: Decodable {
+    static func read(_ cursor: inout ItemCursor, at place: Place) throws -> Set<Element> {
+        Set(try [Element].read(&cursor, at: place))
+    }
+
+    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { .array(probe.shape(of: Element.self)) }
+    static var sample: Set<Element> { [] }
+}
+
+extension TreeSet: ShapedEncodable, SetCollection where Element: Encodable {}
+
+extension TreeSet: ShapedDecodable where Element: Decodable {
+    static func read(_ cursor: inout ItemCursor, at place: Place) throws -> TreeSet<Element> {
+        TreeSet(try [Element].read(&cursor, at: place))
+    }
+
+    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { .array(probe.shape(of: Element.self)) }
+    static var sample: TreeSet<Element> { [] }
+}
