@@ -86,14 +86,26 @@ struct JSONParser {
             try digits()
         }
         let text = String(decoding: input[start..<position], as: UTF8.self)
-        if isInteger {
-            if let unsigned = UInt64(text) { return .unsigned(unsigned) }
-            if let signed = Int64(text) { return Value(signed) }
-        }
+        if isInteger, let integer = Self.integer(text) { return integer }
         guard let value = Double(text), value.isFinite else {
             throw failure(.outOfRange, "expected a number that 64 bits can hold, got a larger one", at: start)
         }
-        return .float(value)
+        return Self.exact(text, isInteger: isInteger, nearest: value)
+    }
+
+    /// The integer, if it has a plain one in CBOR.
+    private static func integer(_ text: String) -> Value? {
+        if let unsigned = UInt64(text) { return .unsigned(unsigned) }
+        guard text.hasPrefix("-"), let magnitude = UInt64(text.dropFirst()), magnitude > 0 else { return nil }
+        return .negative(magnitude - 1)
+    }
+
+    /// The float, unless its shortest digits say another number: then the digits count.
+    private static func exact(_ text: String, isInteger: Bool, nearest value: Double) -> Value {
+        // A `Double` keeps 15 digits, wherever it has its full precision.
+        if (text.utf8.count <= 16 && value.isNormal) || text == "\(value)" { return .float(value) }
+        guard let number = DecimalNumber(text), number != DecimalNumber(.float(value)) else { return .float(value) }
+        return isInteger ? number.integer ?? .float(value) : number.fraction
     }
 
     private mutating func digits() throws(CodingFailure) {

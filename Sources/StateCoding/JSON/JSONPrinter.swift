@@ -2,9 +2,12 @@ struct JSONPrinter {
     let pretty: Bool
     private(set) var output: [UInt8] = []
     private var indentation = 0
+    /// Whether this prints a key, which is escaped once more by whoever prints the map.
+    private let isKey: Bool
 
-    init(pretty: Bool) {
+    init(pretty: Bool, isKey: Bool = false) {
         self.pretty = pretty
+        self.isKey = isKey
     }
 
     mutating func print(_ value: Value) {
@@ -22,21 +25,22 @@ struct JSONPrinter {
             list("[", elements, "]") { $0.print($1) }
         case .map(let map):
             list("{", map, "}") { printer, entry in
-                printer.text(entry.key.textValue ?? JSON.text(of: entry.key))
+                printer.text(JSON.name(ofKey: entry.key, isWithinKey: printer.isKey))
                 printer.raw(printer.pretty ? ": " : ":")
                 printer.print(entry.value)
             }
-        case .tagged(_, let content): print(content)
+        case .tagged(let tag, let content):
+            switch JSON.form(ofTag: tag, content) {
+            case .text(let value)?: text(value)
+            case .number(let digits)?: raw(digits)
+            case nil: print(content)
+            }
         }
     }
 
     /// Swift prints the shortest digits that read back as the same number, always with a fraction or an exponent.
     private mutating func number(_ value: Double) {
-        if value.isFinite {
-            raw("\(value)")
-        } else {
-            text(value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity")
-        }
+        if let word = JSON.word(for: value) { text(word) } else { raw("\(value)") }
     }
 
     private mutating func list<C: Collection>(

@@ -11,6 +11,30 @@ import Testing
             (.bytes([1, 2, 3, 255]), "\"AQID/w==\""), (.bytes([]), "\"\""), (.tagged(1, 5), "5"), ([], "[]"),
             ([:], "{}"),
             ([5: 1, [1]: 2, .bytes([1]): 3, true: 4], #"{"5":1,"\"AQ==\"":3,"[1]":2,"true":4}"#),
+            (.tagged(37, .bytes(uuid)), #""67E55044-10B1-426F-9247-BB680E5FE0C8""#),
+            (.tagged(37, .bytes([1])), #""AQ==""#), (.tagged(37, "x"), #""x""#),
+            (.tagged(32, "http://a"), #""http://a""#),
+            (.tagged(0, "2013-03-21T20:04:00Z"), #""2013-03-21T20:04:00Z""#), (.tagged(1, 1.5), "1.5"),
+            (.tagged(4, [-2, 1999]), "19.99"), (.tagged(4, [-3, 5]), "0.005"), (.tagged(4, [0, -5]), "-5"),
+            (.tagged(4, [1, 50]), "500"), (.tagged(4, [-7, 0]), "0"),
+            (.tagged(4, [-1, .negative(.max)]), "-1844674407370955161.6"),
+            (.tagged(4, [41, 12]), "1.2e+42"), (.tagged(4, [-43, 12]), "1.2e-42"),
+            (.tagged(4, [9_000_000, 1]), "1e+9000000"),
+            (.tagged(4, [-4, .tagged(2, .bytes([1] + zeros))]), "1844674407370955.1616"),
+            (.tagged(4, [.unsigned(.max), 1]), "[18446744073709551615,1]"), (.tagged(4, [1.0, 1]), "[1.0,1]"),
+            (.tagged(4, [1]), "[1]"), (.tagged(4, "x"), #""x""#), (.tagged(2, "x"), #""x""#),
+            (.tagged(2, .bytes([])), "0"), (.tagged(3, .bytes([])), "-1"), (.tagged(2, .bytes([0, 0, 7])), "7"),
+            (.tagged(2, .bytes([1] + zeros)), "18446744073709551616"),
+            (.tagged(3, .bytes([1] + zeros)), "-18446744073709551617"),
+            (.tagged(3, .bytes([255, 255])), "-65536"),
+            (.tagged(5, .tagged(4, [-2, 1999])), "19.99"),
+            (
+                [
+                    .tagged(37, .bytes(uuid)): 1, .tagged(32, "http://a"): 2, .tagged(4, [-2, 1999]): 3,
+                    .tagged(0, "t"): 4,
+                ],
+                #"{"\"t\"":4,"19.99":3,"http://a":2,"67E55044-10B1-426F-9247-BB680E5FE0C8":1}"#
+            ),
         ] as [(Value, String)]
     ) func `prints each kind of value by its rule`(value: Value, text: String) {
         #expect(JSON.text(of: value) == text)
@@ -37,8 +61,12 @@ import Testing
     @Test(
         arguments: [
             (" null ", .null), ("[1, 2.5,-3]", [1, 2.5, -3]), ("1.0", 1.0), ("1e2", 100.0), ("-0", 0), ("-0.0", 0.0),
-            ("18446744073709551615", .unsigned(.max)), ("18446744073709551616", 18446744073709551616.0),
-            ("-9223372036854775808", .negative(UInt64(Int64.max))), ("-9223372036854775809", -9223372036854775808.0),
+            ("18446744073709551615", .unsigned(.max)), ("18446744073709551616", .tagged(2, .bytes([1] + zeros))),
+            ("-9223372036854775808", .negative(UInt64(Int64.max))), ("-18446744073709551616", .negative(.max)),
+            ("-18446744073709551617", .tagged(3, .bytes([1] + zeros))), ("1e22", 1e22), ("0.0", 0.0),
+            ("19.99", 19.99), ("0.10000000000000000000", 0.1), ("12345678901234567890.5", .tagged(4, [-1, big])),
+            ("-0.1234567890123456789", .tagged(4, [-19, -1_234_567_890_123_456_789])),
+            ("1e-399", .tagged(4, [-399, 1])),
             (#""\u00e9\ud83d\ude00\/\b\f\n\r\t\"\\""#, "\u{E9}\u{1F600}/\u{8}\u{C}\n\r\t\"\\"),
             (#"{"a":{"b":[]},"c":"\u0000"}"#, ["a": ["b": []], "c": "\0"]), ("\t[\n]\r", []),
         ] as [(String, Value)]
@@ -61,6 +89,56 @@ import Testing
     ) func `refuses what is no JSON`(text: String, code: CodingFailure.Code) {
         let failure = #expect(throws: CodingFailure.self) { try JSON.value(parsing: text) }
         #expect(failure?.code == code)
+    }
+
+    @Test func `big numbers have digits as long as a mantissa takes at most 128 bytes`() throws {
+        let most = [UInt8](repeating: 255, count: 128)
+        let text = JSON.text(of: .tagged(2, .bytes(most)))
+        #expect(text.count == 309 && text.hasPrefix("179769313486231590772930519078902473361797697894230657273430081"))
+        #expect(JSON.text(of: .tagged(2, .bytes([0] + most))) == text)
+        let more: Value = .bytes([1] + [UInt8](repeating: 0, count: 128))
+        #expect(JSON.text(of: .tagged(2, more)) == JSON.text(of: more))
+        #expect(JSON.text(of: .tagged(4, [0, .tagged(2, more)])) == "[0,\(JSON.text(of: more))]")
+        #expect(JSON.text(of: .tagged(2, .bytes([UInt8](repeating: 9, count: 1_000_000)))).hasPrefix("\"CQkJ"))
+    }
+
+    @Test func `digits beyond reason are read as the nearest float`() throws {
+        let digits = String(repeating: "1", count: 310)
+        #expect(try JSON.value(parsing: "0." + digits.dropLast()) == .tagged(4, [-309, big(digits.dropLast())]))
+        #expect(try JSON.value(parsing: "0." + digits) == .float(0.1111111111111111))
+        #expect(try JSON.value(parsing: "0." + String(repeating: "1", count: 1_000_000)) == .float(0.1111111111111111))
+        #expect(try JSON.value(parsing: "1e-99999999999999999999") == 0.0)
+    }
+
+    @Test(arguments: UInt64(0)..<40) func `digits come back, to the last`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<20 {
+            let bytes =
+                [UInt8](repeating: 0, count: generator.below(4))
+                + (0..<generator.below(129)).map { _ in UInt8(generator.below(256)) }
+            for tag in [UInt64(2), 3] {
+                let value = Value.tagged(tag, .bytes(bytes))
+                let text = JSON.text(of: value)
+                #expect(try JSON.text(of: JSON.value(parsing: text)) == text || text.count > 19 + 290)
+                let fraction = Value.tagged(4, [Value(generator.below(300) - 300), value])
+                let digits = JSON.text(of: fraction)
+                let read = try JSON.value(parsing: digits)
+                if case .tagged = read { #expect(JSON.text(of: read) == digits) }
+            }
+        }
+    }
+
+    @Test func `numbers with more digits than a float has are still numbers for one`() throws {
+        func read<T: Decodable>(_ text: String, _ type: T.Type) throws -> T {
+            try StateDecoder().decode(type, from: JSON.value(parsing: text))
+        }
+        #expect(try read("0.1000000000000000055511151231257827", Double.self) == 0.1)
+        #expect(try read("18446744073709551616", Double.self) == 18_446_744_073_709_551_616)
+        #expect(try read("-18446744073709551616", Double.self) == -18_446_744_073_709_551_616)
+        #expect(try read("-9223372036854775809", Double.self) == -9_223_372_036_854_775_808)
+        #expect(try read("0.1000000000000000055511151231257827", Float.self) == 0.1)
+        #expect(throws: CodingFailure.self) { try read("18446744073709551616", Int.self) }
+        #expect(throws: CodingFailure.self) { try StateDecoder().decode(Double.self, from: .tagged(4, [400, 1])) }
     }
 
     @Test func `says line and column`() {
@@ -97,4 +175,13 @@ import Testing
         let text = JSON.text(of: try StateEncoder().value(of: states))
         #expect(try StateDecoder().decode([Int: [UInt8]].self, from: JSON.value(parsing: text)) == states)
     }
+}
+
+private let uuid = bytes("67e55044 10b1 426f 9247 bb680e5fe0c8")
+private let zeros = [UInt8](repeating: 0, count: 8)
+private let big = Value.tagged(2, .bytes(bytes("06b14e9f812f366c39")))
+
+/// The integer of these digits.
+private func big(_ digits: Substring) throws -> Value {
+    try JSON.value(parsing: String(digits))
 }
