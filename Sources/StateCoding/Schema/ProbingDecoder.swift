@@ -1,24 +1,49 @@
 /// Answers every request with a plain sample and writes it down.
 final class ProbingDecoder: Decoder {
-    let probe: SchemaProbe
-    private(set) var shape = SchemaShape.opaque
+    /// What was asked for: a value, or a container with parts of its own.
+    private enum Part {
+        case value(SchemaShape)
+        case nested(ProbingDecoder)
+
+        var shape: SchemaShape {
+            switch self {
+            case .value(let shape): shape
+            case .nested(let decoder): decoder.shape
+            }
+        }
+    }
+
+    private enum Kind { case nothing, keyed, unkeyed, single }
+
+    private let probe: SchemaProbe
+    /// Whether a list has an element, so that its type is seen.
+    let fillsLists: Bool
+    /// Which of the possible keys is said to be there to a type that asks.
+    private let choice: Int
+    /// How many keys could be there, if the type asked.
+    private(set) var choiceCount = 0
+    private var kind = Kind.nothing
+    private var keyed: [String: Part] = [:]
+    private var listed: [Part] = []
     /// The keys that may be absent: the type asked whether they are null before it asked for them.
     private var optionalKeys: Set<String> = []
 
-    init(probe: SchemaProbe) {
+    init(probe: SchemaProbe, choice: Int = 0, fillsLists: Bool = true) {
         self.probe = probe
+        self.choice = choice
+        self.fillsLists = fillsLists
     }
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        if case .fields = shape {} else { shape = .fields([:]) }
+        kind = .keyed
         return KeyedDecodingContainer(ProbingKeyedContainer(decoder: self))
     }
 
     func unkeyedContainer() -> any UnkeyedDecodingContainer {
-        shape = .elements([])
+        kind = .unkeyed
         return ProbingUnkeyedContainer(decoder: self)
     }
 
@@ -26,108 +51,71 @@ final class ProbingDecoder: Decoder {
         ProbingSingleValueContainer(decoder: self)
     }
 
-    /// Answers a request with a sample and has its look recorded.
-    ///
-    /// - Throws: `NoSample`.
-    func answer<T: Decodable>(_ type: T.Type, _ record: (SchemaShape) -> Void) throws -> T {
-        let (instance, shape) = probe.field(type)
-        record(shape)
-        guard let instance else { throw SchemaProbe.NoSample() }
-        return instance
+    // MARK: Answering
+
+    func field<T: Decodable>(_ type: T.Type, _ key: any CodingKey) -> T? {
+        let visit = probe.visit(type)
+        keyed[key.component] = .value(visit.shape)
+        return visit.instance
     }
 
-    func record(_ key: String, _ field: SchemaShape) {
-        guard case .fields(var fields) = shape else { return }
-        fields[key] = optionalKeys.contains(key) ? .optional(field) : field
-        shape = .fields(fields)
+    func element<T: Decodable>(_ type: T.Type) throws -> T {
+        let visit = probe.visit(type)
+        listed.append(.value(visit.shape))
+        return try visit.instance.orNoSample
     }
 
-    func mayBeAbsent(_ key: String) {
-        optionalKeys.insert(key)
+    func whole<T: Decodable>(_ type: T.Type) throws -> T {
+        let visit = probe.visit(type)
+        (kind, listed) = (.single, [.value(visit.shape)])
+        return try visit.instance.orNoSample
     }
 
-    func record(_ element: SchemaShape) {
-        guard case .elements(let elements) = shape else { return }
-        shape = .elements(elements + [element])
+    func nested(_ key: any CodingKey) -> ProbingDecoder {
+        let nested = ProbingDecoder(probe: probe, fillsLists: fillsLists)
+        keyed[key.component] = .nested(nested)
+        return nested
     }
 
-    func become(_ whole: SchemaShape) {
-        shape = whole
+    func nestedElement() -> ProbingDecoder {
+        let nested = ProbingDecoder(probe: probe, fillsLists: fillsLists)
+        listed.append(.nested(nested))
+        return nested
+    }
+
+    func mayBeAbsent(_ key: any CodingKey) { optionalKeys.insert(key.component) }
+
+    /// The key that is there, for an enum with payloads: it reads one, and refuses more.
+    func chosenKeys<Key>(_ type: Key.Type) -> [Key] {
+        guard let cases = PlainCases(of: type) else { return [] }
+        choiceCount = cases.count
+        return choice < cases.count ? [cases[choice]] : []
+    }
+
+    // MARK: What was seen
+
+    var fields: [String: SchemaShape] {
+        var fields = keyed.mapValues(\.shape)
+        for key in optionalKeys { fields[key] = fields[key].map { .optional($0) } }
+        return fields
+    }
+
+    var shape: SchemaShape {
+        switch kind {
+        case .nothing: .opaque
+        case .keyed: .fields(fields)
+        case .unkeyed: .elements(listed.map(\.shape))
+        case .single: listed[0].shape
+        }
     }
 }
 
-private struct ProbingKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let decoder: ProbingDecoder
-
-    var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { [] }
-
-    func contains(_ key: Key) -> Bool { true }
-    func decodeNil(forKey key: Key) -> Bool {
-        decoder.mayBeAbsent(key.component)
-        return false
-    }
-
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoder.answer(type) { decoder.record(key.component, $0) }
-    }
-
-    /// Filled in where a sample can be made.
-    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) -> T? {
-        let (instance, shape) = decoder.probe.field(type)
-        decoder.mayBeAbsent(key.component)
-        decoder.record(key.component, shape)
-        return instance
-    }
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> {
-        throw SchemaProbe.NoSample()
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw SchemaProbe.NoSample() }
-    func superDecoder() throws -> any Decoder { throw SchemaProbe.NoSample() }
-    func superDecoder(forKey key: Key) throws -> any Decoder { throw SchemaProbe.NoSample() }
-}
-
-private struct ProbingUnkeyedContainer: UnkeyedDecodingContainer {
-    let decoder: ProbingDecoder
-    private(set) var currentIndex = 0
-
-    init(decoder: ProbingDecoder) {
-        self.decoder = decoder
-    }
-
-    var codingPath: [any CodingKey] { [] }
-    var count: Int? { nil }
-    /// A list that is read to its end is empty; one that is read without asking gets its elements.
-    var isAtEnd: Bool { true }
-
-    func decodeNil() -> Bool { false }
-
-    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        currentIndex += 1
-        return try decoder.answer(type) { decoder.record($0) }
-    }
-
-    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
-        throw SchemaProbe.NoSample()
-    }
-
-    func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw SchemaProbe.NoSample() }
-    func superDecoder() throws -> any Decoder { throw SchemaProbe.NoSample() }
-}
-
-private struct ProbingSingleValueContainer: SingleValueDecodingContainer {
-    let decoder: ProbingDecoder
-
-    var codingPath: [any CodingKey] { [] }
-
-    func decodeNil() -> Bool { false }
-
-    func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        try decoder.answer(type) { decoder.become($0) }
+extension Optional {
+    /// - Throws: `NoSample` for nothing.
+    var orNoSample: Wrapped {
+        get throws {
+            guard let self else { throw SchemaProbe.NoSample() }
+            return self
+        }
     }
 }

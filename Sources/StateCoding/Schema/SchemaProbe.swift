@@ -5,63 +5,78 @@ final class SchemaProbe {
     /// No plain sample can be made.
     struct NoSample: Error {}
 
-    /// A plain instance.
-    func sample<T: Decodable>(of type: T.Type) throws -> T {
-        try visit(type).get()
+    /// What came of looking at a type.
+    struct Visit<T> {
+        var instance: T?
+        var shape: SchemaShape
     }
 
     /// The look of a type, as far as it can be built.
     func shape<T>(of type: T.Type) -> SchemaShape {
-        func open<D: Decodable>(_ type: D.Type) -> SchemaShape {
-            let probing = ProbingDecoder(probe: self)
-            return visit(type, with: probing).shape
-        }
+        func open<D: Decodable>(_ type: D.Type) -> SchemaShape { visit(type).shape }
         return (type as? any Decodable.Type).map { open($0) } ?? .opaque
     }
 
-    private struct Visit<T> {
-        let instance: T?
-        let shape: SchemaShape
-
-        func get() throws -> T {
-            guard let instance else { throw NoSample() }
-            return instance
-        }
-    }
-
-    private func visit<T: Decodable>(_ type: T.Type, with decoder: ProbingDecoder? = nil) -> Visit<T> {
+    /// Sample and look of a type.
+    func visit<T: Decodable>(_ type: T.Type) -> Visit<T> {
         if let shaped = type as? any ShapedDecodable.Type {
             return Visit(instance: shaped.sample as? T, shape: shaped.schemaShape(in: self))
         }
-        if let example = (type as? any SchemaExample.Type)?.schemaExample ?? firstCase(type) {
-            return Visit(instance: example as? T, shape: shape(ofExample: example))
-        }
         let identity = ObjectIdentifier(type)
+        let example = (type as? any SchemaExample.Type)?.schemaExample as? T
         if let level = inside.lastIndex(of: identity) {
-            return Visit(instance: nil, shape: .recursion(inside.count - level))
+            return Visit(instance: example, shape: .recursion(inside.count - level))
         }
         inside.append(identity)
         defer { inside.removeLast() }
-        let decoder = decoder ?? ProbingDecoder(probe: self)
-        let instance = try? T(from: decoder)
-        return Visit(instance: instance, shape: decoder.shape)
+        return look(at: type, example)
     }
 
-    private func firstCase(_ type: Any.Type) -> Any? {
-        func first<C: CaseIterable>(_ type: C.Type) -> Any? { type.allCases.first }
-        return (type as? any CaseIterable.Type).flatMap { first($0) }
-    }
-
-    private func shape(ofExample example: Any) -> SchemaShape {
-        guard let example = example as? any Encodable, let tree = try? StateEncoder().value(of: example) else {
-            return .opaque
+    private func look<T: Decodable>(at type: T.Type, _ example: T?) -> Visit<T> {
+        if let cases = rawCases(of: type) {
+            return Visit(instance: example ?? cases.first, shape: .choice(cases.map(tree)))
         }
-        return SchemaShape(of: tree)
+        var visit = probe(type)
+        if visit.instance == nil, let stand = example ?? firstCase(of: type) {
+            visit = Visit(instance: stand, shape: SchemaShape(of: tree(of: stand)))
+        }
+        visit.instance = example ?? visit.instance
+        return visit
     }
 
-    /// Sample and look of a field's type, from one run of its `init(from:)`.
-    func field<T: Decodable>(_ type: T.Type) -> (instance: T?, shape: SchemaShape) {
-        let visit = visit(type)
-        return (visit.instance, visit.shape)
+    /// Runs the type's `init(from:)`, once for each case if it is an enum with payloads.
+    private func probe<T: Decodable>(_ type: T.Type) -> Visit<T> {
+        let decoder = ProbingDecoder(probe: self)
+        var instance = try? T(from: decoder)
+        var cases = decoder.fields
+        for choice in 1..<max(1, decoder.choiceCount) {
+            let decoder = ProbingDecoder(probe: self, choice: choice)
+            let other = try? T(from: decoder)
+            instance = instance ?? other
+            cases.merge(decoder.fields) { first, _ in first }
+        }
+        // A list of what cannot be built may be empty.
+        if instance == nil { instance = try? T(from: ProbingDecoder(probe: self, fillsLists: false)) }
+        return Visit(instance: instance, shape: decoder.choiceCount > 0 ? .cases(cases) : decoder.shape)
+    }
+
+    /// All cases of a type that is a few raw values.
+    private func rawCases<T>(of type: T.Type) -> [T]? {
+        guard type is any RawRepresentable.Type else { return nil }
+        if let cases = allCases(of: type) { return cases.isEmpty ? nil : cases }
+        return PlainCases(of: type).map { cases in (0..<cases.count).map { cases[$0] } }
+    }
+
+    private func firstCase<T>(of type: T.Type) -> T? { allCases(of: type)?.first }
+
+    private func allCases<T>(of type: T.Type) -> [T]? {
+        func all<C: CaseIterable>(_ type: C.Type) -> [T] { type.allCases.compactMap { $0 as? T } }
+        return (type as? any CaseIterable.Type).map { all($0) }
+    }
+
+    private func tree<T>(of instance: T) -> Value {
+        func raw<R: RawRepresentable>(_ instance: R) -> (any Encodable)? { instance.rawValue as? any Encodable }
+        let encodable = (instance as? any Encodable) ?? (instance as? any RawRepresentable).flatMap { raw($0) }
+        return encodable.flatMap { try? StateEncoder().value(of: $0) } ?? .null
     }
 }

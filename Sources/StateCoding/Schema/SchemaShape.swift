@@ -4,13 +4,17 @@ indirect enum SchemaShape: Equatable {
     case array(SchemaShape)
     case map(SchemaShape, SchemaShape)
     case optional(SchemaShape)
-    /// The keys that were asked for, sorted.
+    /// The keys that were asked for.
     case fields([String: SchemaShape])
+    /// One of the keys, and what is under it: an enum with payloads.
+    case cases([String: SchemaShape])
+    /// One of these values: an enum with raw values.
+    case choice([Value])
     /// Asked for by position.
     case elements([SchemaShape])
     /// A type within itself, so many levels further out.
     case recursion(Int)
-    /// What an example offers: its encoding's kinds.
+    /// Nothing is known.
     case opaque
 
     /// The form that is hashed.
@@ -24,12 +28,18 @@ indirect enum SchemaShape: Equatable {
         case .array(let element): ["array", element.tree]
         case .map(let key, let value): ["map", key.tree, value.tree]
         case .optional(let wrapped): ["optional", wrapped.tree]
-        case .fields(let fields):
-            ["fields", .map(ValueMap(fields.map { (.text($0.key), $0.value.tree) }))]
+        case .fields(let fields): ["fields", Self.tree(fields)]
+        case .cases(let cases): ["cases", Self.tree(cases)]
+        // The keys of a map are in an order, whatever that of the cases is.
+        case .choice(let values): ["choice", .map(ValueMap(values.map { ($0, true) }))]
         case .elements(let elements): ["elements", .array(elements.map(\.tree))]
         case .recursion(let levels): ["recursion", Value(levels)]
         case .opaque: "opaque"
         }
+    }
+
+    private static func tree(_ parts: [String: SchemaShape]) -> Value {
+        .map(ValueMap(parts.map { (.text($0.key), $0.value.tree) }))
     }
 
     /// The look of a tree whose type cannot be asked.

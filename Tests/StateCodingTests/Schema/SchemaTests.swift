@@ -15,9 +15,10 @@ import Testing
     }
 
     @Test func `has no example where plain samples are refused`() {
-        #expect(Schema.example(of: NeedsMode.self) == nil)
-        #expect(Schema.example(of: MayNeedMode.self) == [:])
-        #expect(Schema.example(of: Kind.self) == nil)
+        #expect(Schema.example(of: Priced.self) == nil)
+        #expect(Schema.example(of: Only.self) == nil)
+        #expect(Schema.example(of: MayBePriced.self) == [:])
+        #expect(Schema.example(of: Offered.self) == ["price": 5])
     }
 
     @Test func `has a fingerprint that the names of types and the order of fields leave alone`() {
@@ -36,14 +37,69 @@ import Testing
         #expect(Set(prints).count == prints.count)
     }
 
+    @Test func `has the first case of an enum as its example`() {
+        #expect(Schema.example(of: Kind.self) == "red")
+        #expect(Schema.example(of: Mode.self) == ["idle": [:]])
+        #expect(Schema.example(of: Payload.self)?.description == #"{"text":{"_0":"","way":"up"}}"#)
+        #expect(Schema.example(of: Expression.self)?.description == #"{"number":{"_0":0}}"#)
+    }
+
+    @Test func `sees each case of an enum, whatever their order`() {
+        let prints = [
+            fingerprint(Payload.self), fingerprint(OtherPayload.self), fingerprint(PayloadLess.self),
+            fingerprint(RenamedPayload.self), fingerprint(Kind.self), fingerprint(MoreKinds.self),
+            fingerprint(String.self),
+            fingerprint(Expression.self), fingerprint(OtherExpression.self), fingerprint(Numbered.self),
+        ]
+        #expect(Set(prints).count == prints.count)
+        #expect(fingerprint(Payload.self) == fingerprint(ReorderedPayload.self))
+        #expect(fingerprint(Kind.self) == fingerprint(ListedKind.self))
+    }
+
+    @Test func `goes on behind an enum`() {
+        #expect(fingerprint(Behind<Mode, Int>.self) != fingerprint(Behind<Mode, String>.self))
+        #expect(fingerprint(Behind<Kind, Int>.self) != fingerprint(Behind<Kind, String>.self))
+        #expect(fingerprint(Behind<Expression, Int>.self) != fingerprint(Behind<Expression, String>.self))
+        #expect(fingerprint(Stamped<Int>.self) != fingerprint(Stamped<Double>.self))
+        #expect(fingerprint(Behind<Offered, Int>.self) != fingerprint(Behind<Offered, String>.self))
+        #expect(fingerprint(Behind<Listed<Int>, Int>.self) != fingerprint(Behind<Listed<Int>, String>.self))
+    }
+
+    @Test func `sees what hand-written coding asks for`() {
+        #expect(fingerprint(Listed<Int>.self) != fingerprint(Listed<String>.self))
+        #expect(fingerprint(Listed<Endless>.self) != fingerprint(Listed<String>.self))
+        #expect(fingerprint(Nested<Int>.self) != fingerprint(Nested<String>.self))
+        #expect(fingerprint(Wrapped<Int>.self) == fingerprint(Int.self))
+        #expect(Schema.example(of: Listed<Int>.self) == [0])
+        #expect(Schema.example(of: Endless.self) == ["children": []])
+    }
+
+    @Test func `is the same for what is written in the same way`() {
+        #expect(fingerprint(Table<String, First>.self) == fingerprint([String: First].self))
+        #expect(fingerprint(Table<Int, First>.self) != fingerprint([String: First].self))
+        #expect(fingerprint(Set<String>.self) == fingerprint([String].self))
+        #expect(fingerprint(Int8.self) == fingerprint(UInt64.self))
+        #expect(fingerprint(Float.self) == fingerprint(Double.self))
+        #expect(fingerprint([UInt8].self) != fingerprint([Int8].self))
+    }
+
+    @Test func `ends, however types hold each other`() {
+        #expect(fingerprint(Ping.self) != fingerprint(Pong.self))
+        #expect(fingerprint(PingPong.self) == fingerprint(PongPing.self))
+    }
+
     @Test func `has the same fingerprint in every build`() {
         #expect(Schema.fingerprint(of: First.self) == 12_502_831_970_876_772_845)
         #expect(Schema.fingerprint(of: Tree.self) == 18_217_932_945_765_103_416)
+        #expect(fingerprint(Payload.self) == 7_506_481_939_925_763_716)
+        #expect(fingerprint(Way.self) == 9_052_889_801_075_968_124)
+        #expect(fingerprint(Ping.self) == 1_923_893_879_615_817_197)
     }
+
+    private func fingerprint<T: Decodable>(_ type: T.Type) -> UInt64 { Schema.fingerprint(of: type) }
 }
 
 private struct Sub: Codable { var x: Int }
-private enum Way: String, Codable, CaseIterable { case up, down }
 private enum Phase: Codable, SchemaExample {
     case ready, failed(String)
     static var schemaExample: Phase { .ready }
@@ -76,8 +132,27 @@ private struct Point: Codable {
         try container.encode(0.0)
     }
 }
-private struct NeedsMode: Codable { var mode: Mode }
-private struct MayNeedMode: Codable { var mode: Mode? }
+private struct Price: Codable {
+    struct TooLow: Error {}
+    var price: Int
+
+    enum CodingKeys: CodingKey { case price }
+    init(price: Int) { self.price = price }
+    init(from decoder: any Decoder) throws {
+        price = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .price)
+        guard price > 0 else { throw TooLow() }
+    }
+}
+private struct Priced: Codable { var price: Price }
+private struct MayBePriced: Codable { var price: Price? }
+private struct Offered: Codable, SchemaExample {
+    var price: Price
+    static var schemaExample: Offered { Offered(price: Price(price: 5)) }
+
+    init(price: Price) { self.price = price }
+    init(from decoder: any Decoder) throws { price = try Price(from: decoder) }
+    func encode(to encoder: any Encoder) throws { try price.encode(to: encoder) }
+}
 
 private struct First: Codable { var a: Int, b: [String: Inner] }
 private struct Inner: Codable { var text: String }
