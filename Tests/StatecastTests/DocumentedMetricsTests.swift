@@ -8,10 +8,10 @@ import Testing
     /// The labels in the sources of a role, most of which are written without the role's prefix.
     private func labels(of role: String) throws -> Set<String> {
         let folder = Self.root.appending(path: "Sources/Statecast/\(role)")
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         let prefix = "statecast_\(role.lowercased())_"
         var labels: Set<String> = []
-        for file in files {
+        for case let file as URL in try #require(files) where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
             for match in text.matches(of: /"([a-z_]+_(?:total|actions|bytes|steps|revisions|waiting))"/) {
                 labels.insert(match.1.hasPrefix(prefix) ? String(match.1) : prefix + match.1)

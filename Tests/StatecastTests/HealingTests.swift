@@ -19,11 +19,9 @@ import Testing
                     store: "blob",
                     from: address.publish,
                     configuration: configuration,
-                    logger: Logger(label: "test")
-                ) { value in
-                    gate.pass()
-                    return try StateDecoder().decode(Blob.self, from: value)
-                }
+                    logger: Logger(label: "test"),
+                    content: GatedContent(TypedContent<Blob>(), gate: gate)
+                )
                 try await replica.reached(try await sender.send(BlobWritten(letters: 1)))
                 gate.close()
                 var last = try await sender.send(BlobWritten(letters: 2))

@@ -1,3 +1,4 @@
+public import StateCoding
 public import StateCore
 
 /// A board of machines: what each last said about itself, and what people noted.
@@ -6,7 +7,7 @@ public import StateCore
 /// the time to be is never asked.
 public struct Fleet: Codable, Equatable, Sendable {
     /// The machines by name, at most `FleetLimits.hostsMax`.
-    public internal(set) var hosts: [String: Host] = [:]
+    public internal(set) var hosts: Table<String, Host> = [:]
     /// What people noted, newest last, at most `FleetLimits.notesMax`.
     public internal(set) var notes: [Note] = []
     /// Counts over the whole fleet.

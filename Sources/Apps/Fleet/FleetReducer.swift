@@ -1,3 +1,4 @@
+internal import StateCoding
 public import StateCore
 
 extension Fleet {

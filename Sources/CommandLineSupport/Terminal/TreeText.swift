@@ -50,10 +50,9 @@ struct TreeText {
 
     /// A lazy view, so that asking whether there are any costs nothing.
     private static func children(of value: Value) -> AnyCollection<(String, Value)> {
-        switch value {
-        case .map(let map): AnyCollection(map.lazy.map { ($0.key.textValue ?? JSON.text(of: $0.key), $0.value) })
+        switch JSONForm(value) {
+        case .map(let map): AnyCollection(map.lazy.map { (JSON.name(ofKey: $0.key), $0.value) })
         case .array(let array): AnyCollection(array.enumerated().lazy.map { ("\($0.offset)", $0.element) })
-        case .tagged(_, let content): children(of: content)
         default: AnyCollection([])
         }
     }

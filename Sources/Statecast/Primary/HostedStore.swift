@@ -30,8 +30,11 @@ protocol HostedStore: AnyObject {
 /// A whole state, encoded off the loop.
 struct EncodedSnapshot: Sendable {
     let revision: Revision
+    /// The digest of what was published.
     let digest: UInt64
     let bytes: Result<[UInt8], CodingFailure>
+    /// Whether the whole state has that digest, too.
+    let isAsPublished: Bool
 }
 
 /// What a store needs from the node that it lives on.

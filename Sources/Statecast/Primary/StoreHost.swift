@@ -138,6 +138,12 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     func snapshotEncoded(_ snapshot: EncodedSnapshot) {
         switch snapshot.bytes {
         case .success(let bytes):
+            if !snapshot.isAsPublished {
+                logger.error(
+                    "the state differs from what was published: a part of it changed while its == said that it had not; verifyState of StatecastTesting names it",
+                    metadata: ["store": "\(name)", "revision": "\(snapshot.revision)"]
+                )
+            }
             machine.snapshotEncoded(
                 bytes,
                 revision: snapshot.revision,
@@ -169,7 +175,13 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         let (state, revision, digest) = (published, machine.head, publishedDigest)
         surroundings.encode(name) {
             let bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(state) }
-            return EncodedSnapshot(revision: revision, digest: digest, bytes: bytes)
+            let whole = try? Summary(ofEncoded: bytes.get())
+            return EncodedSnapshot(
+                revision: revision,
+                digest: digest,
+                bytes: bytes,
+                isAsPublished: whole?.digest == digest
+            )
         }
     }
 }

@@ -29,7 +29,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         do {
             self.name = try StoreName(name)
             try StateEncoder().checkValueSemantics(of: state)
-            summary = Summary(of: try StateEncoder().value(of: state))
+            summary = try Summary(ofEncoded: try StateEncoder().encode(state))
         } catch {
             throw StatecastError(.definition, "the store \"\(name)\" cannot be served: \(error)", cause: error)
         }

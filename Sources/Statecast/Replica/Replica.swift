@@ -26,7 +26,7 @@ public final class Replica<State: Sendable>: Service {
     private let waiters = RevisionWaiters()
     private let store: StoreName
 
-    /// Follows a store whose state is decoded by `decode`.
+    /// Follows a store whose state is kept in `content`.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
     package init(
@@ -34,7 +34,7 @@ public final class Replica<State: Sendable>: Service {
         from endpoint: String,
         configuration: ReplicaConfiguration,
         logger: Logger,
-        decode: @escaping @Sendable (Value) throws -> State
+        content: any DocumentContent<State>
     ) throws {
         do { self.store = try StoreName(store) } catch {
             throw StatecastError(.definition, error.message, cause: error)
@@ -58,13 +58,13 @@ public final class Replica<State: Sendable>: Service {
                 statusNow.send(.refused(Rejection(.malformed, "\(error)")))
                 return
             }
-            var document = Document()
+            var document = Document(content)
             var audience = Audience<State>()
             await queue.forEachBatch { steps, wasFull in
                 lobby.admit(to: &audience)
                 guard !steps.isEmpty else { return }
                 metrics.queued(steps: steps.count)
-                await Self.show(steps, in: &document, node: node, to: shown, &audience, statusNow, waiters, decode)
+                await Self.show(steps, in: &document, node: node, to: shown, &audience, statusNow, waiters)
                 if let position = document.position { lag.shown(position) }
                 if wasFull { await node.documentCaughtUp() }
             }
@@ -128,26 +128,26 @@ public final class Replica<State: Sendable>: Service {
     /// Takes the steps that gathered and shows where they lead: one state, however many steps.
     private static func show(
         _ steps: [DocumentStep],
-        in document: inout Document,
+        in document: inout Document<State>,
         node: ReplicaNode,
         to shown: Broadcast<StateSnapshot<State>>,
         _ audience: inout Audience<State>,
         _ statusNow: Broadcast<ReplicaStatus>,
-        _ waiters: RevisionWaiters,
-        _ decode: @Sendable (Value) throws -> State
+        _ waiters: RevisionWaiters
     ) async {
         let before = document.position
         var confirmed: Position?
-        var failure: Document.Failure?
+        var failure: DocumentFailure?
         var statuses: [ReplicaStatus] = []
         // Steps behind one that failed still count: a snapshot among them makes up for it.
         for step in steps {
             if case .status(let status) = step { statuses.append(status) }
-            do throws(Document.Failure) { try document.take(step) } catch { failure = error }
+            do throws(DocumentFailure) { try document.take(step) } catch { failure = error }
             if case .verify(let position, _) = step, document.position == position { confirmed = position }
         }
-        do throws(Document.Failure) {
-            if document.position != before, let snapshot = try document.decoded(decode) {
+        do throws(DocumentFailure) {
+            try document.settle()
+            if document.position != before, let snapshot = try document.shown() {
                 shown.send(snapshot)
                 audience.show(snapshot.state, revision: snapshot.revision.rawValue)
                 waiters.shown(snapshot.position)
@@ -168,7 +168,7 @@ public final class Replica<State: Sendable>: Service {
     }
 }
 
-extension Replica where State: Decodable {
+extension Replica where State: Codable {
     /// Begins to follow a store.
     ///
     /// - Parameters:
@@ -181,9 +181,34 @@ extension Replica where State: Decodable {
         configuration: ReplicaConfiguration = ReplicaConfiguration(),
         logger: Logger = Logger(label: "statecast.replica")
     ) throws {
-        try self.init(store: store, from: endpoint, configuration: configuration, logger: logger) { value in
-            try StateDecoder().decode(State.self, from: value)
-        }
+        try self.init(
+            store: store,
+            from: endpoint,
+            configuration: configuration,
+            logger: logger,
+            content: TypedContent<State>()
+        )
+    }
+}
+
+extension Replica where State: Decodable {
+    /// Begins to follow a store with a type that can only be decoded: all of it is, for each state that is shown. A
+    /// `Codable` type is patched in O(change).
+    ///
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
+    public convenience init(
+        store: String,
+        from endpoint: String,
+        configuration: ReplicaConfiguration = ReplicaConfiguration(),
+        logger: Logger = Logger(label: "statecast.replica")
+    ) throws {
+        try self.init(
+            store: store,
+            from: endpoint,
+            configuration: configuration,
+            logger: logger,
+            content: DecodedContent<State>()
+        )
     }
 }
 
@@ -197,6 +222,12 @@ extension Replica where State == Value {
         configuration: ReplicaConfiguration = ReplicaConfiguration(),
         logger: Logger = Logger(label: "statecast.replica")
     ) throws {
-        try self.init(store: store, from: endpoint, configuration: configuration, logger: logger) { $0 }
+        try self.init(
+            store: store,
+            from: endpoint,
+            configuration: configuration,
+            logger: logger,
+            content: UntypedContent()
+        )
     }
 }

@@ -108,7 +108,7 @@ actor ReplicaNode {
     func documentCaughtUp() { downlink?.watch.wantsReadable = true }
 
     /// The document could not take a step.
-    func documentFailed(_ failure: Document.Failure) {
+    func documentFailed(_ failure: DocumentFailure) {
         logger.warning("starting over", metadata: ["store": "\(store)", "reason": "\(failure.reason.message)"])
         perform(machine.failed(at: failure.position, failure.reason, now: clock.now, using: &generator))
         setTimer()

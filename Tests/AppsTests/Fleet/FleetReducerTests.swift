@@ -1,4 +1,5 @@
 import FleetApp
+import StateCoding
 import StateCore
 import Testing
 

@@ -1,3 +1,4 @@
+internal import StateCoding
 public import StateCore
 
 /// Makes a live board out of a fleet.

@@ -16,11 +16,9 @@ import Testing
                 store: "raw",
                 from: primary.endpoint,
                 configuration: .quick,
-                logger: Logger(label: "test")
-            ) { value in
-                gate.pass()
-                return value
-            }
+                logger: Logger(label: "test"),
+                content: GatedContent(UntypedContent(), gate: gate)
+            )
             try await primary.welcome(to: first, at: Revision(1), ["n": 1])
             try await replica.reached(Position(lineage: first, epoch: Epoch(1), revision: Revision(1)))
 
