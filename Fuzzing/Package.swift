@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
+/// A fuzzer's `Laws` and `Support` link to those of the main package's tests: what fuzzers check is what the tests
+/// check when they replay what the fuzzers found.
+func fuzzer(_ name: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: [.product(name: "StateCoding", package: "statecast")],
+        swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
+    )
+}
+
+// Apart from the main package: it builds only with `--sanitize=fuzzer`, which brings the `main` of the executables.
+let package = Package(
+    name: "statecast-fuzzing",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "statecast", path: "..")],
+    targets: [fuzzer("FuzzDecoder"), fuzzer("FuzzApply"), fuzzer("FuzzJSON")]
+)

@@ -1,0 +1,10 @@
+/// What libFuzzer calls with each input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    do {
+        try Laws.checkDecoding(Array(UnsafeBufferPointer(start: start, count: count)))
+    } catch {
+        fatalError("broken law: \(error)")
+    }
+    return 0
+}

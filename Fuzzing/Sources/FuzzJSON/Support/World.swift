@@ -1,0 +1,1 @@
+../../../../Tests/StateCodingTests/Support/World.swift

@@ -1,0 +1,33 @@
+import StateCoding
+
+extension Laws {
+    /// A type within itself, to go down as deep as the limits allow.
+    struct Tree: Codable, Equatable {
+        var leaf: Int??
+        var branches: [Tree] = []
+        var named: [String: Tree]?
+    }
+
+    /// Numbers of every width, each with borders of its own.
+    struct Numbers: Codable, Equatable {
+        var tiny: Int8?
+        var byte: UInt8?
+        var small: Int32?
+        var large: UInt64?
+        var float: Float?
+        var double: Double?
+    }
+
+    /// Rows as users keep them.
+    struct Shelf: Codable, Equatable {
+        var rows: Table<String, Row> = [:]
+        var counts: Table<Int, [Int: Bool]>?
+    }
+
+    /// The types that any bytes are decoded as.
+    static let shapes: [any (Codable & Sendable).Type] = [
+        World.self, Tree.self, Numbers.self, Mode.self, [String: Mode].self, [Int: [UInt8]].self, [Kind: Bool].self,
+        Shelf.self, Table<Int, Mode>.self,
+        Set<Int>.self, [Set<String>].self, [Row?].self, [String?: [Double]].self, String.self, Int.self, Float.self,
+    ]
+}

@@ -1,0 +1,192 @@
+import HashTreeCollections
+import StateCoding
+
+/// A struct of any three types, one of them optional.
+struct Three<First: Generated, Second: Generated, Third: Generated>: Generated {
+    var first: First
+    var second: Second
+    var third: Third?
+
+    static func make(_ generator: inout SeededGenerator) -> Three {
+        Three(first: .make(&generator), second: .make(&generator), third: .make(&generator))
+    }
+
+    mutating func change(_ generator: inout SeededGenerator) {
+        switch generator.below(3) {
+        case 0: first.change(&generator)
+        case 1: second.change(&generator)
+        default: third.change(&generator)
+        }
+    }
+}
+
+/// An enum with payloads of any two types.
+enum Choice<First: Generated, Second: Generated>: Generated {
+    case nothing
+    case first(First)
+    case both(first: First, second: Second)
+
+    static func make(_ generator: inout SeededGenerator) -> Choice {
+        switch generator.below(3) {
+        case 0: .nothing
+        case 1: .first(.make(&generator))
+        default: .both(first: .make(&generator), second: .make(&generator))
+        }
+    }
+
+    mutating func change(_ generator: inout SeededGenerator) {
+        switch self {
+        case .first(var first) where generator.below(3) > 0:
+            first.change(&generator)
+            self = .first(first)
+        case .both(var first, var second) where generator.below(3) > 0:
+            if generator.below(2) == 0 { first.change(&generator) } else { second.change(&generator) }
+            self = .both(first: first, second: second)
+        default: self = .make(&generator)
+        }
+    }
+}
+
+/// Writes its two parts by hand, in the containers that a synthesized coding does not use.
+struct ByHand<First: Generated, Second: Generated>: Generated {
+    var first: First
+    var second: Second
+
+    init(first: First, second: Second) {
+        self.first = first
+        self.second = second
+    }
+
+    enum Key: CodingKey { case list, nested, above }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        var list = try container.nestedUnkeyedContainer(forKey: .list)
+        first = try list.decode(First.self)
+        second = try container.nestedContainer(keyedBy: Key.self, forKey: .nested).decode(Second.self, forKey: .nested)
+        _ = try Bool(from: container.superDecoder(forKey: .above))
+    }
+
+    /// All containers are open at once, and filled in another order than they were opened.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        var list = container.nestedUnkeyedContainer(forKey: .list)
+        var nested = container.nestedContainer(keyedBy: Key.self, forKey: .nested)
+        let above = container.superEncoder(forKey: .above)
+        try nested.encode(second, forKey: .nested)
+        try true.encode(to: above)
+        try list.encode(first)
+    }
+
+    static func make(_ generator: inout SeededGenerator) -> ByHand {
+        ByHand(first: .make(&generator), second: .make(&generator))
+    }
+
+    mutating func change(_ generator: inout SeededGenerator) {
+        if generator.below(2) == 0 { first.change(&generator) } else { second.change(&generator) }
+    }
+}
+
+/// Is nothing but its content, in one container without keys.
+struct Wrapper<Content: Generated>: Generated {
+    var content: Content
+
+    init(content: Content) { self.content = content }
+    init(from decoder: any Decoder) throws { content = try decoder.singleValueContainer().decode(Content.self) }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(content)
+    }
+
+    static func make(_ generator: inout SeededGenerator) -> Wrapper { Wrapper(content: .make(&generator)) }
+    mutating func change(_ generator: inout SeededGenerator) { content.change(&generator) }
+}
+
+/// Has itself encoded as its content is, by passing the encoder on. (A set that gets the encoder like this writes itself
+/// in hash order: there are no laws for that, so this is made of structs only.)
+struct Alias<Content: Generated>: Generated {
+    var content: Content
+
+    init(content: Content) { self.content = content }
+    init(from decoder: any Decoder) throws { content = try Content(from: decoder) }
+    func encode(to encoder: any Encoder) throws { try content.encode(to: encoder) }
+
+    static func make(_ generator: inout SeededGenerator) -> Alias { Alias(content: .make(&generator)) }
+    mutating func change(_ generator: inout SeededGenerator) { content.change(&generator) }
+}
+
+extension SeededGenerator {
+    /// A type put together at random.
+    mutating func type(depth: Int) -> any Generated.Type {
+        guard depth > 0 else {
+            return pick(
+                [Int.self, String.self, Bool.self, Double.self, UInt8.self, Color.self] as [any Generated.Type]
+            )
+        }
+        let (first, second, third) = (type(depth: depth - 1), type(depth: depth - 1), type(depth: below(depth)))
+        let key = keyType()
+        switch below(11) {
+        case 0...2: return three(first, second, third)
+        case 3: return choice(first, second)
+        case 4: return byHand(first, second)
+        case 5: return wrapper(first)
+        case 6: return alias(first, second)
+        case 7: return keyed(key, first)
+        case 8: return set(key)
+        case 9: return array(first)
+        default: return optional(first)
+        }
+    }
+
+    private mutating func keyType() -> any GeneratedKey.Type {
+        pick([Int.self, String.self, UInt8.self, Color.self] as [any GeneratedKey.Type])
+    }
+
+    private func three<A: Generated>(
+        _ first: A.Type,
+        _ second: any Generated.Type,
+        _ third: any Generated.Type
+    ) -> any Generated.Type {
+        func with<B: Generated>(_ second: B.Type) -> any Generated.Type {
+            func with<C: Generated>(_ third: C.Type) -> any Generated.Type { Three<A, B, C>.self }
+            return with(third)
+        }
+        return with(second)
+    }
+
+    private func choice<A: Generated>(_ first: A.Type, _ second: any Generated.Type) -> any Generated.Type {
+        func with<B: Generated>(_ second: B.Type) -> any Generated.Type { Choice<A, B>.self }
+        return with(second)
+    }
+
+    private func byHand<A: Generated>(_ first: A.Type, _ second: any Generated.Type) -> any Generated.Type {
+        func with<B: Generated>(_ second: B.Type) -> any Generated.Type { ByHand<A, B>.self }
+        return with(second)
+    }
+
+    private mutating func keyed<K: GeneratedKey>(_ key: K.Type, _ row: any Generated.Type) -> any Generated.Type {
+        let kind = below(3)
+        func with<R: Generated>(_ row: R.Type) -> any Generated.Type {
+            switch kind {
+            case 0: [K: R].self
+            case 1: TreeDictionary<K, R>.self
+            default: Table<K, R>.self
+            }
+        }
+        return with(row)
+    }
+
+    private func wrapper<A: Generated>(_ content: A.Type) -> any Generated.Type { Wrapper<A>.self }
+    private func alias<A: Generated>(_ first: A.Type, _ second: any Generated.Type) -> any Generated.Type {
+        func with<B: Generated>(_ second: B.Type) -> any Generated.Type { Alias<Three<A, B, Int>>.self }
+        return with(second)
+    }
+
+    private mutating func set<K: GeneratedKey>(_ element: K.Type) -> any Generated.Type {
+        below(2) == 0 ? Set<K>.self : TreeSet<K>.self
+    }
+
+    private func array<A: Generated>(_ element: A.Type) -> any Generated.Type { [A].self }
+    private func optional<A: Generated>(_ wrapped: A.Type) -> any Generated.Type { A?.self }
+}
