@@ -2,34 +2,64 @@
 
 import PackageDescription
 
+/// As in the main package.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
+let core = Target.Dependency.product(name: "StateCore", package: "statecast")
+let coding = Target.Dependency.product(name: "StateCoding", package: "statecast")
+let trees = Target.Dependency.product(name: "HashTreeCollections", package: "swift-collections")
+let framework = Target.Dependency.product(name: "Benchmark", package: "benchmark")
+let plugin = Target.PluginUsage.plugin(name: "BenchmarkPlugin", package: "benchmark")
+
 // Apart from the main package, so that nobody who builds Statecast has to build a benchmark framework.
 let package = Package(
     name: "statecast-benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "statecast", path: ".."),
-        // Without its traits it counts no allocations, and needs no allocator of its own.
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        // Without its traits it counts no allocations, which would cost each of them a header.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
+        .target(name: "Measuring", swiftSettings: settings),
+        .target(name: "Comparing", dependencies: ["Measuring", framework], swiftSettings: settings),
         .executableTarget(
             name: "CoreBenchmarks",
-            dependencies: [
-                .product(name: "StateCore", package: "statecast"),
-                .product(name: "Benchmark", package: "benchmark"),
-            ],
+            dependencies: ["Comparing", "Measuring", core, framework],
             path: "Benchmarks/Core",
-            swiftSettings: [
-                .swiftLanguageMode(.v6),
-                .treatAllWarnings(as: .error),
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-                .enableUpcomingFeature("InferIsolatedConformances"),
-                .enableUpcomingFeature("ImmutableWeakCaptures"),
-            ],
-            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
-        )
+            swiftSettings: settings,
+            plugins: [plugin]
+        ),
+        .target(name: "CodingSubjects", dependencies: [coding, trees], swiftSettings: settings),
+        .executableTarget(
+            name: "CodingBenchmarks",
+            dependencies: ["CodingSubjects", "Comparing", "Measuring", coding, trees, framework],
+            path: "Benchmarks/Coding",
+            swiftSettings: settings,
+            plugins: [plugin]
+        ),
+        // Each of its runs is a process, so that one measurement leaves nothing behind for the next.
+        .executableTarget(
+            name: "coding-memory",
+            dependencies: ["CodingSubjects", "Measuring", coding],
+            swiftSettings: settings
+        ),
+        // Replaces the allocator's entry points, so it is linked into nothing that is timed.
+        .target(name: "MallocCounter"),
+        .executableTarget(
+            name: "coding-allocations",
+            dependencies: ["CodingSubjects", "MallocCounter", coding],
+            swiftSettings: settings
+        ),
     ]
 )

@@ -1,3 +1,5 @@
+import Comparing
+import Measuring
 import StateCore
 
 /// From `dispatch` to the last observer.

@@ -1,3 +1,5 @@
+import Comparing
+import Measuring
 import StateCore
 
 /// A reducer that changes one row of 100,000.

@@ -1,4 +1,5 @@
 import Benchmark
+import Measuring
 import StateCore
 
 /// What stays in memory after 1 and after 11 million actions: the ten million between should add nothing.

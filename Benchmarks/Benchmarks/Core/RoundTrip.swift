@@ -1,3 +1,5 @@
+import Comparing
+import Measuring
 import StateCore
 
 /// From a request, over the effect that answers it, until the answer was observed; one at a time.

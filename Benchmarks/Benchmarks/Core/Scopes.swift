@@ -1,3 +1,5 @@
+import Comparing
+import Measuring
 import StateCore
 
 /// Observers of parts that do not change, beside one that counts: what they cost must not grow with the state.

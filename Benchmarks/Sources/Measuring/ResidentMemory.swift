@@ -1,9 +1,9 @@
 import Foundation
 
 /// How much of this process lies in memory now.
-enum ResidentMemory {
+package enum ResidentMemory {
     #if canImport(Darwin)
-        static var kibibytes: Int {
+        package static var kibibytes: Int {
             var info = mach_task_basic_info()
             var size = mach_msg_type_number_t(MemoryLayout<mach_task_basic_info>.size / MemoryLayout<natural_t>.size)
             let result = withUnsafeMutablePointer(to: &info) { info in
@@ -15,7 +15,7 @@ enum ResidentMemory {
             return Int(info.resident_size) / 1_024
         }
     #else
-        static var kibibytes: Int {
+        package static var kibibytes: Int {
             // Total and resident size, in pages: proc(5).
             guard let statm = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
                 let pages = statm.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
@@ -25,7 +25,7 @@ enum ResidentMemory {
     #endif
 
     /// The most that ever was.
-    static var peakKibibytes: Int {
+    package static var peakKibibytes: Int {
         var usage = rusage()
         #if canImport(Darwin)
             getrusage(RUSAGE_SELF, &usage)
@@ -33,6 +33,15 @@ enum ResidentMemory {
         #else
             getrusage(RUSAGE_SELF.rawValue, &usage)
             return usage.ru_maxrss
+        #endif
+    }
+
+    /// Starts the peak anew from what is resident now, where the system can do that: what was needed before is not taken
+    /// for what is needed next.
+    package static func forgetPeak() {
+        #if os(Linux)
+            // proc(5)
+            try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         #endif
     }
 }
