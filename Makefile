@@ -2,6 +2,8 @@
 # make test       builds everything without warnings, checks the format, runs all tests
 # make bench      the whole path beside the raw libzmq pipe
 # make bench-core the in-process core beside a serial dispatch queue (FILTER=regular expression)
+# make bench-coding  the coding beside Foundation's JSON (FILTER=regular expression)
+# make fuzz       looks for inputs that break the decoder, apply or JSON (SECONDS=60 for each)
 # make tsan       the core's tests under ThreadSanitizer
 # make stress     the tests ten times in a row while both cores are busy (TIMES=10)
 
@@ -9,7 +11,7 @@ SECONDS =
 TIMES = 10
 FILTER = .*
 
-.PHONY: run test lint bench bench-core tsan stress libzmq
+.PHONY: run test lint bench bench-core bench-coding fuzz tsan stress libzmq
 
 run: libzmq
 	@scripts/run $(SECONDS)
@@ -18,7 +20,7 @@ test: libzmq lint
 	@scripts/test
 
 lint:
-	@swift format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks
+	@swift format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks Fuzzing
 
 bench: libzmq
 	@swift build --configuration release --product statecast-bench
@@ -26,6 +28,12 @@ bench: libzmq
 
 bench-core:
 	@scripts/bench-core '$(FILTER)'
+
+bench-coding:
+	@scripts/bench-coding '$(FILTER)'
+
+fuzz:
+	@scripts/fuzz $(or $(SECONDS),60)
 
 tsan: libzmq
 	@SWIFT_BACKTRACE=enable=no swift test --sanitize=thread --scratch-path .build/tsan --filter '^StateCoreTests'

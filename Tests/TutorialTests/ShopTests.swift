@@ -1,0 +1,38 @@
+import Statecast
+import StatecastTesting
+import Testing
+
+@Suite struct ShopTests {
+    @Test func `a shop can be replicated`() {
+        verifyState(Shop.example, Shop())
+    }
+
+    @Test func `a patch holds what changed`() throws {
+        let old = Shop.example
+        var new = old
+        new.items[4711]?.price = 17
+        let patch = try Differ.patch(from: old, to: new).patch
+        #expect(patch.description == #"{"items":{"4711":{"price":[17.0]}}}"#)
+        #expect(patch.encode().count == 22)
+
+        // What a typed replica does, and what a tool does that does not know the type.
+        var typed = old
+        try patch.apply(to: &typed)
+        #expect(typed == new)
+        var tree = try StateEncoder().value(of: old)
+        try patch.apply(to: &tree)
+        #expect(tree == (try StateEncoder().value(of: new)))
+    }
+
+    @Test func `a shop has a JSON view, and a patch is a JSON Patch`() throws {
+        let base = try StateEncoder().value(of: Shop.example)
+        #expect(JSON.text(of: base[path: "items.4712"] ?? .null) == #"{"tags":[],"price":49.0,"title":"Chair"}"#)
+
+        let text = #"[{"op": "replace", "path": "/items/4712/price", "value": 45}]"#
+        let patch = try Patch(jsonPatch: JSON.value(parsing: text), on: base)
+        var shop = Shop.example
+        try patch.apply(to: &shop)
+        #expect(shop.items[4712]?.price == 45)
+        #expect(JSON.text(of: try patch.jsonPatch(from: base)).contains("/items/4712/price"))
+    }
+}
