@@ -162,6 +162,7 @@ import ZeroMQ
         ("heartbeatInterval", SocketOptions.with { $0.heartbeatInterval = .zero }),
         ("reconnectInterval", SocketOptions.with { $0.reconnectInterval = .seconds(1 << 40) }),
         ("handshakeInterval", SocketOptions.with { $0.handshakeInterval = .microseconds(1) }),
+        ("tcpUnacknowledgedMax", SocketOptions.with { $0.tcpUnacknowledgedMax = .zero }),
         (
             "tcpKeepAlive.idle",
             SocketOptions.with { $0.tcpKeepAlive = .init(idle: .milliseconds(1), interval: .seconds(1), count: 3) }
@@ -184,6 +185,7 @@ import ZeroMQ
             $0.reconnectIntervalMax = .seconds(5)
             $0.handshakeInterval = nil
             $0.tcpKeepAlive = .init(idle: .seconds(60), interval: .seconds(10), count: 6)
+            $0.tcpUnacknowledgedMax = .seconds(90)
             $0.ipv6 = true
             $0.sendBufferBytes = 1 << 18
             $0.receiveBufferBytes = 1 << 18

@@ -23,6 +23,10 @@ package struct SocketOptions: Hashable, Sendable {
     package var xpubVerbose = false
 
     /// How often a peer is asked for a sign of life; `nil`: never.
+    ///
+    /// Not for a socket that connects and receives. If its queue stays full for too long, the connection is replaced
+    /// while it reads on, and libzmq 4.3 aborts the process: `Assertion failed: _input_stopped`
+    /// (zeromq/libzmq#3937). ``tcpKeepAlive`` is for those.
     package var heartbeatInterval: Duration?
 
     /// How long a peer may stay silent after being asked. It evicts a stalled subscriber as well as one that is merely
@@ -40,6 +44,10 @@ package struct SocketOptions: Hashable, Sendable {
 
     /// The operating system's own probing of idle connections; `nil`: its defaults, which are hours.
     package var tcpKeepAlive: TCPKeepAlive?
+
+    /// How long the operating system goes on to send what a peer does not acknowledge, and probes it; `nil`: its
+    /// default, which is many minutes.
+    package var tcpUnacknowledgedMax: Duration?
 
     /// Whether names resolve to IPv6 and `*` includes it. An endpoint with an IPv6 address works without.
     package var ipv6 = false

@@ -45,6 +45,10 @@ extension SocketOptions {
             try socket.set(ZMQ_TCP_KEEPALIVE_INTVL, interval / 1000)
             try socket.set(ZMQ_TCP_KEEPALIVE_CNT, number("tcpKeepAlive.count", tcpKeepAlive.count, in: 1...127))
         }
+        if let tcpUnacknowledgedMax {
+            let max = try milliseconds("tcpUnacknowledgedMax", tcpUnacknowledgedMax, from: 1)
+            try socket.set(ZMQ_TCP_MAXRT, max)
+        }
         if let sendBufferBytes {
             try socket.set(ZMQ_SNDBUF, number("sendBufferBytes", sendBufferBytes, in: 1...Self.max))
         }
