@@ -11,43 +11,25 @@ enum ArrayEdit: Equatable {
         var inserted: Range<Int>
     }
 
-    /// Common prefix and suffix; what is between is compared one by one if its length stayed, else replaced. A list
-    /// that lost its oldest and gained new elements, as bounded logs do, is seen as that.
-    ///
+    /// Each splice moves all that follows it; beyond this many, one wide one is cheaper.
+    private static let splicesMax = 32
+
     /// - Returns: `nil` if all elements are the same.
-    init?<Element>(from old: [Element], to new: [Element], by same: (Element, Element) -> Bool) {
-        let common = min(old.count, new.count)
-        var prefix = 0
-        while prefix < common, same(old[prefix], new[prefix]) { prefix += 1 }
-        var suffix = 0
-        while suffix < common - prefix, same(old[old.count - 1 - suffix], new[new.count - 1 - suffix]) { suffix += 1 }
-
-        let (before, after) = (prefix..<(old.count - suffix), prefix..<(new.count - suffix))
-        if before.isEmpty && after.isEmpty { return nil }
-        if let gone = Self.shift(from: old[before], to: new[after], by: same) {
-            let stayed = before.count - gone
-            self = .splices([
-                Splice(offset: prefix, removed: gone, inserted: prefix..<prefix),
-                Splice(offset: prefix + stayed, removed: 0, inserted: (prefix + stayed)..<after.upperBound),
-            ])
-        } else if before.count == after.count {
-            self = .elements(after)
+    init?<Element>(from old: [Element], to new: [Element], by same: @escaping (Element, Element) -> Bool) {
+        let hunks = ArrayAlignment(old: old, new: new, same: same).hunks()
+        guard let first = hunks.first, let last = hunks.last else { return nil }
+        if hunks.allSatisfy({ $0.old.count == $0.new.count && $0.old.lowerBound == $0.new.lowerBound }) {
+            self = .elements(first.new.lowerBound..<last.new.upperBound)
+        } else if hunks.count > Self.splicesMax {
+            let removed = last.old.upperBound - first.old.lowerBound
+            let inserted = first.new.lowerBound..<last.new.upperBound
+            self = .splices([Splice(offset: inserted.lowerBound, removed: removed, inserted: inserted)])
         } else {
-            self = .splices([Splice(offset: prefix, removed: before.count, inserted: after)])
+            // What stands before a hunk is new already, so its offset counts as in the new array.
+            self = .splices(
+                hunks.map { Splice(offset: $0.new.lowerBound, removed: $0.old.count, inserted: $0.new) }
+            )
         }
-    }
-
-    /// How many elements went at the front, if all others are still there in front of the new ones.
-    private static func shift<Element>(
-        from old: ArraySlice<Element>,
-        to new: ArraySlice<Element>,
-        by same: (Element, Element) -> Bool
-    ) -> Int? {
-        guard let first = new.first else { return nil }
-        guard let start = old.indices.dropFirst().first(where: { same(old[$0], first) }) else { return nil }
-        let stayed = old[start...]
-        guard stayed.count <= new.count, zip(stayed, new).allSatisfy(same) else { return nil }
-        return start - old.startIndex
     }
 }
 

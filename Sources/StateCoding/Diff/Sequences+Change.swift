@@ -1,41 +1,37 @@
 extension Array where Element: Encodable {
     static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) throws -> Change? {
         guard Element.self != UInt8.self, let same = equality(of: Element.self) else {
-            return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
+            return try changeOfTrees(from: encodeTree(old, at: place), to: encodeTree(new, at: place), path: path)
         }
-        guard let edit = ArrayEdit(from: old, to: new, by: same) else { return nil }
         let node = try place.open()
-        func trees(_ array: Self, _ range: Range<Int>) throws -> [StateCoding.Value] {
-            try range.map { try encodeTree(array[$0], at: Place(node: node, key: DataKey.index($0))) }
+        func tree(_ element: Element, _ index: Int) throws -> StateCoding.Value {
+            try encodeTree(element, at: Place(node: node, key: DataKey.index(index)))
         }
-        switch edit {
-        case .elements(let range):
-            var changes = PartChanges(path: path)
-            for index in range where !same(old[index], new[index]) {
-                let place = Place(node: node, key: DataKey.index(index))
-                if let change = try changeOfTree(
-                    from: old[index],
-                    to: new[index],
-                    at: place,
-                    path: path.index(index)
-                ) {
-                    changes.change(StateCoding.Value(index), change)
-                }
-            }
-            return try changes.finish(.array, from: old.count, to: new.count)
-        case .splices(let splices):
-            let patch = try Patch.splices(splices) { try trees(new, $0) }
-            let start = splices.map(\.offset).min() ?? 0
-            var summary = SummaryChange()
-            for index in start..<old.count {
-                summary.remove(try encodeTree(old[index], at: place), at: path.index(index))
-            }
-            for index in start..<new.count {
-                summary.add(try encodeTree(new[index], at: place), at: path.index(index))
-            }
-            summary.resize(.array, from: old.count, to: new.count, at: path)
-            return Change(patch: patch, summary: summary)
+        var difference = ArrayDifference(
+            ArrayAlignment(old: old, new: new, same: same),
+            path: path,
+            tree: tree,
+            change: { try changeOfTree(from: $0, to: $1, at: Place(node: node, key: DataKey.index($2)), path: $3) }
+        )
+        return try difference.change()
+    }
+
+    /// Where the elements have no `==`, their encodings are compared.
+    private static func changeOfTrees(
+        from old: StateCoding.Value,
+        to new: StateCoding.Value,
+        path: DigestPath
+    ) throws -> Change? {
+        guard case .array(let before) = old, case .array(let after) = new else {
+            return Change.replacing(old, with: new, path: path)
         }
+        var difference = ArrayDifference(
+            ArrayAlignment(old: before, new: after, same: ==),
+            path: path,
+            tree: { element, _ in element },
+            change: { Change.replacing($0, with: $1, path: $3) }
+        )
+        return try difference.change()
     }
 }
 

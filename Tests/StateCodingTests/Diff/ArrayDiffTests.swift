@@ -1,0 +1,167 @@
+import StateCoding
+import Testing
+
+/// The patch of an array follows what changed in it, not its length.
+@Suite struct `The patch of an array` {
+    struct Todo: Codable, Equatable {
+        var id: Int
+        var title: String
+        var done = false
+
+        init(_ id: Int) { (self.id, title) = (id, "Buy \(id % 7) apples") }
+    }
+
+    /// The same without `==`, so that encodings are compared.
+    struct Plain: Codable { var todo: Todo }
+
+    static let todos = (0..<1000).map { Todo($0) }
+
+    struct Edit: Sendable, CustomTestStringConvertible {
+        var name: String
+        var bytesMax: Int
+        var make: @Sendable (inout [Todo]) -> Void
+        var testDescription: String { name }
+
+        init(_ name: String, atMost bytesMax: Int, _ make: @escaping @Sendable (inout [Todo]) -> Void) {
+            (self.name, self.bytesMax, self.make) = (name, bytesMax, make)
+        }
+    }
+
+    static let edits = [
+        Edit("tick one", atMost: 20) { $0[5].done = true },
+        Edit("append", atMost: 40) { $0.append(Todo(1000)) },
+        Edit("drop first, append", atMost: 45) {
+            $0.removeFirst()
+            $0.append(Todo(1000))
+        },
+        Edit("tick one, append", atMost: 60) {
+            $0[5].done = true
+            $0.append(Todo(1000))
+        },
+        Edit("newest first, bounded", atMost: 50) {
+            $0.insert(Todo(1000), at: 0)
+            $0.removeLast()
+        },
+        Edit("remove two", atMost: 20) {
+            $0.remove(at: 900)
+            $0.remove(at: 10)
+        },
+        Edit("last to the front", atMost: 50) { $0.insert($0.removeLast(), at: 0) },
+        Edit("tick the last, append", atMost: 60) {
+            $0[999].done = true
+            $0.append(Todo(1000))
+        },
+        Edit("tick one, insert before it", atMost: 60) {
+            $0[500].done = true
+            $0.insert(Todo(1000), at: 500)
+        },
+        Edit("tick two hundred, append", atMost: 3200) {
+            for index in stride(from: 0, to: 1000, by: 5) { $0[index].done = true }
+            $0.append(Todo(1000))
+        },
+        Edit("drop a hundred first, tick one, append", atMost: 60) {
+            $0[600].done = true
+            $0.removeFirst(100)
+            $0.append(Todo(1000))
+        },
+        Edit("four edits here and there", atMost: 110) {
+            $0.swapAt(20, 700)
+            $0.remove(at: 300)
+            $0[450].title = "Call"
+        },
+    ]
+
+    @Test(arguments: edits) func `is short whatever the usual edit`(edit: Edit) throws {
+        var new = Self.todos
+        edit.make(&new)
+        let patch = try checkLaws(from: Self.todos, to: new)
+        #expect(patch.encode().count <= edit.bytesMax)
+        let back = try checkLaws(from: new, to: Self.todos)
+        // Back, what went must come.
+        #expect(back.encode().count <= edit.bytesMax + max(80, 35 * (Self.todos.count - new.count)))
+    }
+
+    @Test(arguments: edits) func `is short without equality too`(edit: Edit) throws {
+        var new = Self.todos
+        edit.make(&new)
+        let patch = try Differ.patch(from: Self.todos.map(Plain.init), to: new.map(Plain.init)).patch
+        #expect(patch.encode().count <= edit.bytesMax + edit.bytesMax / 2)
+        var tree = try StateEncoder().value(of: Self.todos.map(Plain.init))
+        try patch.apply(to: &tree)
+        #expect(try tree == StateEncoder().value(of: new.map(Plain.init)))
+    }
+
+    @Test(arguments: edits) func `is short between trees too`(edit: Edit) throws {
+        var new = Self.todos
+        edit.make(&new)
+        let (before, after) = (try StateEncoder().value(of: Self.todos), try StateEncoder().value(of: new))
+        let patch = Patch(from: before, to: after)
+        var tree = before
+        try patch.apply(to: &tree)
+        #expect(tree == after)
+        if !edit.name.hasPrefix("tick two hundred") { #expect(patch.encode().count <= edit.bytesMax + 50) }
+    }
+
+    @Test func `of numbers that all changed replaces them`() throws {
+        let (old, new) = ((0..<1000).map(Double.init), (0..<1000).map { Double($0) + 0.1 })
+        let patch = try checkLaws(from: old, to: new)
+        #expect(try patch == .replace(StateEncoder().value(of: new)))
+        // Those between others are one splice.
+        let part = try checkLaws(from: old, to: Array(old[..<300] + new[300..<400] + old[400...]))
+        #expect(part.encode().count <= 100 * 9 + 10)
+    }
+
+    @Test func `of which nothing stayed replaces it`() throws {
+        #expect(try checkLaws(from: [1, 2, 3], to: [7, 8, 9, 10]).description == "[[7,8,9,10]]")
+        #expect(try checkLaws(from: [1, 2, 3], to: []).description == "[[]]")
+    }
+
+    @Test func `that changed in many places of few is no longer than the array`() throws {
+        let (old, new) = (Array(0..<20), Array(0..<20).map { $0 % 2 == 0 ? $0 : -$0 })
+        let patch = try checkLaws(from: old, to: new)
+        #expect(try patch.encode().count <= StateEncoder().encode(new).count + 6)
+    }
+
+    @Test func `of many small elements, every other one changed, is no longer than the array`() throws {
+        var generator = SeededGenerator(seed: 1)
+        let (old, new) = (
+            (0..<2000).map { _ in generator.below(2) == 0 }, (0..<2001).map { _ in generator.below(2) == 0 }
+        )
+        let patch = try checkLaws(from: old, to: new)
+        #expect(try patch.encode().count <= StateEncoder().encode(new).count + 10)
+    }
+
+    @Test func `with elements that differ from themselves is still empty`() throws {
+        let old = [Double.nan, 1, .nan, 2, .nan, .nan, .nan, .nan, .nan, 3]
+        #expect(try Differ.patch(from: old, to: old).isEmpty)
+        var new = old
+        new.removeLast()
+        let difference = try Differ.patch(from: old, to: new)
+        #expect(difference.patch.description == "[9,1,[]]")
+    }
+}
+
+/// Both ways of applying, both digests, and nothing where nothing changed.
+@discardableResult
+func checkLaws<T: Codable & Equatable>(
+    from old: T,
+    to new: T,
+    sourceLocation: SourceLocation = #_sourceLocation
+) throws -> Patch {
+    let (before, after) = (try StateEncoder().value(of: old), try StateEncoder().value(of: new))
+    let difference = try Differ.patch(from: old, to: new)
+    let patch = try Patch(decoding: difference.patch.encode())
+    #expect(patch == difference.patch, sourceLocation: sourceLocation)
+    var (typed, tree, summary) = (old, before, Summary(of: before))
+    try patch.apply(to: &typed)
+    #expect(typed == new, sourceLocation: sourceLocation)
+    try patch.apply(to: &tree, summary: &summary)
+    #expect(tree == after, sourceLocation: sourceLocation)
+    var advanced = Summary(of: before)
+    advanced.advance(by: difference)
+    #expect(advanced == summary, sourceLocation: sourceLocation)
+    #expect(summary == Summary(of: after), sourceLocation: sourceLocation)
+    #expect(try Differ.patch(from: new, to: new).isEmpty, sourceLocation: sourceLocation)
+    #expect(difference.isEmpty == (before == after), sourceLocation: sourceLocation)
+    return patch
+}
