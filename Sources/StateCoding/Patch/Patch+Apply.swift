@@ -3,74 +3,21 @@ extension Patch {
     ///
     /// - Throws: `patchMismatch`, with the path where it does not fit.
     public func apply(to value: inout Value) throws(CodingFailure) {
-        try check(against: value)
+        var results = SequenceResults()
+        try check(against: value, &results)
         var nothing: SummaryChange?
-        perform(on: &value, at: .root, &nothing)
+        perform(on: &value, at: .root, &nothing, &results)
     }
 
     /// Applies the patch and keeps the value's summary.
     ///
     /// - Throws: as `apply(to:)`; then the summary stays too.
     public func apply(to value: inout Value, summary: inout Summary) throws(CodingFailure) {
-        try check(against: value)
+        var results = SequenceResults()
+        try check(against: value, &results)
         var change: SummaryChange? = SummaryChange()
-        perform(on: &value, at: .root, &change)
+        perform(on: &value, at: .root, &change, &results)
         if let change { summary.advance(by: change) }
-    }
-
-    // MARK: Checking
-
-    /// Finds out whether the patch fits before anything is changed: cheaper than a copy, of which each container on
-    /// the way would be a copy too. Only within a sequence must the earlier patches be tried.
-    private func check(against value: Value) throws(CodingFailure) {
-        switch form {
-        case .replace: break
-        case .fields(let fields):
-            if fields.count > 0 { try Self.check(fields, against: value) }
-        case .splice(let splice):
-            guard case .array(let elements) = value else { throw Self.misfit("an array to splice", value) }
-            guard splice.removedEnd <= elements.count else {
-                throw Self.misfit("at least \(splice.removedEnd) elements to splice", value)
-            }
-        case .sequence(let parts):
-            var copy = value
-            for part in parts { try part.apply(to: &copy) }
-        }
-    }
-
-    private static func check(
-        _ fields: KeyedEntries<FieldChange>,
-        against value: Value
-    ) throws(CodingFailure) {
-        switch value {
-        case .map(let map):
-            for (key, change) in zip(fields.keys, fields.elements) {
-                guard case .change(let patch) = change else { continue }
-                if let element = map.entries[key] {
-                    do throws(CodingFailure) { try patch.check(against: element) } catch {
-                        throw error.inside(DataKey.of(key).component)
-                    }
-                } else {
-                    guard case .replace = patch.form else {
-                        let message = "expected the key to be there, as the patch changes a part of it"
-                        throw CodingFailure(.patchMismatch, message).inside(DataKey.of(key).component)
-                    }
-                }
-            }
-        case .array(let elements):
-            for (key, change) in zip(fields.keys, fields.elements) {
-                guard let index = key.elementIndex, elements.indices.contains(index), case .change(let patch) = change
-                else { throw misfit("the element \(key.summary) of an array to change", value) }
-                do throws(CodingFailure) { try patch.check(against: elements[index]) } catch {
-                    throw error.inside("\(index)")
-                }
-            }
-        default: throw misfit("a map or an array", value)
-        }
-    }
-
-    private static func misfit(_ expected: String, _ value: Value) -> CodingFailure {
-        CodingFailure(.patchMismatch, "expected \(expected), got \(value.summary)")
     }
 
     // MARK: Performing
@@ -78,7 +25,12 @@ extension Patch {
     /// Changes the value, and the summary where one is kept. The patch has been checked.
     ///
     /// Containers are taken out of the value while they change, so that they have one owner and are not copied.
-    private func perform(on value: inout Value, at path: DigestPath, _ summary: inout SummaryChange?) {
+    private func perform(
+        on value: inout Value,
+        at path: DigestPath,
+        _ summary: inout SummaryChange?,
+        _ results: inout SequenceResults
+    ) {
         switch form {
         case .replace(let new):
             summary?.remove(value, at: path)
@@ -87,12 +39,13 @@ extension Patch {
         case .fields(let fields):
             guard fields.count > 0 else { break }
             if var map = value.takeMap() {
-                Self.perform(fields, on: &map, at: path, &summary)
+                Self.perform(fields, on: &map, at: path, &summary, &results)
                 value = .map(map)
             } else if var elements = value.takeArray() {
                 for (key, change) in zip(fields.keys, fields.elements) {
                     guard let index = key.elementIndex, case .change(let patch) = change else { continue }
-                    patch.perform(on: &elements[index], at: summary == nil ? path : path.index(index), &summary)
+                    let inner = summary == nil ? path : path.index(index)
+                    patch.perform(on: &elements[index], at: inner, &summary, &results)
                 }
                 value = .array(elements)
             } else {
@@ -105,7 +58,11 @@ extension Patch {
             Self.perform(splice, on: &elements, at: path, &summary)
             value = .array(elements)
         case .sequence(let parts):
-            for part in parts { part.perform(on: &value, at: path, &summary) }
+            // What many parts touch is hashed before the first and after the last, and not for each of them.
+            let touched = summary.map { _ in TouchedParts(parts) }
+            if let touched { summary?.remove(touched, of: value, at: path) }
+            value = results.next()
+            if let touched { summary?.add(touched, of: value, at: path) }
         }
     }
 
@@ -113,7 +70,8 @@ extension Patch {
         _ fields: KeyedEntries<FieldChange>,
         on map: inout ValueMap,
         at path: DigestPath,
-        _ summary: inout SummaryChange?
+        _ summary: inout SummaryChange?,
+        _ results: inout SequenceResults
     ) {
         let oldCount = map.count
         for (key, change) in zip(fields.keys, fields.elements) {
@@ -125,7 +83,7 @@ extension Patch {
                 summary?.remove(old, under: key, in: path)
             case (.change(let patch), true):
                 let inner = summary == nil ? path : path.key(key)
-                patch.perform(on: &map.entries[offset: offset], at: inner, &summary)
+                patch.perform(on: &map.entries[offset: offset], at: inner, &summary, &results)
             case (.change(let patch), false):
                 guard case .replace(let value) = patch.form else {
                     preconditionFailure("a patch of the absent key \(key.summary) passed the check")
@@ -154,26 +112,5 @@ extension Patch {
         elements.replaceSubrange(splice.offset..<splice.removedEnd, with: splice.inserted)
         summary?.add(elements[splice.offset..<(keepsPositions ? splice.insertedEnd : newCount)], in: path)
         summary?.resize(.array, from: oldCount, to: newCount, at: path)
-    }
-}
-
-extension Value {
-    /// The key of a patch as an index. Only integers: `1.0` is another key than `1`, and would be the same index.
-    var elementIndex: Int? {
-        guard case .unsigned(let index) = self else { return nil }
-        return Int(exactly: index)
-    }
-
-    /// Takes the map out, leaving null: in a function of its own, so that no copy of it stays alive meanwhile.
-    fileprivate mutating func takeMap() -> ValueMap? {
-        guard case .map(let map) = self else { return nil }
-        self = .null
-        return map
-    }
-
-    fileprivate mutating func takeArray() -> [Value]? {
-        guard case .array(let elements) = self else { return nil }
-        self = .null
-        return elements
     }
 }

@@ -1,10 +1,6 @@
 extension Patch {
     /// The patch in CBOR.
-    public func encode() -> [UInt8] {
-        var writer = CBORWriter()
-        encode(into: &writer)
-        return writer.bytes
-    }
+    public func encode() -> [UInt8] { CBORWriter.bytes { encode(into: &$0) } }
 
     /// Writes the patch as one item.
     package func encode(into writer: inout CBORWriter) {

@@ -37,7 +37,7 @@ public struct Patch: Hashable, Sendable {
         var insertedEnd: Int { offset + inserted.count }
     }
 
-    let form: Form
+    var form: Form
 
     init(_ form: Form) {
         self.form = form
@@ -64,6 +64,12 @@ public struct Patch: Hashable, Sendable {
     public var isEmpty: Bool {
         guard case .fields(let fields) = form else { return false }
         return fields.count == 0
+    }
+
+    /// Whether the patch replaces the whole value.
+    var isReplacement: Bool {
+        if case .replace = form { return true }
+        return false
     }
 
     /// The patches to apply one after the other.

@@ -55,7 +55,7 @@ struct SummaryChange: Hashable, Sendable {
         digest &+= path.leaf(encoded)
     }
 
-    private mutating func count(_ value: Value, _ path: DigestPath, adding: Bool) {
+    mutating func count(_ value: Value, _ path: DigestPath, adding: Bool) {
         switch value {
         case .array(let elements):
             own(.array, elements.count, path, adding: adding)
@@ -68,7 +68,7 @@ struct SummaryChange: Hashable, Sendable {
         }
     }
 
-    private mutating func own(_ container: Container, _ count: Int, _ path: DigestPath, adding: Bool) {
+    mutating func own(_ container: Container, _ count: Int, _ path: DigestPath, adding: Bool) {
         if count == 0 {
             leaf(container == .array ? .array([]) : .map([:]), path, adding: adding)
         } else {
@@ -76,7 +76,7 @@ struct SummaryChange: Hashable, Sendable {
         }
     }
 
-    private mutating func keyed(_ key: Value, _ path: DigestPath, adding: Bool) -> DigestPath {
+    mutating func keyed(_ key: Value, _ path: DigestPath, adding: Bool) -> DigestPath {
         scratch.removeAll()
         scratch.value(key)
         weigh(scratch.bytes.count, adding: adding)

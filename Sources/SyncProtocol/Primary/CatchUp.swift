@@ -32,20 +32,14 @@ struct CatchUp {
     /// One update for a part of the chain; the part itself if that would be nested deeper than a replica reads.
     private static func composed(_ part: Deque<Update>.SubSequence) -> [Update] {
         guard part.count > 1, let first = part.first, let last = part.last else { return Array(part) }
-        let patches = part.map { update -> Patch in
-            do { return try Patch(decoding: update.patch) } catch {
+        var composer = PatchComposer()
+        for update in part {
+            do { composer.append(try Patch(decoding: update.patch)) } catch {
                 preconditionFailure("a patch of our own does not decode: \(error)")
             }
         }
-        let patch = fold(patches[...]).encode()
+        let patch = composer.finish().encode()
         guard (try? Patch(decoding: patch)) != nil else { return Array(part) }
         return [Update(lineage: last.lineage, epoch: last.epoch, from: first.from, to: last.to, patch: patch)]
-    }
-
-    /// Composes neighbours first, so that no side grows much larger than the other.
-    private static func fold(_ patches: ArraySlice<Patch>) -> Patch {
-        guard patches.count > 1 else { return patches[patches.startIndex] }
-        let middle = patches.startIndex + patches.count / 2
-        return fold(patches[..<middle]).composed(with: fold(patches[middle...]))
     }
 }

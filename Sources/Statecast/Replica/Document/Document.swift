@@ -2,7 +2,7 @@
 struct Document<State: Sendable> {
     private var content: any DocumentContent<State>
     /// What has still to be applied: patches that come together are made one first.
-    private var pending = Patch.none
+    private var pending = PatchComposer()
     /// `nil` until a snapshot is installed, and again once a step failed.
     private(set) var position: Position?
 
@@ -17,14 +17,14 @@ struct Document<State: Sendable> {
         switch step {
         case .install(let snapshot, let target, let digest):
             position = nil
-            pending = .none
+            pending = PatchComposer()
             try attempt(at: target) { () throws in try content.install(snapshot) }
             try check(digest, at: target)
             position = target
         case .apply(let patch, let target):
             guard position != nil else { return }
             position = nil
-            pending = try attempt(at: target) { pending.composed(with: try Patch(decoding: patch)) }
+            pending.append(try attempt(at: target) { try Patch(decoding: patch) })
             position = target
         case .verify(let target, let digest):
             guard position == target else { return }
@@ -40,8 +40,7 @@ struct Document<State: Sendable> {
     mutating func settle() throws(DocumentFailure) {
         guard let target = position, !pending.isEmpty else { return }
         position = nil
-        let patch = pending
-        pending = .none
+        let patch = pending.finish()
         try attempt(at: target) { try content.apply(patch) }
         position = target
     }
