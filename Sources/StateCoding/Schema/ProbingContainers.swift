@@ -51,7 +51,11 @@ struct ProbingUnkeyedContainer: UnkeyedDecodingContainer {
 
     func decodeNil() -> Bool { false }
 
+    /// A list may be read until it fails.
+    private static let elementsMax = 256
+
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard currentIndex < Self.elementsMax else { throw SchemaProbe.NoSample() }
         currentIndex += 1
         return try decoder.element(type)
     }

@@ -25,9 +25,7 @@ public enum Schema {
     /// - the cases of an enum that has only one, or more than 255, unless it is `CaseIterable`;
     /// - what a value means: its unit, its bounds, a default that stands for an absent field.
     public static func fingerprint<T: Decodable>(of type: T.Type) -> UInt64 {
-        var hash = FNV1a()
-        hash.combine(SchemaProbe().shape(of: type).tree.encoded)
-        return hash.mixed
+        SchemaProbe().shape(of: type).fingerprint
     }
 }
 

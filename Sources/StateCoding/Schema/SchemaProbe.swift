@@ -1,6 +1,10 @@
 /// Builds plain instances and looks. Knows which types it is inside of, so that a type within itself ends.
 final class SchemaProbe {
     private var inside: [ObjectIdentifier] = []
+    /// What came of types that are not within themselves, wherever they were met: a type may be met often.
+    private var known: [ObjectIdentifier: Visit<Any>] = [:]
+    /// The outermost of the types it is inside of that was met again in what is being looked at.
+    private var outermostMetAgain = Int.max
 
     /// No plain sample can be made.
     struct NoSample: Error {}
@@ -25,11 +29,21 @@ final class SchemaProbe {
         let identity = ObjectIdentifier(type)
         let example = (type as? any SchemaExample.Type)?.schemaExample as? T
         if let level = inside.lastIndex(of: identity) {
+            outermostMetAgain = min(outermostMetAgain, level)
             return Visit(instance: example, shape: .recursion(inside.count - level))
         }
+        if let known = known[identity] { return Visit(instance: known.instance as? T, shape: known.shape) }
+        let metBefore = outermostMetAgain
+        outermostMetAgain = .max
         inside.append(identity)
-        defer { inside.removeLast() }
-        return look(at: type, example)
+        var visit = look(at: type, example)
+        inside.removeLast()
+        if outermostMetAgain > inside.count {
+            visit.shape = visit.shape.summed
+            known[identity] = Visit(instance: visit.instance, shape: visit.shape)
+        }
+        outermostMetAgain = min(outermostMetAgain, metBefore)
+        return visit
     }
 
     private func look<T: Decodable>(at type: T.Type, _ example: T?) -> Visit<T> {

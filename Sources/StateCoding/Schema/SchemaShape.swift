@@ -12,6 +12,8 @@ indirect enum SchemaShape: Equatable {
     case choice([Value])
     /// Asked for by position.
     case elements([SchemaShape])
+    /// The fingerprint of one that has parts: it may be part of many.
+    case sum(UInt64)
     /// A type within itself, so many levels further out.
     case recursion(Int)
     /// Nothing is known.
@@ -33,8 +35,23 @@ indirect enum SchemaShape: Equatable {
         // The keys of a map are in an order, whatever that of the cases is.
         case .choice(let values): ["choice", .map(ValueMap(values.map { ($0, true) }))]
         case .elements(let elements): ["elements", .array(elements.map(\.tree))]
+        case .sum(let fingerprint): ["sum", .unsigned(fingerprint)]
         case .recursion(let levels): ["recursion", Value(levels)]
         case .opaque: "opaque"
+        }
+    }
+
+    var fingerprint: UInt64 {
+        var hash = FNV1a()
+        hash.combine(tree.encoded)
+        return hash.mixed
+    }
+
+    /// Its fingerprint alone, if it has parts.
+    var summed: SchemaShape {
+        switch self {
+        case .fields, .cases, .choice, .elements: .sum(fingerprint)
+        default: self
         }
     }
 
