@@ -13,12 +13,12 @@ func incremental() {
         sizes.map { publishing("\($0) rows", Table<String, Vehicle>.self, rows: $0) }
     )
     compare(
-        "one row, replica",
+        "one row, replica, with a digest each",
         by: \.processor,
         sizes.map { applying("\($0) rows", Table<String, Vehicle>.self, rows: $0) }
     )
     compare(
-        "one row, replica without digest",
+        "one row, replica",
         by: \.processor,
         sizes.map { applying("\($0) rows", Table<String, Vehicle>.self, rows: $0, digests: false) }
     )
@@ -34,7 +34,7 @@ func incremental() {
         ]
     )
     compare(
-        "one row of 100,000, replica",
+        "one row of 100,000, replica, with a digest each",
         duration: .seconds(6),
         by: \.processor,
         [

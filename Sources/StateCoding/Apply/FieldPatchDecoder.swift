@@ -8,13 +8,21 @@ final class FieldPatchDecoder: PathNode, Decoder {
 
     private let fields: FieldCollector
     private let changes: Changes
-    /// The names of what changes; keys that are no texts are no fields.
-    private let changed: [String?]
+    /// The names of what changes, and what becomes of each; keys that are no texts are no fields.
+    private var changed = NameList()
+    private let changedTo: [Patch.FieldChange]
 
     init(_ fields: FieldCollector, _ changes: Changes, under key: (any CodingKey)?, in node: PathNode) {
         self.fields = fields
         self.changes = changes
-        changed = changes.keys.map(\.textValue)
+        changed.reserveCapacity(changes.count)
+        for key in changes.keys {
+            if let name = key.textValue { _ = changed.append(name) }
+        }
+        changedTo =
+            changed.names.count == changes.count
+            ? changes.elements
+            : zip(changes.keys, changes.elements).compactMap { $0.textValue == nil ? nil : $1 }
         super.init(under: key, in: node)
     }
 
@@ -64,14 +72,14 @@ final class FieldPatchDecoder: PathNode, Decoder {
     }
 
     private func change(_ name: String) -> Patch.FieldChange? {
-        changed.firstIndex(of: name).map { changes.elements[$0] }
+        changed.index(of: name).map { changedTo[$0] }
     }
 
     /// The names of the fields that are there.
     var names: [String] {
         var names = fields.names.filter { change($0) != .remove }
-        for (name, change) in zip(changed, changes.elements) where change != .remove {
-            if let name, fields.index(of: name) == nil { names.append(name) }
+        for (name, change) in zip(changed.names, changedTo) where change != .remove && fields.index(of: name) == nil {
+            names.append(name)
         }
         return names
     }
@@ -86,16 +94,23 @@ final class FieldPatchDecoder: PathNode, Decoder {
         switch try part(name) {
         case .absent: throw missing(name)
         case .old(.null): true
-        case .old(.value(let value)): try encodeTree(value, at: Place(node: self, key: DataKey.name(name))).isNull
-        case .new(let value): value.isNull
+        case .old(.value(let value)): try isNull(value, at: Place(node: self, key: DataKey.name(name)))
+        case .new(let value), .old(.tree(let value)): value.isNull
         case .old(.fields), .changed: false
         }
+    }
+
+    private func isNull(_ value: any Encodable, at place: Place) throws -> Bool {
+        if let optional = value as? any AnyOptional { return optional.content == nil }
+        // What these types write is never null.
+        if value is any ShapedEncodable { return false }
+        return try encodeTree(value, at: place).isNull
     }
 
     func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
         switch try part(name) {
         case .absent: throw missing(name)
-        case .old(.value(let value)): try isSame(value, type) ? same(value, as: type) : fromTree(type, name)
+        case .old(.value(let value)): try stored(value, as: type) ?? fromTree(type, name)
         case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).decode(type)
         case .changed(.fields(let nested), let patch):
             if case .fields(let changes) = patch.form {
@@ -104,7 +119,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
                 try fromTree(type, name)
             }
         case .changed(.value(let value), let patch): try changed(value, patch, type, name) ?? fromTree(type, name)
-        case .old(.null), .changed(.null, _), .new: try fromTree(type, name)
+        case .old(.null), .old(.tree), .changed(.null, _), .changed(.tree, _), .new: try fromTree(type, name)
         }
     }
 
@@ -114,8 +129,9 @@ final class FieldPatchDecoder: PathNode, Decoder {
         case .absent, .old(.null): return nil
         case .new(let value): if value.isNull, !(type is any AnyOptional.Type) { return nil }
         case .old(.value(let value)):
-            if isSame(value, type) { return same(value, as: type) }
+            if let value = stored(value, as: type) { return value }
             if !(type is any AnyOptional.Type), try isNull(name) { return nil }
+        case .old(.tree(let tree)): if tree.isNull, !(type is any AnyOptional.Type) { return nil }
         case .old(.fields), .changed: break
         }
         return try decode(type, name)
@@ -164,16 +180,15 @@ final class FieldPatchDecoder: PathNode, Decoder {
         return try decodeTree(type, from: value, at: place)
     }
 
-    /// Whether a value was written as the type that is asked for now.
-    private func isSame(_ value: any Encodable, _ type: Any.Type) -> Bool { Swift.type(of: value) == type }
-
-    /// The value as that type.
-    private func same<T>(_ value: any Encodable, as type: T.Type) -> T {
+    /// The value, or what an optional holds, as the type that is asked for; `nil` if it was written as another one.
+    private func stored<T>(_ value: any Encodable, as type: T.Type) -> T? {
         func serve<E: Encodable>(_ value: E) -> T {
             // The types are one, which the compiler cannot know.
             unsafeBitCast(value, to: T.self)
         }
-        return serve(value)
+        if Swift.type(of: value) == type { return serve(value) }
+        guard let content = (value as? any AnyOptional)?.content else { return nil }
+        return content as? T
     }
 
     /// The value with a patch applied; `nil` if it was written as another type.
@@ -187,7 +202,9 @@ final class FieldPatchDecoder: PathNode, Decoder {
         func apply<C: Codable>(_ value: C) throws -> T? {
             C.self == T.self ? unsafeBitCast(try patch.applied(to: value, at: place), to: T.self) : nil
         }
-        return try (value as? any Codable).flatMap { try apply($0) }
+        guard let value = value as? any Codable else { return nil }
+        if let result = try apply(value) { return result }
+        return try ((value as? any AnyOptional)?.content as? any Codable).flatMap { try apply($0) }
     }
 
     private func missing(_ name: String) -> CodingFailure { failure(.missingKey, "missing the key \"\(name)\"") }

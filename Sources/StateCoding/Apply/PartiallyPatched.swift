@@ -56,11 +56,15 @@ extension KeyedCollection where Self: KeyedDecodable & PartiallyPatched, Content
         for (key, change) in zip(fields.keys, fields.elements) {
             guard case .change(let patch) = change else {
                 // What cannot be a key is not there, and need not be removed.
-                if let key = try? Self.key(of: key, at: place) { result[key] = nil }
+                if let (key, isExact) = try? Self.key(of: key, at: place), isExact { result[key] = nil }
                 continue
             }
-            let key = try Self.key(of: key, at: place)
-            let place = Place(node: node, key: DataKey.of(key, at: place))
+            let name = key.summary
+            let (key, isExact) = try Self.key(of: key, at: place)
+            let place = Place(node: node, key: EntryKey.of(key))
+            if !isExact, result[key] != nil {
+                throw place.failure(.patchMismatch, "expected the key as \(Key.self) is written, got \(name)")
+            }
             try result.update(key) { old in
                 if case .replace(let value) = patch.form {
                     return try decodeTree(Content.self, from: value, at: place)
@@ -71,6 +75,18 @@ extension KeyedCollection where Self: KeyedDecodable & PartiallyPatched, Content
             }
         }
         return result
+    }
+
+    /// The key that a patch names, and whether it is in the form that the map has: others are other keys.
+    private static func key(of value: Value, at place: Place) throws -> (Key, isExact: Bool) {
+        var cursor = ItemCursor(source: DecodingSource(value), offset: 0)
+        let key = try readKey(&cursor, at: place)
+        switch value {
+        case .text where Key.self == String.self: return (key, true)
+        case .unsigned where Key.self == Int.self, .negative where Key.self == Int.self: return (key, true)
+        default: break
+        }
+        return (key, try encodeTree(key, at: place).canonical == value.canonical)
     }
 }
 

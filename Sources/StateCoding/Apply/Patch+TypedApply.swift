@@ -20,10 +20,14 @@ extension Patch {
     func applied<T: Codable>(to old: T, at place: Place) throws -> T {
         switch form {
         case .replace(let value): return try decodeTree(T.self, from: value, at: place)
-        case .sequence(let parts): return try parts.reduce(old) { try $1.applied(to: $0, at: place) }
+        case .sequence(let parts):
+            // In between, a type that writes itself by hand may not be able to take the parts.
+            guard T.self is any PartiallyPatched.Type || parts.allSatisfy(\.hasFields) else { break }
+            return try parts.reduce(old) { try $1.applied(to: $0, at: place) }
         case .fields(let fields) where fields.count == 0: return old
         case .fields, .splice: break
         }
+        if case .sequence = form { return try appliedToTree(of: old, at: place) }
         func patched<P: PartiallyPatched>(_ type: P.Type) throws -> T {
             // P is T, which the compiler cannot know.
             unsafeBitCast(try unsafeBitCast(old, to: P.self).patched(by: self, at: place), to: T.self)
@@ -36,6 +40,11 @@ extension Patch {
             }
         }
         return try appliedToTree(of: old, at: place)
+    }
+
+    private var hasFields: Bool {
+        if case .fields = form { return true }
+        return false
     }
 
     /// The part through its tree: for types whose parts cannot be told apart.
@@ -53,7 +62,7 @@ extension Patch {
 }
 
 extension CodingFailure {
-    fileprivate func inside(_ place: Place) -> CodingFailure {
+    func inside(_ place: Place) -> CodingFailure {
         var failure = self
         failure.path = place.codingPath.map(\.component) + path
         return failure

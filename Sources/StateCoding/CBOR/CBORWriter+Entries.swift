@@ -1,121 +1,146 @@
-#if canImport(Darwin)
-    private import Darwin
-#elseif canImport(Glibc)
-    private import Glibc
-#elseif canImport(Musl)
-    private import Musl
-#endif
+/// An entry of a map that is being written: where it is, and where its key belongs.
+struct EncodedEntry {
+    var start: Int
+    var end = 0
+    var order: EncodedOrder
+}
 
 /// The entries of a map, sorted after they were written: a type hands out its fields in its own order.
 extension CBORWriter {
-    /// Sorts the entries that begin at these offsets, one behind the other up to the end, by their encoded keys. Of two
-    /// with one key the later stays.
+    /// Writes a key, in its canonical form.
+    @inline(__always)
+    mutating func key(_ name: String) -> EncodedEntry {
+        let start = count
+        canonicalText(name)
+        return EncodedEntry(start: start, order: EncodedOrder(base + start, count: count - start))
+    }
+
+    /// The entry whose key was just written.
+    @inline(__always)
+    mutating func entry(from start: Int) -> EncodedEntry {
+        _ = room(for: EncodedOrder.bytes)
+        return EncodedEntry(start: start, order: EncodedOrder(base + start, count: count - start))
+    }
+
+    static let keyIsNaN = "NaN cannot be a key: it is not == itself, so nothing can be found under it"
+
+    /// Brings an item that was just written into the form that it has as a key: its texts in form C, and one zero.
+    mutating func makeCanonical(from start: Int) throws(CodingFailure) {
+        if withBytes({ isCanonical(UnsafeBufferPointer(rebasing: $0[start...])) }) { return }
+        // What was written is within the limits.
+        var reader = CBORReader(withBytes { Array($0[start...]) }, limits: CodingLimits(depthMax: .max))
+        let key = try reader.value().canonical
+        truncate(to: start)
+        value(key)
+    }
+
+    /// Sorts the entries, which lie one behind the other up to the end, by their encoded keys. Of two with one key the
+    /// later stays.
     ///
     /// - Returns: how many there are.
-    mutating func sortEntries(_ starts: ArraySlice<Int>) -> Int {
-        guard starts.count > 1 else { return starts.count }
-        let removed = withBytes { bytes in
-            if areSorted(starts, in: UnsafeBufferPointer(bytes)) { return (entries: 0, bytes: 0) }
-            return sort(starts, in: bytes)
+    mutating func sort(_ entries: UnsafeMutableBufferPointer<EncodedEntry>) -> Int {
+        guard entries.count > 1 else { return entries.count }
+        var (isSorted, next) = (true, count)
+        for index in entries.indices.reversed() {
+            entries[index].end = next
+            next = entries[index].start
+            if index > 0 { isSorted = isSorted && entries[index - 1].order < entries[index].order }
+        }
+        if isSorted { return entries.count }
+        let removed = withBytes(spare: count - next) { bytes, spare in
+            sortByKeys(entries, of: UnsafeBufferPointer(bytes))
+            return arrange(entries, from: next, in: bytes, by: spare)
         }
         truncate(to: count - removed.bytes)
-        return starts.count - removed.entries
+        return entries.count - removed.entries
     }
 }
 
-/// How two ranges of bytes compare, byte by byte: below, at or above zero.
-///
-/// Encoded keys are not compared beyond the shorter one: they differ before it ends, as their lengths come first.
-func byteOrder(_ bytes: UnsafeBufferPointer<UInt8>, _ left: Range<Int>, _ right: Range<Int>) -> Int32 {
-    guard let base = bytes.baseAddress else { return 0 }
-    return memcmp(base + left.lowerBound, base + right.lowerBound, min(left.count, right.count))
-}
-
-private struct Entry {
-    let start: Int
-    let end: Int
-    let key: Range<Int>
-}
-
-private func areSorted(_ starts: ArraySlice<Int>, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    var last = starts.startIndex
-    for next in starts.indices.dropFirst() {
-        let (left, right) = (starts[last], starts[next])
-        guard byteOrder(bytes, key(bytes, at: left), key(bytes, at: right)) < 0 else { return false }
-        last = next
+/// Whether an item is surely in canonical form: the usual keys are.
+private func isCanonical(_ item: UnsafeBufferPointer<UInt8>) -> Bool {
+    var (major, _, next) = DecodingSource.head(at: 0, in: item)
+    var start = 0
+    while major == 6 {
+        start = next
+        (major, _, next) = DecodingSource.head(at: start, in: item)
     }
-    return true
+    switch major {
+    case 0, 1, 2: return true
+    case 3: return item[next...].allSatisfy { $0 < 0x80 }
+    case 7: return !item[start...].elementsEqual([0xF9, 0x80, 0x00])
+    default: return false
+    }
 }
 
-/// - Returns: how many entries and bytes gave way to later ones.
-private func sort(
-    _ starts: ArraySlice<Int>,
-    in bytes: UnsafeMutableBufferPointer<UInt8>
-) -> (entries: Int, bytes: Int) {
-    let first = starts[starts.startIndex]
-    let keys = UnsafeBufferPointer(bytes)
-    return withUnsafeTemporaryAllocation(of: Entry.self, capacity: starts.count) { entries in
+private func sortByKeys(_ entries: UnsafeMutableBufferPointer<EncodedEntry>, of bytes: UnsafeBufferPointer<UInt8>) {
+    guard entries.count <= 32 else {
         var entries = entries
-        var filled = 0
-        for index in starts.indices {
-            let end = index + 1 < starts.endIndex ? starts[index + 1] : bytes.count
-            let entry = Entry(start: starts[index], end: end, key: key(keys, at: starts[index]))
-            entries.initializeElement(at: filled, to: entry)
-            filled += 1
+        return entries.sort { precedes($0, $1, bytes) }
+    }
+    // The fields of a struct are few: inserting beats what a general sort needs to begin.
+    for index in 1..<entries.count {
+        let entry = entries[index]
+        var place = index
+        while place > 0, precedes(entry, entries[place - 1], bytes) {
+            entries[place] = entries[place - 1]
+            place -= 1
         }
-        func precedes(_ left: Entry, _ right: Entry) -> Bool {
-            let order = byteOrder(keys, left.key, right.key)
-            return order == 0 ? left.start < right.start : order < 0
-        }
-        if filled > 32 {
-            entries.sort(by: precedes)
-        } else {
-            // The fields of a struct are few: inserting beats what a general sort needs to begin.
-            for index in 1..<filled {
-                let entry = entries[index]
-                var place = index
-                while place > 0, precedes(entry, entries[place - 1]) {
-                    entries[place] = entries[place - 1]
-                    place -= 1
-                }
-                entries[place] = entry
-            }
-        }
-        return copy(entries, from: first, in: bytes)
+        entries[place] = entry
     }
 }
 
-/// Brings the bytes of the entries into their order.
-private func copy(
-    _ entries: UnsafeMutableBufferPointer<Entry>,
-    from first: Int,
-    in bytes: UnsafeMutableBufferPointer<UInt8>
+@inline(__always)
+private func precedes(_ left: EncodedEntry, _ right: EncodedEntry, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    if left.order != right.order { return left.order < right.order }
+    let order = orderOfKeys(left, right, bytes)
+    return order == 0 ? left.start < right.start : order < 0
+}
+
+/// How the keys of two entries compare.
+@inline(never)
+private func orderOfKeys(_ left: EncodedEntry, _ right: EncodedEntry, _ bytes: UnsafeBufferPointer<UInt8>) -> Int32 {
+    func key(_ entry: EncodedEntry) -> Range<Int> { entry.start..<DecodingSource.end(of: entry.start, in: bytes) }
+    return byteOrder(bytes, key(left), key(right))
+}
+
+/// Brings the bytes of the entries into their order, by way of the room behind them.
+///
+/// - Returns: how many entries and bytes gave way to later ones.
+private func arrange(
+    _ entries: UnsafeMutableBufferPointer<EncodedEntry>,
+    from start: Int,
+    in bytes: UnsafeMutableBufferPointer<UInt8>,
+    by spare: UnsafeMutablePointer<UInt8>
 ) -> (entries: Int, bytes: Int) {
-    let count = bytes.count - first
-    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { scratch in
-        var (filled, dropped) = (0, 0)
-        for index in entries.indices {
-            let entry = entries[index]
-            if index + 1 < entries.count {
-                if byteOrder(UnsafeBufferPointer(bytes), entry.key, entries[index + 1].key) == 0 {
-                    dropped += 1
-                    continue
-                }
-            }
-            let written = UnsafeMutableBufferPointer(rebasing: scratch[filled...])
-            filled += written.initialize(fromContentsOf: bytes[entry.start..<entry.end])
-        }
-        _ = bytes[first...].update(fromContentsOf: scratch[..<filled])
-        return (dropped, count - filled)
+    guard let base = bytes.baseAddress else { return (0, 0) }
+    // What stands in its place already stays there.
+    var (first, end) = (0, start)
+    let keys = UnsafeBufferPointer(bytes)
+    while first < entries.count, entries[first].start == end, !givesWay(first, entries, keys) {
+        end = entries[first].end
+        first += 1
     }
+    var (filled, dropped) = (0, 0)
+    for index in first..<entries.count {
+        if givesWay(index, entries, keys) {
+            dropped += 1
+            continue
+        }
+        let entry = entries[index]
+        (spare + filled).update(from: base + entry.start, count: entry.end - entry.start)
+        filled += entry.end - entry.start
+    }
+    (base + end).update(from: spare, count: filled)
+    return (dropped, bytes.count - end - filled)
 }
 
-/// A key: a text of definite length, as types have no other keys.
-private func key(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Range<Int> {
-    var length = Int(bytes[start] & 0x1F)
-    guard length >= 24 else { return start..<(start + 1 + length) }
-    let width = 1 << (length - 24)
-    length = 0
-    for offset in (start + 1)...(start + width) { length = length << 8 | Int(bytes[offset]) }
-    return start..<(start + 1 + width + length)
+/// Whether the next entry has the same key.
+@inline(__always)
+private func givesWay(
+    _ index: Int,
+    _ entries: UnsafeMutableBufferPointer<EncodedEntry>,
+    _ bytes: UnsafeBufferPointer<UInt8>
+) -> Bool {
+    guard index + 1 < entries.count, entries[index].order == entries[index + 1].order else { return false }
+    return orderOfKeys(entries[index], entries[index + 1], bytes) == 0
 }

@@ -2,18 +2,28 @@
 ///
 /// Arrays and maps are announced with their count and followed by their items; the writer does not check that they
 /// come, and the order of map keys is the caller's (`value(_:)` keeps it right by itself).
-package struct CBORWriter: Sendable {
-    /// What has been written.
-    package private(set) var bytes: [UInt8] = []
+///
+/// A copy shares the memory until one of both writes, which takes memory of its own: so it may be sent anywhere.
+package struct CBORWriter: @unchecked Sendable {
+    /// The bytes, and room for more; an array would look after each byte.
+    var memory: ManagedBuffer<Void, UInt8>
+    /// For how many bytes the memory has room.
+    var capacity: Int
+    /// How many bytes have been written.
+    var count = 0
 
     /// A writer with room for so many bytes.
     package init(reserving capacity: Int = 0) {
-        bytes.reserveCapacity(capacity)
+        self.capacity = capacity
+        memory = capacity == 0 ? Self.noMemory : Self.memory(for: capacity)
     }
+
+    /// What has been written; a copy of it.
+    package var bytes: [UInt8] { withBytes { Array($0) } }
 
     /// Starts anew, keeping the memory.
     package mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        count = 0
     }
 
     /// An integer of 0 or above.
@@ -33,40 +43,53 @@ package struct CBORWriter: Sendable {
 
     /// A byte string.
     package mutating func bytes(_ value: [UInt8]) {
-        head(0x40, UInt64(value.count))
-        bytes.append(contentsOf: value)
+        _ = value.withUnsafeBufferPointer { string(0x40, $0) }
     }
 
     /// A text, in the spelling that it has.
     package mutating func text(_ value: String) {
+        // Nearly all strings are UTF-8 as they are; to make sure of it by `withUTF8` would take a copy of the reference.
+        if value.utf8.withContiguousStorageIfAvailable({ _ = string(0x60, $0) }) == nil { bridgedText(value) }
+    }
+
+    @inline(never)
+    private mutating func bridgedText(_ value: String) {
         var value = value
-        value.withUTF8 { utf8 in
-            head(0x60, UInt64(utf8.count))
-            bytes.append(contentsOf: utf8)
-        }
+        _ = value.withUTF8 { string(0x60, $0) }
     }
 
     /// A text in its canonical form.
+    @inline(__always)
     mutating func canonicalText(_ value: String) {
-        var value = value
-        let isWritten = value.withUTF8 { utf8 in
-            // Every scalar below U+0300, whose UTF-8 starts with 0xCC, is in form C already: nearly all texts end here.
-            for byte in utf8 where byte >= 0xCC { return false }
-            head(0x60, UInt64(utf8.count))
-            bytes.append(contentsOf: utf8)
-            return true
+        let start = count
+        let isASCII = value.utf8.withContiguousStorageIfAvailable { utf8 in
+            // What was written is followed by zeros, so its last bytes can be looked at as a whole word too.
+            let written = UnsafeRawPointer(string(0x60, utf8))
+            var bits: UInt64 = 0
+            var index = 0
+            while index < utf8.count {
+                bits |= written.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                index &+= 8
+            }
+            return bits & 0x8080_8080_8080_8080 == 0
         }
-        if !isWritten { text(value.canonical) }
+        if isASCII != true { rewriteCanonically(value, at: start) }
+    }
+
+    @inline(never)
+    private mutating func rewriteCanonically(_ value: String, at start: Int) {
+        truncate(to: start)
+        text(value.canonical)
     }
 
     /// `true` or `false`.
     package mutating func bool(_ value: Bool) {
-        bytes.append(value ? 0xF5 : 0xF4)
+        byte(value ? 0xF5 : 0xF4)
     }
 
     /// Null.
     package mutating func null() {
-        bytes.append(0xF6)
+        byte(0xF6)
     }
 
     /// A number in the shortest of half, single and double precision that keeps it; every NaN as `f97e00`.
@@ -98,9 +121,11 @@ package struct CBORWriter: Sendable {
         head(0xC0, number)
     }
 
-    /// Items that are CBOR already.
+    /// Bytes as they are: items that are CBOR already, or what stands in front of them.
     package mutating func encoded(_ alreadyCBOR: some Collection<UInt8>) {
-        bytes.append(contentsOf: alreadyCBOR)
+        if alreadyCBOR.withContiguousStorageIfAvailable({ append($0) }) == nil {
+            Array(alreadyCBOR).withUnsafeBufferPointer { append($0) }
+        }
     }
 
     /// A whole value, with the keys of its maps in order.
@@ -125,83 +150,6 @@ package struct CBORWriter: Sendable {
         case .tagged(let number, let content):
             tag(number)
             self.value(content)
-        }
-    }
-
-    @inline(__always)
-    private mutating func head(_ major: UInt8, _ argument: UInt64) {
-        if argument < 24 {
-            bytes.append(major | UInt8(truncatingIfNeeded: argument))
-        } else {
-            longHead(major, argument)
-        }
-    }
-
-    private mutating func longHead(_ major: UInt8, _ argument: UInt64) {
-        switch argument {
-        case ...0xFF:
-            bytes.append(major | 24)
-            bytes.append(UInt8(truncatingIfNeeded: argument))
-        case 0x100...0xFFFF: bigEndian(major | 25, argument, count: 2)
-        case 0x1_0000...0xFFFF_FFFF: bigEndian(major | 26, argument, count: 4)
-        default: bigEndian(major | 27, argument, count: 8)
-        }
-    }
-
-    private mutating func bigEndian(_ first: UInt8, _ argument: UInt64, count: Int) {
-        bytes.append(first)
-        for shift in stride(from: (count - 1) * 8, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: argument >> UInt64(shift)))
-        }
-    }
-
-    /// How many bytes have been written.
-    var count: Int { bytes.count }
-
-    /// Takes back what was written behind a place.
-    mutating func truncate(to count: Int) {
-        bytes.removeLast(bytes.count - count)
-    }
-
-    /// Leaves room for the head of an array or map whose count is not known yet.
-    mutating func openContainer() {
-        bytes.append(0)
-    }
-
-    /// Writes the head of an array or map where room was left for it. All that follows moves if it needs more.
-    ///
-    /// - Returns: by how much.
-    @discardableResult
-    mutating func closeContainer(_ kind: CBORKind, at offset: Int, count: Int) -> Int {
-        let major: UInt8 = kind == .map ? 0xA0 : 0x80
-        if count < 24 {
-            bytes[offset] = major | UInt8(count)
-            return 0
-        }
-        var head = CBORWriter()
-        head.head(major, UInt64(count))
-        bytes.replaceSubrange(offset...offset, with: head.bytes)
-        return head.count - 1
-    }
-
-    /// Puts items that are CBOR already in front of what was written behind a place.
-    mutating func insert(_ alreadyCBOR: [UInt8], at offset: Int) {
-        bytes.insert(contentsOf: alreadyCBOR, at: offset)
-    }
-
-    /// Works on the bytes in place.
-    mutating func withBytes<Result>(_ body: (UnsafeMutableBufferPointer<UInt8>) -> Result) -> Result {
-        bytes.withUnsafeMutableBufferPointer { body($0) }
-    }
-
-    /// How many bytes the head of an item with this argument takes.
-    static func headBytes(_ argument: Int) -> Int {
-        switch argument {
-        case ..<24: 1
-        case ...0xFF: 2
-        case ...0xFFFF: 3
-        case ...0xFFFF_FFFF: 5
-        default: 9
         }
     }
 }

@@ -11,14 +11,6 @@ enum DataKey: CodingKey {
 
     static func of(_ key: Value) -> DataKey { .name(JSON.name(ofKey: key)) }
 
-    /// The key of a collection.
-    static func of<Key>(_ key: Key, at place: Place) -> DataKey {
-        if let text = key as? String { return .name(text) }
-        if let number = key as? Int { return .number(number) }
-        let tree = (key as? any Encodable).flatMap { try? encodeTree($0, at: place) }
-        return tree.map { of($0) } ?? .name("\(key)")
-    }
-
     static var superKey: DataKey { .name("super") }
 
     var stringValue: String {

@@ -1,12 +1,15 @@
-struct ItemKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+struct ItemKeyedDecodingContainer<Key: CodingKey>: ItemKeyedDecoding {
     let decoder: ItemDecoder
 
     var codingPath: [any CodingKey] { decoder.path }
 
     var allKeys: [Key] {
-        decoder.keys.compactMap { key in
-            key.textValue.flatMap { Key(stringValue: $0) } ?? key.intValue.flatMap { Key(intValue: $0) }
+        // Enums with payloads look for their case here. To grow an array takes longer than to write one down.
+        if decoder.fieldCount == 1 {
+            guard let key = decoder.key(0, as: Key.self) else { return [] }
+            return [key]
         }
+        return (0..<decoder.fieldCount).compactMap { decoder.key($0, as: Key.self) }
     }
 
     func contains(_ key: Key) -> Bool { decoder.field(key.component) != nil }
@@ -30,22 +33,22 @@ struct ItemKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         keyedBy type: Nested.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
-        try nested(decoder.requiredField(key.component), key).container(keyedBy: type)
+        try decoder.nested(at: decoder.requiredOffset(key.component), key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try nested(decoder.requiredField(key.component), key).unkeyedContainer()
+        try decoder.nested(at: decoder.requiredOffset(key.component), key).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder { superDecoder(DataKey.superKey) }
     func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(key) }
 
+    /// A missing part is null to who asks for the decoder.
     private func superDecoder(_ key: some CodingKey) -> any Decoder {
-        nested(decoder.field(key.component) ?? ItemCursor(source: DecodingSource(.null), offset: 0), key)
-    }
-
-    private func nested(_ cursor: ItemCursor, _ key: any CodingKey) -> ItemDecoder {
-        ItemDecoder(cursor, key: key, in: decoder)
+        guard let offset = decoder.offset(of: key.component) else {
+            return ItemDecoder(DecodingSource(.null), at: 0, under: key, in: decoder)
+        }
+        return decoder.nested(at: offset, key)
     }
 }
 

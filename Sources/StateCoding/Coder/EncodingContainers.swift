@@ -1,15 +1,15 @@
-struct ItemKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct ItemKeyedEncodingContainer<Key: CodingKey>: ItemKeyedEncoding {
     let encoder: ItemEncoder
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     mutating func encodeNil(forKey key: Key) throws {
         try encoder.begin(key.component)
-        encoder.output.writer.null()
+        encoder.contents.pointee.writer.null()
     }
 
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        let state = encoder.state
+        let state = try encoder.settledState()
         do {
             try encoder.begin(key.component)
             try encodeItem(value, into: encoder.output, under: key, in: encoder)
@@ -48,11 +48,11 @@ struct ItemUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 
     mutating func encodeNil() throws {
         try encoder.beginElement()
-        encoder.output.writer.null()
+        encoder.contents.pointee.writer.null()
     }
 
     mutating func encode<T: Encodable>(_ value: T) throws {
-        let state = encoder.state
+        let state = try encoder.settledState()
         do {
             let key = DataKey.index(count)
             try encoder.beginElement()
@@ -80,11 +80,11 @@ struct ItemSingleValueEncodingContainer: SingleValueEncodingContainer {
 
     mutating func encodeNil() throws {
         try encoder.beginSingle()
-        encoder.output.writer.null()
+        encoder.contents.pointee.writer.null()
     }
 
     mutating func encode<T: Encodable>(_ value: T) throws {
-        let state = encoder.state
+        let state = try encoder.settledState()
         do {
             try encoder.beginSingle()
             guard let parent = encoder.parent else { preconditionFailure("an encoder stands in no container") }

@@ -7,7 +7,10 @@ struct ItemCursor {
 
     /// The next item as a tree.
     mutating func value() -> Value {
-        var reader = CBORReader(source.bytes[offset...], limits: CodingLimits(depthMax: .max))
+        var reader = CBORReader(
+            Array(source.content[offset..<source.end(of: offset)]),
+            limits: CodingLimits(depthMax: .max)
+        )
         guard let value = try? reader.value() else {
             preconditionFailure("a checked source holds no item at \(offset)")
         }
@@ -17,7 +20,7 @@ struct ItemCursor {
 
     /// For how many elements to reserve memory: a container of tiny items must not claim a large multiple of the input.
     func reservation<Element>(of type: Element.Type, _ count: Int) -> Int {
-        min(count, source.bytes.count * 16 / max(1, MemoryLayout<Element>.stride) + 16)
+        min(count, source.content.count * 16 / max(1, MemoryLayout<Element>.stride) + 16)
     }
 
     mutating func skip() {
@@ -26,17 +29,23 @@ struct ItemCursor {
 
     /// What to throw if the next item is not what was expected.
     func mismatch(_ expected: String, at place: Place) -> CodingFailure {
-        var copy = self
-        let value = copy.value()
-        return place.failure(
-            value.isNull ? .missingValue : .typeMismatch,
-            "expected \(expected), got \(value.summary)"
-        )
+        place.failure(isNull ? .missingValue : .typeMismatch, "expected \(expected), got \(summary)")
     }
+
+    /// What a message says of the next item. Containers are not looked into.
+    private var summary: String {
+        let (major, count, _) = source.head(at: offset)
+        if major == 4 { return "an array of \(count)" }
+        if major == 5 { return "a map of \(count)" }
+        var copy = self
+        return copy.value().summary
+    }
+
+    var isContainer: Bool { (4...5).contains(source[offset] >> 5) }
 }
 
 extension ItemCursor {
-    var isNull: Bool { source.bytes[offset] == 0xF6 }
+    var isNull: Bool { source[offset] == 0xF6 }
 
     mutating func takeNull() -> Bool {
         guard isNull else { return false }
@@ -45,7 +54,7 @@ extension ItemCursor {
     }
 
     mutating func takeBool() -> Bool? {
-        let first = source.bytes[offset]
+        let first = source[offset]
         guard first == 0xF4 || first == 0xF5 else { return nil }
         offset += 1
         return first == 0xF5
@@ -64,7 +73,7 @@ extension ItemCursor {
     }
 
     mutating func takeFloat() -> Double? {
-        switch source.bytes[offset] {
+        switch source[offset] {
         case 0xF9: HalfPrecision.value(bits: UInt16(truncatingIfNeeded: takeArgument()))
         case 0xFA: Double(Float(bitPattern: UInt32(truncatingIfNeeded: takeArgument())))
         case 0xFB: Double(bitPattern: takeArgument())
@@ -72,23 +81,26 @@ extension ItemCursor {
         }
     }
 
-    mutating func takeText() -> String? {
-        let (major, argument, next) = source.head(at: offset)
-        guard major == 3 else { return nil }
-        offset = next + Int(argument)
-        return source.bytes.withUnsafeBufferPointer { String(decoding: $0[next..<offset], as: UTF8.self) }
-    }
+    @inline(__always)
+    mutating func takeText() -> String? { takeString(3).map { String(decoding: $0, as: UTF8.self) } }
 
-    mutating func takeBytes() -> [UInt8]? {
+    mutating func takeBytes() -> [UInt8]? { takeString(2).map { Array($0) } }
+
+    /// The content of a string, which stays where it is.
+    @inline(__always)
+    private mutating func takeString(_ wanted: UInt8) -> UnsafeBufferPointer<UInt8>? {
         let (major, argument, next) = source.head(at: offset)
-        guard major == 2 else { return nil }
+        guard major == wanted else { return nil }
+        let bytes = source.content
+        precondition(argument <= UInt64(bytes.count - next), "the source ends before a string at \(offset)")
         offset = next + Int(argument)
-        return Array(source.bytes[next..<offset])
+        return UnsafeBufferPointer(rebasing: bytes[next..<offset])
     }
 
     /// Bytes, or the text that the JSON view has for them.
     mutating func takeBytesOrBase64() -> [UInt8]? {
         if let bytes = takeBytes() { return bytes }
+        if source.isExact { return nil }
         let start = self
         if let bytes = takeText().flatMap({ Base64.bytes($0) }) { return bytes }
         self = start
@@ -102,7 +114,7 @@ extension ItemCursor {
     mutating func takeMap() -> Int? { takeCount(5) }
 
     mutating func skipTags() {
-        while source.bytes[offset] >> 5 == 6 { offset = source.head(at: offset).next }
+        while source[offset] >> 5 == 6 { offset = source.head(at: offset).next }
     }
 
     mutating func skipTag(_ number: UInt64) {

@@ -1,21 +1,41 @@
 /// The `Decoder` that a type's own `init(from:)` gets. Once it is asked for a container, it is the node of the path where
 /// the parts stand.
 final class ItemDecoder: PathNode, Decoder {
-    private let source: DecodingSource
-    private let start: Int
-    /// Where the item ends, once that is known.
-    private var end: Int?
+    /// A spare decoder has none between two runs.
+    @exclusivity(unchecked) private var owner: DecodingSource?
+    private var start: Int
     /// The parts, once the type asked for a keyed container.
-    private var fields: EncodedFields?
+    // Nothing else can run while they are looked at: the check for that would take longer than the looking.
+    @exclusivity(unchecked) private var fields = EncodedFields()
 
-    init(_ cursor: ItemCursor, key: (any CodingKey)?, in node: PathNode) {
-        source = cursor.source
-        start = cursor.offset
+    /// The decoder of a part that was opened last, to serve again.
+    @exclusivity(unchecked) private var lastNested: ItemDecoder?
+    /// Whether this one is told when its item is complete, so that it may know decoders that know it.
+    private var willClose = false
+
+    init(_ source: DecodingSource, at offset: Int, under key: (any CodingKey)?, in node: PathNode) {
+        owner = source
+        start = offset
         super.init(under: key, in: node)
+    }
+
+    convenience init(_ cursor: ItemCursor, key: (any CodingKey)?, in node: PathNode) {
+        self.init(cursor.source, at: cursor.offset, under: key, in: node)
+    }
+
+    deinit {
+        fields.deallocate()
     }
 
     var codingPath: [any CodingKey] { path }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    private var source: DecodingSource {
+        @inline(__always) get {
+            guard let owner else { preconditionFailure("a spare decoder has no source") }
+            return owner
+        }
+    }
 
     private var cursor: ItemCursor { ItemCursor(source: source, offset: start) }
 
@@ -26,26 +46,97 @@ final class ItemDecoder: PathNode, Decoder {
         under key: (any CodingKey)?,
         in node: PathNode
     ) throws -> T {
-        let decoder = ItemDecoder(cursor, key: key, in: node)
+        let source = cursor.source
+        var decoder = source.decoder(at: cursor.offset, under: key, in: node)
+        decoder.willClose = true
         do {
             let result = try T(from: decoder)
-            cursor.offset = decoder.end ?? cursor.source.end(of: cursor.offset)
+            cursor.offset = decoder.end
+            decoder.close(source)
+            if isKnownUniquelyReferenced(&decoder) { source.keep(decoder) }
             return result
         } catch {
-            throw CodingFailure(error, path: decoder.path)
+            decoder.close(source)
+            throw decoder.unknownCase(error, of: type) ?? CodingFailure(error, path: decoder.path)
         }
     }
 
+    @inline(__always)
+    func serveAgain(_ source: DecodingSource, at offset: Int, under key: (any CodingKey)?, in node: PathNode) {
+        if owner == nil { owner = source }
+        start = offset
+        move(under: key, in: node)
+    }
+
+    /// Lets go of where it stood, not of the source: that ends with the run.
+    @inline(__always)
+    func becomeSpare() {
+        fields.forget()
+        leave()
+    }
+
+    @inline(__always)
+    func endRun() {
+        owner = nil
+    }
+
+    /// The decoder of a part.
+    func nested(at offset: Int, _ key: any CodingKey) -> ItemDecoder {
+        let source = source
+        guard willClose, source.isRunning else { return ItemDecoder(source, at: offset, under: key, in: self) }
+        if lastNested != nil { closeNested(source) }
+        let nested = source.decoder(at: offset, under: key, in: self)
+        nested.willClose = true
+        lastNested = nested
+        return nested
+    }
+
+    /// Lets go of the decoder that was opened last, which knows this one.
+    private func closeNested(_ source: DecodingSource) {
+        guard var nested = lastNested.take() else { return }
+        nested.close(source)
+        if isKnownUniquelyReferenced(&nested) { source.keep(nested) }
+    }
+
+    @inline(__always)
+    private func close(_ source: DecodingSource) {
+        willClose = false
+        if lastNested != nil { closeNested(source) }
+    }
+
+    /// Where the item ends.
+    private var end: Int { fields.isFound ? fields.end : source.end(of: start) }
+
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        if fields == nil {
+        if !fields.isFound { try findFields() }
+        func make<C: ItemKeyedDecoding<Key>>(_ type: C.Type) -> KeyedDecodingContainer<Key> {
+            KeyedDecodingContainer(C(decoder: self))
+        }
+        return make(KeyedContainerTypes.decoding(by: type))
+    }
+
+    /// What to say of an enum that knows no case for what came: the compiler's words only count the keys.
+    private func unknownCase(_ error: any Error, of type: Any.Type) -> CodingFailure? {
+        guard case DecodingError.typeMismatch(let wanted, let context) = error, wanted == type, fields.isFound,
+            context.debugDescription.contains("number of keys")
+        else { return nil }
+        var cursor = cursor
+        cursor.skipTags()
+        let keys = cursor.value().mapValue?.prefix(3).map { JSON.text(of: $0.key) } ?? []
+        let came = fieldCount > 3 ? "\(fieldCount) keys" : keys.isEmpty ? "no key" : keys.joined(separator: ", ")
+        return failure(.typeMismatch, "expected a case of \(type), got \(came)")
+    }
+
+    private func findFields() throws(CodingFailure) {
+        var offset = start
+        if source[offset] >> 5 == 6 {
             var cursor = cursor
             cursor.skipTags()
-            fields = EncodedFields(&cursor)
-            guard fields != nil else { throw mismatch("a map") }
-            try checkDepth()
-            end = cursor.offset
+            offset = cursor.offset
         }
-        return KeyedDecodingContainer(ItemKeyedDecodingContainer<Key>(decoder: self))
+        fields.find(in: source.content, at: offset)
+        if !fields.isFound { throw mismatch("a map") }
+        try checkDepth()
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -74,30 +165,52 @@ final class ItemDecoder: PathNode, Decoder {
 
     // MARK: Fields
 
-    var keys: [Value] { fields?.keys ?? [] }
+    var fieldCount: Int { fields.count }
+
+    /// The key of a field.
+    func key<Key: CodingKey>(_ index: Int, as type: Key.Type) -> Key? {
+        var cursor = ItemCursor(source: source, offset: fields.keyOffset(index))
+        if let name = cursor.takeText() { return Key(stringValue: name) }
+        return cursor.value().intValue.flatMap { Key(intValue: $0) }
+    }
+
+    /// Where the value of a field is.
+    func offset(of name: String) -> Int? { fields.offset(of: name, in: source.content) }
 
     func field(_ name: String) -> ItemCursor? {
-        guard let offset = fields?.offset(of: name) else { return nil }
+        guard let offset = offset(of: name) else { return nil }
         return ItemCursor(source: source, offset: offset)
     }
 
     func requiredField(_ name: String) throws(CodingFailure) -> ItemCursor {
-        if let cursor = field(name) { return cursor }
-        throw failure(.missingKey, "missing the key \"\(name)\"")
+        ItemCursor(source: source, offset: try requiredOffset(name))
+    }
+
+    func requiredOffset(_ name: String) throws(CodingFailure) -> Int {
+        guard let offset = offset(of: name) else { throw missing(name) }
+        return offset
+    }
+
+    private func missing(_ name: String) -> CodingFailure {
+        failure(.missingKey, "missing the key \"\(name)\"")
     }
 
     // The key is generic in the containers; by its name alone these can be specialised for each primitive.
 
     /// What a primitive field holds.
     func primitive<P: Primitive>(_ name: String) throws -> P {
-        var cursor = try requiredField(name)
-        if let usual = P.readUsual(&cursor) { return usual }
-        return try P.read(&cursor, at: Place(node: self, key: DataKey.name(name)))
+        try primitive(name, at: requiredOffset(name))
     }
 
     /// What a primitive field holds; a null is an absent value.
     func primitiveIfPresent<P: Primitive>(_ name: String) throws -> P? {
-        guard var cursor = field(name), !cursor.isNull else { return nil }
+        guard let offset = offset(of: name), source[offset] != 0xF6 else { return nil }
+        return try primitive(name, at: offset)
+    }
+
+    @inline(__always)
+    private func primitive<P: Primitive>(_ name: String, at offset: Int) throws -> P {
+        var cursor = ItemCursor(source: source, offset: offset)
         if let usual = P.readUsual(&cursor) { return usual }
         return try P.read(&cursor, at: Place(node: self, key: DataKey.name(name)))
     }
@@ -111,25 +224,4 @@ extension ItemDecoder: SingleValueDecodingContainer {
         var cursor = cursor
         return try decodeItem(type, &cursor, under: key, in: parent ?? self)
     }
-}
-
-/// Where every value passes on its way out.
-func decodeItem<T: Decodable>(
-    _ type: T.Type,
-    _ cursor: inout ItemCursor,
-    under key: (any CodingKey)?,
-    in node: PathNode
-) throws -> T {
-    func shaped<S: ShapedDecodable>(_ type: S.Type) throws -> T {
-        // S is T, which the compiler cannot know.
-        unsafeBitCast(try type.read(&cursor, at: Place(node: node, key: key)), to: T.self)
-    }
-    if let type = ShapedTypes.answer(for: T.self).decodable { return try shaped(type) }
-    return try ItemDecoder.decode(type, &cursor, under: key, in: node)
-}
-
-/// A typed value from a part of a tree.
-func decodeTree<T: Decodable>(_ type: T.Type, from value: Value, at place: Place) throws -> T {
-    var cursor = ItemCursor(source: DecodingSource(value), offset: 0)
-    return try decodeItem(type, &cursor, under: place.key, in: place.node)
 }

@@ -18,20 +18,14 @@ extension KeyedCollection {
 extension KeyedCollection {
     func write(to output: EncodingOutput, at place: Place) throws {
         let node = try place.open()
-        var keys = EncodedKeys(reserving: count, refusesClasses: output.refusesClasses)
-        for (key, _) in self { try keys.append(key, at: place) }
-        guard keys.sort() else {
-            throw place.failure(.unencodable, "two keys have one encoding, so one of them would be lost")
-        }
         output.writer.map(count: count)
-        // Going through the collection is cheaper than looking every entry up.
-        var next = startIndex
-        let places = keys.cameSorted ? [] : Array(indices)
-        try keys.forEach { encodedKey, position in
-            let (key, value) = self[keys.cameSorted ? next : places[position]]
-            output.writer.encoded(encodedKey)
-            try encodeItem(value, into: output, under: DataKey.of(key, at: place), in: node)
-            if keys.cameSorted { formIndex(after: &next) }
+        let mark = output.mark
+        for (key, value) in self {
+            try output.beginEntry(key, at: place)
+            try encodeItem(value, into: output, under: EntryKey.of(key), in: node)
+        }
+        guard output.endEntries(from: mark) else {
+            throw place.failure(.unencodable, "two keys have one encoding, so one of them would be lost")
         }
     }
 
@@ -46,7 +40,8 @@ protocol KeyedDecodable: ShapedDecodable {
     /// Makes a collection of so many entries, which come in the order of their encoded keys.
     ///
     /// - Returns: `nil` if one key comes twice.
-    static func make(_ count: Int, _ next: () throws -> (Key, Content)) throws -> Self?
+    /// - Parameter reservation: for how many of them to reserve memory.
+    static func make(_ count: Int, reserving reservation: Int, _ next: () throws -> (Key, Content)) throws -> Self?
 }
 
 extension KeyedDecodable {
@@ -55,29 +50,30 @@ extension KeyedDecodable {
         cursor.skipTags()
         guard let count = cursor.takeMap() else { throw cursor.mismatch("a map", at: place) }
         let node = try place.open()
-        let result = try make(count) {
+        let reservation = cursor.reservation(of: (Key, Content).self, count)
+        let result = try make(count, reserving: reservation) {
             let key = try readKey(&cursor, at: place)
-            return (key, try decodeItem(Content.self, &cursor, under: DataKey.of(key, at: place), in: node))
+            return (key, try decodeItem(Content.self, &cursor, under: EntryKey.of(key), in: node))
         }
         guard let result else { throw place.failure(.duplicateKey, "two keys of the map are one \(Key.self)") }
         return result
     }
 
-    private static func readKey(_ cursor: inout ItemCursor, at place: Place) throws -> Key {
+    /// Reads a key, of which a failure says where its collection is.
+    static func readKey(_ cursor: inout ItemCursor, at place: Place) throws -> Key {
         let start = cursor
+        // Where the key stands is only found out for an error that stays.
+        let root = cursor.source.root(place.node.limits)
         do {
-            return try decodeItem(Key.self, &cursor, under: place.key, in: place.node)
+            return try decodeItem(Key.self, &cursor, under: nil, in: root)
         } catch {
             cursor = start
-            guard let text = cursor.takeText(), let parsed = try? JSON.value(parsing: text) else { throw error }
+            guard !cursor.source.isExact, let text = cursor.takeText(), let parsed = try? JSON.value(parsing: text)
+            else {
+                throw CodingFailure(error, path: []).inside(place)
+            }
             return try decodeTree(Key.self, from: parsed, at: place)
         }
-    }
-
-    /// The key that a patch names.
-    static func key(of value: Value, at place: Place) throws -> Key {
-        var cursor = ItemCursor(source: DecodingSource(value), offset: 0)
-        return try readKey(&cursor, at: place)
     }
 
     static func schemaShape(in probe: SchemaProbe) -> SchemaShape {

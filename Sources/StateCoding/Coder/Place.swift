@@ -1,11 +1,12 @@
 /// An open container on the way from the root to the field at work.
 class PathNode {
     /// `nil` for the root, which holds the whole value.
-    final let parent: PathNode?
-    final let key: (any CodingKey)?
+    // Set where nothing else can run: the check for that would take longer than the setting.
+    @exclusivity(unchecked) final private(set) var parent: PathNode?
+    @exclusivity(unchecked) final private(set) var key: (any CodingKey)?
     /// How many containers are open, this one included.
-    final let depth: Int
-    final let limits: CodingLimits
+    final private(set) var depth: Int
+    final private(set) var limits: CodingLimits
 
     /// The root.
     init(limits: CodingLimits) {
@@ -20,6 +21,22 @@ class PathNode {
         self.key = key
         depth = parent.depth + 1
         limits = parent.limits
+    }
+
+    /// Makes a node that nobody else holds one of another place.
+    @inline(__always)
+    final func move(under key: (any CodingKey)?, in parent: PathNode) {
+        self.parent = parent
+        self.key = key
+        depth = parent.depth + 1
+        limits = parent.limits
+    }
+
+    /// Lets go of the place.
+    @inline(__always)
+    final func leave() {
+        parent = nil
+        key = nil
     }
 
     /// The keys from the root to this container.
@@ -54,6 +71,16 @@ struct Place {
     static func root(_ limits: CodingLimits) -> Place { Place(node: PathNode(limits: limits), key: nil) }
 
     var codingPath: [any CodingKey] { key.map { node.path + [$0] } ?? node.path }
+
+    /// Opens a container here.
+    ///
+    /// Finds out whether a container could be opened here, for one whose elements need no node.
+    ///
+    /// - Throws: `tooDeep`.
+    @inline(__always)
+    func requireDepth() throws(CodingFailure) {
+        if node.depth >= node.limits.depthMax { _ = try open() }
+    }
 
     /// Opens a container here.
     ///

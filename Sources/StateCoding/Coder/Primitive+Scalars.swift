@@ -5,6 +5,7 @@ extension Bool: Primitive {
         self = value
     }
     func write(to writer: inout CBORWriter) { writer.bool(self) }
+    @inline(__always)
     static func readUsual(_ cursor: inout ItemCursor) -> Bool? { cursor.takeBool() }
     static var sample: Bool { false }
     static var expected: String { "a bool" }
@@ -18,6 +19,7 @@ extension String: Primitive {
         self = value
     }
     func write(to writer: inout CBORWriter) { writer.text(self) }
+    @inline(__always)
     static func readUsual(_ cursor: inout ItemCursor) -> String? { cursor.takeText() }
     static var sample: String { "" }
     static var expected: String { "a text" }
@@ -33,6 +35,7 @@ extension Primitive where Self: FixedWidthInteger {
     func write(to writer: inout CBORWriter) {
         if Self.isSigned { writer.integer(Int64(truncatingIfNeeded: self)) } else { writer.unsigned(UInt64(self)) }
     }
+    @inline(__always)
     static func readUsual(_ cursor: inout ItemCursor) -> Self? { cursor.takeInteger() }
     static var sample: Self { 0 }
     static var expected: String { "an integer" }
@@ -70,6 +73,7 @@ extension Double: Primitive {
         }
     }
     func write(to writer: inout CBORWriter) { writer.float(self) }
+    @inline(__always)
     static func readUsual(_ cursor: inout ItemCursor) -> Double? { cursor.takeFloat() }
     static var sample: Double { 0 }
     static var expected: String { "a number" }

@@ -21,19 +21,26 @@ extension Primitive {
 
     static func read(_ cursor: inout ItemCursor, at place: Place) throws -> Self {
         if let usual = readUsual(&cursor) { return usual }
-        return try unshape(cursor.value(), at: place)
+        if cursor.isContainer { throw cursor.mismatch(expected, at: place) }
+        return try unshape(cursor.value(), cursor.source, at: place)
     }
 
-    private static func unshape(_ value: Value, at place: Place) throws -> Self {
+    private static func unshape(_ value: Value, _ source: DecodingSource, at place: Place) throws -> Self {
         // A tag says how to read a value; who does not know it reads the content.
-        if let result = Self(tree: value) ?? Self(tree: value.untagged) { return result }
+        if let result = Self(tree: value) ?? Self(tree: value.untagged), source.takes(value, for: result.tree) {
+            return result
+        }
         let content = value.untagged
         if content.isNull { throw place.failure(.missingValue, "expected \(expected), got null") }
-        let isNumber = sample.tree.doubleValue != nil && content.doubleValue != nil
+        let number = DecimalNumber(sample.tree) == nil ? nil : DecimalNumber(value)?.text()
+        let isNumber = number != nil
         let code: CodingFailure.Code = isNumber ? .outOfRange : .typeMismatch
+        // Large numbers come as tagged bytes.
+        let isLarge = content.doubleValue == nil
+        let came = number.flatMap { $0.utf8.count > 40 || !isLarge ? nil : "the number \($0)" } ?? content.summary
         throw place.failure(
             code,
-            "expected \(isNumber ? "\(expected) that fits \(Self.self)" : expected), got \(content.summary)"
+            "expected \(isNumber ? "\(expected) that fits \(Self.self)" : expected), got \(came)"
         )
     }
 

@@ -14,11 +14,11 @@ func readPrimitives<Element>(
     _ type: Element.Type,
     _ count: Int,
     _ cursor: inout ItemCursor,
-    in node: PathNode
+    at place: Place
 ) throws -> [Element]? {
-    if type == Int.self { return unsafeBitCast(try read(Int.self, count, &cursor, node), to: [Element].self) }
-    if type == Double.self { return unsafeBitCast(try read(Double.self, count, &cursor, node), to: [Element].self) }
-    if type == String.self { return unsafeBitCast(try read(String.self, count, &cursor, node), to: [Element].self) }
+    if type == Int.self { return unsafeBitCast(try read(Int.self, count, &cursor, place), to: [Element].self) }
+    if type == Double.self { return unsafeBitCast(try read(Double.self, count, &cursor, place), to: [Element].self) }
+    if type == String.self { return unsafeBitCast(try read(String.self, count, &cursor, place), to: [Element].self) }
     return nil
 }
 
@@ -31,13 +31,13 @@ private func read<P: Primitive>(
     _ type: P.Type,
     _ count: Int,
     _ cursor: inout ItemCursor,
-    _ node: PathNode
+    _ place: Place
 ) throws -> [P] {
     var result: [P] = []
     result.reserveCapacity(cursor.reservation(of: type, count))
     for index in 0..<count {
         let usual = P.readUsual(&cursor)
-        result.append(try usual ?? P.read(&cursor, at: Place(node: node, key: DataKey.index(index))))
+        result.append(try usual ?? P.read(&cursor, at: Place(node: place.open(), key: DataKey.index(index))))
     }
     return result
 }

@@ -2,11 +2,17 @@ extension Array: ShapedEncodable where Element: Encodable {
     func write(to output: EncodingOutput, at place: Place) throws {
         // The type is asked first: an empty array of anything can be cast to one of bytes.
         if Element.self == UInt8.self, let bytes = self as? [UInt8] { return output.writer.bytes(bytes) }
-        let node = try place.open()
+        try place.requireDepth()
         output.writer.array(count: count)
         if writePrimitives(self, to: output) { return }
-        for index in 0..<count {
-            try encodeItem(self[index], into: output, under: DataKey.index(index), in: node)
+        let node = try place.open()
+        try withUnsafeBufferPointer { elements in
+            // A pointer is stepped without asking the runtime what a buffer of these elements is.
+            guard var next = elements.baseAddress else { return }
+            for index in 0..<elements.count {
+                try encodeItem(next.pointee, into: output, under: DataKey.index(index), in: node)
+                next += 1
+            }
         }
     }
 
@@ -22,8 +28,9 @@ extension Array: ShapedDecodable where Element: Decodable {
             let expected = Element.self == UInt8.self ? "bytes (or base64 text)" : "an array"
             throw cursor.mismatch(expected, at: place)
         }
+        try place.requireDepth()
+        if let primitives = try readPrimitives(Element.self, count, &cursor, at: place) { return primitives }
         let node = try place.open()
-        if let primitives = try readPrimitives(Element.self, count, &cursor, in: node) { return primitives }
         var result: [Element] = []
         result.reserveCapacity(cursor.reservation(of: Element.self, count))
         for index in 0..<count {

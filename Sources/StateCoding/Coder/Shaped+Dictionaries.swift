@@ -5,9 +5,11 @@ extension Dictionary: ShapedEncodable, KeyedCollection where Key: Encodable, Val
 }
 
 extension Dictionary: ShapedDecodable, KeyedDecodable where Key: Decodable, Value: Decodable {
-    static func make(_ count: Int, _ next: () throws -> (Key, Value)) throws -> [Key: Value]? {
+    static func make(_ count: Int, reserving reservation: Int, _ next: () throws -> (Key, Value)) throws -> [Key:
+        Value]?
+    {
         var result: [Key: Value] = [:]
-        result.reserveCapacity(count)
+        result.reserveCapacity(reservation)
         for _ in 0..<count {
             let (key, value) = try next()
             guard result.updateValue(value, forKey: key) == nil else { return nil }
@@ -23,7 +25,9 @@ extension TreeDictionary: ShapedEncodable, KeyedCollection where Key: Encodable,
 }
 
 extension TreeDictionary: ShapedDecodable, KeyedDecodable where Key: Decodable, Value: Decodable {
-    static func make(_ count: Int, _ next: () throws -> (Key, Value)) throws -> TreeDictionary? {
+    static func make(_ count: Int, reserving reservation: Int, _ next: () throws -> (Key, Value)) throws
+        -> TreeDictionary?
+    {
         var result: TreeDictionary = [:]
         for _ in 0..<count {
             let (key, value) = try next()

@@ -17,15 +17,23 @@ extension CBORWriter {
     ///
     /// - Returns: whether a tag came in front of it.
     fileprivate mutating func markPresent(at offset: Int) -> Bool {
-        let item = bytes[offset...]
-        guard item.first == 0xF6 || item.starts(with: Self.presentHead) else { return false }
+        let looksAbsent = withBytes { bytes in
+            let item = bytes[offset...]
+            return item.first == 0xF6 || item.first == Self.presentHead.first && item.starts(with: Self.presentHead)
+        }
+        guard looksAbsent else { return false }
         insert(Self.presentHead, at: offset)
         return true
     }
 }
 
-protocol AnyOptional {}
-extension Optional: AnyOptional {}
+protocol AnyOptional {
+    var content: Any? { get }
+}
+
+extension Optional: AnyOptional {
+    var content: Any? { self }
+}
 
 extension Optional: ShapedEncodable where Wrapped: Encodable {
     func write(to output: EncodingOutput, at place: Place) throws {

@@ -6,15 +6,14 @@ protocol SetCollection: ShapedEncodable, Collection, Equatable where Element: En
 extension SetCollection {
     func write(to output: EncodingOutput, at place: Place) throws {
         let node = try place.open()
-        var elements = EncodedKeys(reserving: count, refusesClasses: output.refusesClasses)
+        output.writer.array(count: count)
+        let mark = output.mark
         for (index, element) in enumerated() {
-            try elements.append(element, at: Place(node: node, key: DataKey.index(index)))
+            try output.beginEntry(element, at: Place(node: node, key: DataKey.index(index)))
         }
-        guard elements.sort() else {
+        guard output.endEntries(from: mark) else {
             throw place.failure(.unencodable, "two elements of the set have one encoding, so one would be lost")
         }
-        output.writer.array(count: count)
-        elements.forEach { element, _ in output.writer.encoded(element) }
     }
 
     static var partTypes: [Any.Type] { [Element.self] }

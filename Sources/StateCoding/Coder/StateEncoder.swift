@@ -1,4 +1,5 @@
-/// Turns any `Encodable` value into CBOR, deterministically: equal states have equal bytes.
+/// Turns any `Encodable` value into CBOR, deterministically: one value has the same bytes in each process, whatever order
+/// its dictionaries and sets have there. (A text keeps its spelling and a zero its sign, save in keys.)
 ///
 /// ```swift
 /// let bytes = try StateEncoder().encode(fleet)
@@ -19,7 +20,7 @@ public struct StateEncoder: Sendable {
     ///
     /// - Throws: `unencodable`, `tooDeep`, or `refusedByType` for an error of the type's own; each names the field.
     public func encode(_ value: some Encodable) throws(CodingFailure) -> [UInt8] {
-        try encode(value, into: EncodingOutput())
+        try encode(value, refusesClasses: false)
     }
 
     /// The value as an untyped tree.
@@ -37,12 +38,17 @@ public struct StateEncoder: Sendable {
     ///
     /// - Throws: `unencodable`, with the path of the first class instance.
     public func checkValueSemantics(of value: some Encodable) throws(CodingFailure) {
-        _ = try encode(value, into: EncodingOutput(refusesClasses: true))
+        _ = try encode(value, refusesClasses: true)
     }
 
-    private func encode(_ value: some Encodable, into output: EncodingOutput) throws(CodingFailure) -> [UInt8] {
-        let root = PathNode(limits: limits)
-        do { try encodeItem(value, into: output, under: nil, in: root) } catch { throw CodingFailure(error, path: []) }
-        return output.writer.bytes
+    private func encode<T: Encodable>(_ value: T, refusesClasses: Bool) throws(CodingFailure) -> [UInt8] {
+        do {
+            return try EncodingOutput.run(refusesClasses: refusesClasses) { output in
+                try encodeItem(value, into: output, under: nil, in: output.root(limits))
+                return output.writer.bytes
+            }
+        } catch {
+            throw CodingFailure(error, path: [])
+        }
     }
 }

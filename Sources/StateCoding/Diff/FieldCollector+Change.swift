@@ -38,6 +38,8 @@ extension FieldCollector {
             if let compared = try compare(before, after, names[old], path) { return compared.change }
         case (.fields(let before), .fields(let after)):
             return try before.change(to: after, path: path.key(key(old)))
+        case (.tree(let before), .tree(let after)):
+            return Change.replacingWhole(before, with: after, path: path.key(key(old)))
         default: break
         }
         return Change.replacing(try tree(of: old), with: try other.tree(of: new), path: path.key(key(old)))
@@ -82,6 +84,7 @@ extension FieldCollector.Content {
         case .null: .null
         case .value(let value): try encodeTree(value, at: place)
         case .fields(let nested): try nested.tree()
+        case .tree(let tree): tree
         }
     }
 }

@@ -1,20 +1,22 @@
 /// An `Encoder` that encodes nothing: it keeps the fields that a type's `encode(to:)` hands out, typed, in their order.
 ///
-/// Enums with payloads write theirs in a nested keyed container: collected likewise. Any other container makes the
-/// collection not plain, and the type is then encoded whole.
+/// Enums with payloads write theirs in a nested keyed container: collected likewise. A field in any other container is
+/// encoded; a value that is no keyed container is not plain, and is then encoded whole.
 final class FieldCollector: Encoder {
     enum Content {
         case null
         case value(any Encodable)
         case fields(FieldCollector)
+        /// What was written into another container than a keyed one.
+        case tree(Value)
     }
 
     private struct Fields {
-        var names: [String] = []
+        var names = NameList()
         var contents: [Content] = []
         var nested: [FieldCollector] = []
-        /// A bit for each name.
-        var seen: UInt64 = 0
+        /// What is written into containers of another kind, and which field that is; `nil` for all of the value.
+        var written: [(index: Int?, encoder: ItemEncoder)] = []
     }
 
     let place: Place
@@ -24,6 +26,7 @@ final class FieldCollector: Encoder {
     /// Nobody else reaches the fields; behind a pointer they are spared the checks for that.
     private let fields: UnsafeMutablePointer<Fields>
     private var hasContainer = false
+    private var hasContainers = false
     private var isUnusual = false
     private var failure: CodingFailure?
 
@@ -40,18 +43,19 @@ final class FieldCollector: Encoder {
     }
 
     /// The names of the fields, beside their contents: most are only compared.
-    var names: [String] { _read { yield fields.pointee.names } }
+    var names: [String] { _read { yield fields.pointee.names.names } }
     var contents: [Content] { _read { yield fields.pointee.contents } }
 
     /// Collects the fields of a value.
     convenience init(of value: some Encodable, at place: Place) throws {
         self.init(place: place)
+        defer { close() }
         do {
             try value.encode(to: self)
+            try finish()
         } catch {
             throw CodingFailure(error, at: place)
         }
-        if let failure { throw failure }
     }
 
     /// Whether one keyed container is all that the type asked for.
@@ -76,27 +80,49 @@ final class FieldCollector: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { unusual(at: place).singleValueContainer() }
 
     /// An encoder whose result nobody asks for, for what cannot be collected.
-    func unusual(at place: Place) -> ItemEncoder {
+    private func unusual(at place: Place) -> ItemEncoder {
         isUnusual = true
-        return ItemEncoder(output: EncodingOutput(reserving: 0), key: place.key, in: place.node)
+        let encoder = ItemEncoder(output: EncodingOutput(reserving: 0), key: place.key, in: place.node)
+        fields.pointee.written.append((nil, encoder))
+        return encoder
+    }
+
+    /// An encoder for a field that is written into another container than a keyed one.
+    func written(_ key: any CodingKey) -> ItemEncoder {
+        hasContainers = true
+        let encoder = ItemEncoder(output: EncodingOutput(reserving: 0), key: key, in: node)
+        fields.pointee.written.append((names.count, encoder))
+        collect(key.component, .null)
+        return encoder
+    }
+
+    /// Takes what was written elsewhere: it is complete when the whole value is.
+    private func finish() throws(CodingFailure) {
+        for case (let index?, let encoder) in fields.pointee.written {
+            fields.pointee.contents[index] = .tree(try encoder.tree())
+        }
+        for nested in fields.pointee.nested { try nested.finish() }
+        if let failure { throw failure }
+        if hasDoubles, hasContainers { throw node.failure(.unencodable, ItemEncoder.containerTwice) }
+    }
+
+    /// Lets go of the encoders, which may know containers that know them.
+    private func close() {
+        for (_, encoder) in fields.pointee.written { encoder.close() }
+        fields.pointee.written = []
+        for nested in fields.pointee.nested { nested.close() }
     }
 
     func collect(_ name: String, _ content: Content) {
-        // Only names that share a bit are looked for.
-        let bit: UInt64 = 1 << UInt64((name.utf8.count &* 31 &+ Int(name.utf8.first ?? 0) &* 7) & 63)
-        if fields.pointee.seen & bit != 0, index(of: name) != nil { hasDoubles = true }
-        fields.pointee.seen |= bit
-        fields.pointee.names.append(name)
+        if !fields.pointee.names.append(name) { hasDoubles = true }
         fields.pointee.contents.append(content)
     }
 
-    /// Where the field of a name is. Two values of one type mostly have their fields at the same positions.
-    func index(of name: String, near position: Int = 0) -> Int? {
-        if position < names.count, names[position] == name { return position }
-        return names.firstIndex(of: name)
-    }
+    /// Where the field of a name is.
+    func index(of name: String, near position: Int = 0) -> Int? { fields.pointee.names.index(of: name, near: position) }
 
     func nested(_ key: any CodingKey) -> FieldCollector {
+        hasContainers = true
         let nested = FieldCollector(place: Place(node: node, key: key))
         collect(key.component, .fields(nested))
         fields.pointee.nested.append(nested)
@@ -126,13 +152,9 @@ private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        unusual(key).unkeyedContainer()
+        collector.written(key).unkeyedContainer()
     }
 
-    mutating func superEncoder() -> any Encoder { unusual(DataKey.superKey) }
-    mutating func superEncoder(forKey key: Key) -> any Encoder { unusual(key) }
-
-    private func unusual(_ key: any CodingKey) -> ItemEncoder {
-        collector.unusual(at: Place(node: collector.node, key: key))
-    }
+    mutating func superEncoder() -> any Encoder { collector.written(DataKey.superKey) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { collector.written(key) }
 }

@@ -39,7 +39,8 @@ struct KeyedChanges<Key: Encodable, Content: Encodable> {
     mutating func add(_ key: Key, from old: Content?, to new: Content?) throws {
         if let old, let new, areEqual?(old, new) == true { return }
         let tree = try encodeTree(key, at: place).canonical
-        let place = Place(node: node, key: DataKey.of(key, at: place))
+        let place = Place(node: node, key: EntryKey.of(key))
+        if case .float(let number) = tree, number.isNaN { throw place.failure(.unencodable, CBORWriter.keyIsNaN) }
         switch (old, new) {
         case (nil, nil): break
         case (nil, let new?): parts.insert(tree, try encodeTree(new, at: place))

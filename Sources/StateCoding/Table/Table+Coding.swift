@@ -27,7 +27,7 @@ extension Table: ShapedDecodable, KeyedDecodable where Key: Decodable, Row: Deco
     typealias Content = Row
 
     /// Rows come in the order of their encoded keys, which is often not that of the keys.
-    static func make(_ count: Int, _ next: () throws -> (Key, Row)) throws -> Table? {
+    static func make(_ count: Int, reserving reservation: Int, _ next: () throws -> (Key, Row)) throws -> Table? {
         var rows: [(Key, Row)] = []
         var isSorted = true
         for _ in 0..<count {

@@ -12,30 +12,48 @@ extension Value {
     }
 
     /// Whether a canonical key comes before another one: bytewise by their encodings (RFC 8949, section 4.2.1).
+    func precedes(_ other: Value) -> Bool { order(other) < 0 }
+
+    /// How the encodings of two canonical values compare, without making them: below, at or above zero.
     ///
-    /// The usual keys are compared without encoding them: the encoding of an integer or a length grows with it, and
-    /// texts in NFC compare in Swift as their UTF-8 does.
-    func precedes(_ other: Value) -> Bool {
+    /// The encoding of an integer or a length grows with it, texts in NFC compare in Swift as their UTF-8 does, and no
+    /// encoding is the beginning of another one, so that containers compare part by part.
+    private func order(_ other: Value) -> Int {
         switch (self, other) {
         case (.text(let left), .text(let right)):
             let (leftCount, rightCount) = (left.utf8.count, right.utf8.count)
-            return leftCount == rightCount ? left < right : leftCount < rightCount
-        case (.unsigned(let left), .unsigned(let right)): return left < right
-        case (.negative(let left), .negative(let right)): return left < right
+            return leftCount == rightCount ? Self.order(left, right) : Self.order(leftCount, rightCount)
+        case (.unsigned(let left), .unsigned(let right)): return Self.order(left, right)
+        case (.negative(let left), .negative(let right)): return Self.order(left, right)
         case (.bytes(let left), .bytes(let right)):
-            return left.count == right.count ? left.lexicographicallyPrecedes(right) : left.count < right.count
+            if left.count != right.count { return Self.order(left.count, right.count) }
+            return zip(left, right).lazy.map(Self.order).first { $0 != 0 } ?? 0
+        case (.array(let left), .array(let right)):
+            if left.count != right.count { return Self.order(left.count, right.count) }
+            return zip(left, right).lazy.map { $0.order($1) }.first { $0 != 0 } ?? 0
+        case (.map(let left), .map(let right)):
+            if left.count != right.count { return Self.order(left.count, right.count) }
+            for (left, right) in zip(left, right) {
+                let order = left.key.order(right.key)
+                if order != 0 { return order }
+                let content = left.value.order(right.value)
+                if content != 0 { return content }
+            }
+            return 0
+        case (.tagged(let left, let leftContent), .tagged(let right, let rightContent)):
+            return left == right ? leftContent.order(rightContent) : Self.order(left, right)
         default:
             let (left, right) = (majorType, other.majorType)
-            return left == right ? encoded.lexicographicallyPrecedes(other.encoded) : left < right
+            if left != right { return Self.order(left, right) }
+            // What is left takes a few bytes.
+            return encoded.lexicographicallyPrecedes(other.encoded) ? -1 : encoded == other.encoded ? 0 : 1
         }
     }
 
+    private static func order<C: Comparable>(_ left: C, _ right: C) -> Int { left < right ? -1 : left == right ? 0 : 1 }
+
     /// The value in CBOR, deterministically.
-    public var encoded: [UInt8] {
-        var writer = CBORWriter()
-        writer.value(self)
-        return writer.bytes
-    }
+    public var encoded: [UInt8] { CBORWriter.bytes { $0.value(self) } }
 
     private var majorType: UInt8 {
         switch self {

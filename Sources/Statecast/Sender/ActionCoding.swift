@@ -11,11 +11,11 @@ enum ActionCoding {
 
     /// An action of which only the name and the encoded payload are known.
     static func encode(name: String, payload: [UInt8]) -> [UInt8] {
-        var writer = CBORWriter(reserving: name.utf8.count + payload.count + 8)
-        writer.array(count: 2)
-        writer.text(name)
-        writer.encoded(payload)
-        return writer.bytes
+        CBORWriter.bytes(reserving: name.utf8.count + payload.count + 8) { writer in
+            writer.array(count: 2)
+            writer.text(name)
+            writer.encoded(payload)
+        }
     }
 
     /// The names of the types met so far: the default name is worked out from the type at each call, which costs more

@@ -9,13 +9,10 @@ package enum Message {
 
     /// The same behind an address that is already encoded, or that only a peer of another version can read.
     package static func encode(_ frame: Frame, behind address: some Collection<UInt8>) -> [UInt8] {
-        var writer = CBORWriter(reserving: frame.bytesEstimate)
-        frame.write(to: &writer)
-        var message: [UInt8] = []
-        message.reserveCapacity(address.count + writer.bytes.count)
-        message.append(contentsOf: address)
-        message.append(contentsOf: writer.bytes)
-        return message
+        CBORWriter.bytes(reserving: address.count + frame.bytesEstimate) { writer in
+            writer.encoded(address)
+            frame.write(to: &writer)
+        }
     }
 
     /// Splits a message behind its first zero byte; `nil` if there is none within the length of a topic.

@@ -81,7 +81,7 @@ import Testing
         func code<Number: Decodable>(_ type: Number.Type) -> CodingFailure.Code? {
             #expect(throws: CodingFailure.self) { try StateDecoder().decode(type, from: bytes(hex)) }?.code
         }
-        #expect(code(Int.self) == .typeMismatch && code(UInt64.self) == .typeMismatch)
+        #expect(code(Int.self) == .outOfRange && code(UInt64.self) == .outOfRange)
     }
 
     @Test(arguments: [

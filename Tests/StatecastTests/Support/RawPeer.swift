@@ -66,12 +66,15 @@ actor RawPeer {
     }
 
     /// The next message whose address is the topic, as a frame. Others are passed over.
-    nonisolated func next(on topic: String) async throws -> Frame {
+    nonisolated func next(on topic: String) async throws -> Frame { try await nextMessage(on: topic).frame }
+
+    /// The next message whose address is the topic: its bytes too, as they stand on the wire.
+    nonisolated func nextMessage(on topic: String) async throws -> (bytes: [UInt8], frame: Frame) {
         for await message in messages {
             guard message.starts(with: Array(topic.utf8) + [0]), let (_, body) = Message.split(message) else {
                 continue
             }
-            return try Frame(decoding: body)
+            return (message, try Frame(decoding: body))
         }
         throw StatecastError(.closed, "the peer ended")
     }
