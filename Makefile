@@ -4,7 +4,7 @@
 # make bench-core the in-process core beside a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  the coding beside Foundation's JSON (FILTER=regular expression)
 # make fuzz       looks for inputs that break the decoder, apply or JSON (SECONDS=60 for each)
-# make tsan       the core's tests under ThreadSanitizer
+# make tsan       the tests of core and coding under ThreadSanitizer
 # make stress     the tests ten times in a row while both cores are busy (TIMES=10)
 
 SECONDS =
@@ -36,7 +36,7 @@ fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)
 
 tsan: libzmq
-	@SWIFT_BACKTRACE=enable=no swift test --sanitize=thread --scratch-path .build/tsan --filter '^StateCoreTests'
+	@SWIFT_BACKTRACE=enable=no swift test --sanitize=thread --scratch-path .build/tsan --filter '^(StateCoreTests|StateCodingTests)'
 
 stress: libzmq
 	@scripts/stress $(TIMES)
