@@ -200,6 +200,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
     ) throws -> T? {
         let place = Place(node: self, key: DataKey.name(name))
         func apply<C: Codable>(_ value: C) throws -> T? {
+            // C is T there, which the compiler cannot know.
             C.self == T.self ? unsafeBitCast(try patch.applied(to: value, at: place), to: T.self) : nil
         }
         guard let value = value as? any Codable else { return nil }

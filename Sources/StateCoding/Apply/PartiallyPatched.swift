@@ -79,12 +79,16 @@ extension KeyedCollection where Self: KeyedDecodable & PartiallyPatched, Content
 
     /// The key that a patch names, and whether it is in the form that the map has: others are other keys.
     private static func key(of value: Value, at place: Place) throws -> (Key, isExact: Bool) {
-        var cursor = ItemCursor(source: DecodingSource(value), offset: 0)
-        let key = try readKey(&cursor, at: place)
+        // The usual keys are what they are. Key is that type, which the compiler cannot know.
         switch value {
-        case .text where Key.self == String.self: return (key, true)
-        case .unsigned where Key.self == Int.self, .negative where Key.self == Int.self: return (key, true)
+        case .text(let text) where Key.self == String.self: return (unsafeBitCast(text, to: Key.self), true)
+        case .unsigned(let number) where Key.self == Int.self && number <= UInt64(Int.max):
+            return (unsafeBitCast(Int(number), to: Key.self), true)
         default: break
+        }
+        let key = try DecodingSource.run(value) { source in
+            var cursor = ItemCursor(source: source, offset: 0)
+            return try readKey(&cursor, at: place)
         }
         return (key, try encodeTree(key, at: place).canonical == value.canonical)
     }

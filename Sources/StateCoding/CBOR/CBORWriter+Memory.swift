@@ -10,7 +10,7 @@ extension CBORWriter {
     @inline(__always)
     var base: UnsafeMutablePointer<UInt8> { memory.withUnsafeMutablePointerToElements { $0 } }
 
-    /// What all new writers share.
+    /// What all new writers share. It has room for nothing, so nobody ever reads or writes a byte of it.
     nonisolated(unsafe) static let noMemory = memory(for: 0)
 
     static func memory(for bytes: Int) -> ManagedBuffer<Void, UInt8> {

@@ -10,7 +10,9 @@ final class DecodingSource {
     /// Whether a run goes on, which ends the decoders that know this source.
     @exclusivity(unchecked) private(set) var isRunning = false
     /// Whether only the form is taken in which a value is written; see ``takes(_:for:)``.
-    @exclusivity(unchecked) private(set) var isExact = false
+    @exclusivity(unchecked) private var isExact = false
+    /// Whether another form was refused: only then a second reading may go better.
+    @exclusivity(unchecked) private var hasRefused = false
     /// Decoders that nobody uses any more: making one anew costs more than decoding a field.
     @exclusivity(unchecked) private var spareDecoders: [ItemDecoder] = []
     /// The node of a root has nothing but limits, so one serves many runs.
@@ -92,8 +94,9 @@ final class DecodingSource {
                     source.ownsBytes = true
                 }
             }
-            source.isExact = true
+            (source.isExact, source.hasRefused) = (true, false)
             do { return try body(source) } catch {
+                guard source.hasRefused else { throw error }
                 source.isExact = false
                 return try body(source)
             }
@@ -103,12 +106,17 @@ final class DecodingSource {
     /// Whether a value may be read as another one, whose own form is given. Not at first if it is a text or a float that
     /// stands for something else, as in JSON: a type that tries one after the other gets back what it wrote.
     func takes(_ value: Value, for form: Value) -> Bool {
-        guard isExact else { return true }
         switch (value, form) {
-        case (.text, .text): return true
-        case (.text, _), (.float, .unsigned), (.float, .negative): return false
-        default: return true
+        case (.text, .text): true
+        case (.text, _), (.float, .unsigned), (.float, .negative): takesOtherForms()
+        default: true
         }
+    }
+
+    /// Asked where another form has come; the answer is remembered.
+    func takesOtherForms() -> Bool {
+        if isExact { hasRefused = true }
+        return !isExact
     }
 
     /// The root of a run.

@@ -2,7 +2,7 @@
 extension EncodingOutput {
     /// Writes a key of a collection, in its canonical form; what belongs to it comes next.
     func beginEntry<Key: Encodable>(_ key: Key, at place: @autoclosure () -> Place) throws {
-        // S is Key, which the compiler cannot know; a cast of the key would cost more than writing most of them.
+        // Key is that type, which the compiler cannot know; a cast of the key would cost more than writing most of them.
         if Key.self == String.self { return contents.pointee.beginEntry(unsafeBitCast(key, to: String.self)) }
         let start = writer.count
         if Key.self == Int.self {

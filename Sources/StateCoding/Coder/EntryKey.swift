@@ -1,10 +1,10 @@
 /// The key of an entry of a collection. What it is called is found out when somebody asks, which is for a failure.
-// A key is only read, by the one who codes.
+// Nobody changes a key, and it is only read while its collection is coded, by the one who codes it.
 struct EntryKey<Key>: CodingKey, @unchecked Sendable {
     private let key: Key
 
     static func of(_ key: Key) -> any CodingKey {
-        // S is Key, which the compiler cannot know.
+        // Key is that type, which the compiler cannot know.
         if Key.self == String.self { return DataKey.name(unsafeBitCast(key, to: String.self)) }
         if Key.self == Int.self { return DataKey.number(unsafeBitCast(key, to: Int.self)) }
         return EntryKey(key: key)

@@ -100,9 +100,8 @@ extension ItemCursor {
     /// Bytes, or the text that the JSON view has for them.
     mutating func takeBytesOrBase64() -> [UInt8]? {
         if let bytes = takeBytes() { return bytes }
-        if source.isExact { return nil }
         let start = self
-        if let bytes = takeText().flatMap({ Base64.bytes($0) }) { return bytes }
+        if let text = takeText(), source.takesOtherForms(), let bytes = Base64.bytes(text) { return bytes }
         self = start
         return nil
     }

@@ -68,7 +68,8 @@ extension KeyedDecodable {
             return try decodeItem(Key.self, &cursor, under: nil, in: root)
         } catch {
             cursor = start
-            guard !cursor.source.isExact, let text = cursor.takeText(), let parsed = try? JSON.value(parsing: text)
+            guard let text = cursor.takeText(), cursor.source.takesOtherForms(),
+                let parsed = try? JSON.value(parsing: text)
             else {
                 throw CodingFailure(error, path: []).inside(place)
             }

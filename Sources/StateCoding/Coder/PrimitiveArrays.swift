@@ -1,5 +1,6 @@
 // The usual elements of large arrays, without finding out for each one what it is. These stand outside of `Array`, so that
-// they are compiled for each of the types.
+// they are compiled for each of the types. Where one array is cast to another their types are equal, which the compiler
+// cannot know.
 
 /// Writes the elements, if they are of such a type.
 func writePrimitives<Element>(_ elements: [Element], to output: EncodingOutput) -> Bool {

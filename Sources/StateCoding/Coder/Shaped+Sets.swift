@@ -19,24 +19,17 @@ extension SetCollection {
     static var partTypes: [Any.Type] { [Element.self] }
 }
 
+/// The decoding side of `SetCollection`.
+extension ShapedDecodable where Self: SetAlgebra, Element: Decodable {
+    static func read(_ cursor: inout ItemCursor, at place: Place) throws -> Self {
+        Self(try [Element].read(&cursor, at: place))
+    }
+
+    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { .array(probe.shape(of: Element.self)) }
+    static var sample: Self { [] }
+}
+
 extension Set: ShapedEncodable, SetCollection where Element: Encodable {}
-
-extension Set: ShapedDecodable where Element: Decodable {
-    static func read(_ cursor: inout ItemCursor, at place: Place) throws -> Set<Element> {
-        Set(try [Element].read(&cursor, at: place))
-    }
-
-    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { .array(probe.shape(of: Element.self)) }
-    static var sample: Set<Element> { [] }
-}
-
+extension Set: ShapedDecodable where Element: Decodable {}
 extension TreeSet: ShapedEncodable, SetCollection where Element: Encodable {}
-
-extension TreeSet: ShapedDecodable where Element: Decodable {
-    static func read(_ cursor: inout ItemCursor, at place: Place) throws -> TreeSet<Element> {
-        TreeSet(try [Element].read(&cursor, at: place))
-    }
-
-    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { .array(probe.shape(of: Element.self)) }
-    static var sample: TreeSet<Element> { [] }
-}
+extension TreeSet: ShapedDecodable where Element: Decodable {}

@@ -94,13 +94,6 @@ struct KeyedEntries<Element> {
         keys.append(key)
         elements.append(element)
     }
-
-    func mapElements<Other>(_ transform: (Element) -> Other) -> KeyedEntries<Other> {
-        var result = KeyedEntries<Other>()
-        result.keys = keys
-        result.elements = elements.map(transform)
-        return result
-    }
 }
 
 extension KeyedEntries: Equatable where Element: Equatable {}

@@ -39,6 +39,14 @@ import Testing
         #expect(try StateDecoder().decode([Int: Double].self, from: ["5": "NaN"])[5]?.isNaN == true)
     }
 
+    @Test func `is read again only for a form that was refused`() throws {
+        for (value, times) in [(["n": "no date"], 1), (["n": 1.0], 2), (["n": 1], 1), (["m": 1], 1)] as [(Value, Int)] {
+            let kept = Kept(0)
+            _ = Reread.$readings.withValue(kept) { try? StateDecoder().decode(Reread.self, from: value) }
+            #expect(kept.value == times, "\(value)")
+        }
+    }
+
     @Test func `may hand on a dictionary of any size`() throws {
         for count in [3, 40, 3000] {
             let old = Handing(content: Dictionary(uniqueKeysWithValues: (0..<count).map { ("session-\($0)", $0) }))
@@ -217,6 +225,17 @@ private struct Twice: Codable, Equatable {
         try first.encode(a, forKey: .a)
         var second = container.nestedContainer(keyedBy: Name.self, forKey: .x)
         try second.encode(b, forKey: .b)
+    }
+}
+
+/// Counts how often it is read.
+private struct Reread: Decodable {
+    @TaskLocal static var readings = Kept(0)
+    enum CodingKeys: CodingKey { case n }
+
+    init(from decoder: any Decoder) throws {
+        Reread.readings.value += 1
+        _ = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .n)
     }
 }
 
