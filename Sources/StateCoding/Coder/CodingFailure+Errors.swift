@@ -24,4 +24,14 @@ extension CodingFailure {
             self.init(.refusedByType, "\(error)", path: path(codingPath))
         }
     }
+
+    /// What to throw where a class instance stands, or could.
+    static func classInstance(_ type: Any.Type, path: [String]) -> CodingFailure {
+        let message = "\(type) is a class: its changes cannot be seen; make it a struct"
+        return CodingFailure(.unencodable, message, path: path)
+    }
+
+    static func classInstance(_ type: Any.Type, at place: Place) -> CodingFailure {
+        classInstance(type, path: place.codingPath.map(\.component))
+    }
 }

@@ -22,7 +22,9 @@ struct ItemKeyedEncodingContainer<Key: CodingKey>: ItemKeyedEncoding {
     /// A field that is nil is left out, but its type counts.
     mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
         if let value { return try encode(value, forKey: key) }
-        if encoder.output.refusesClasses { try refuseClasses(T.self, at: Place(node: encoder, key: key)) }
+        if encoder.contents.pointee.refusesClasses, let type = ShapedTypes.answer(for: T.self).classType {
+            throw CodingFailure.classInstance(type, at: Place(node: encoder, key: key))
+        }
     }
 
     mutating func nestedContainer<Nested: CodingKey>(

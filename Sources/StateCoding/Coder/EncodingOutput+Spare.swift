@@ -6,9 +6,9 @@ extension EncodingOutput {
     /// Has something written to an output that may have served before.
     static func run<Result>(refusesClasses: Bool = false, _ body: (EncodingOutput) throws -> Result) rethrows -> Result
     {
-        if refusesClasses { return try body(EncodingOutput(refusesClasses: true)) }
         var output = spare.take() ?? EncodingOutput()
         output.contents.pointee.isRunning = true
+        output.contents.pointee.refusesClasses = refusesClasses
         defer {
             output.contents.pointee.endRun()
             let isSmall = output.contents.pointee.writer.capacity <= spareBytesMax

@@ -10,20 +10,21 @@ final class EncodingOutput {
         var openLevel = 0
         /// Whether a run goes on, which ends the encoders that know this output.
         var isRunning = false
+        /// Whether a class instance among the values is an error.
+        var refusesClasses: Bool
         /// Encoders that nobody uses any more: making one anew costs more than writing a field.
         var spareEncoders: [ItemEncoder] = []
         /// Nodes of a root have nothing but their limits, so one serves many runs.
         var root: PathNode?
     }
 
-    /// Whether a class instance among the values is an error.
-    let refusesClasses: Bool
     let contents: UnsafeMutablePointer<Contents>
 
     init(reserving capacity: Int = 256, refusesClasses: Bool = false) {
-        self.refusesClasses = refusesClasses
         contents = .allocate(capacity: 1)
-        contents.initialize(to: Contents(writer: CBORWriter(reserving: capacity)))
+        contents.initialize(
+            to: Contents(writer: CBORWriter(reserving: capacity), refusesClasses: refusesClasses)
+        )
     }
 
     deinit {
@@ -47,7 +48,10 @@ final class EncodingOutput {
 
     /// Moves what was written behind a mark into an output of its own.
     func split(at mark: Mark) -> EncodingOutput {
-        let rest = EncodingOutput(reserving: writer.count - mark.bytes, refusesClasses: refusesClasses)
+        let rest = EncodingOutput(
+            reserving: writer.count - mark.bytes,
+            refusesClasses: contents.pointee.refusesClasses
+        )
         writer.withBytes { rest.writer.encoded($0[mark.bytes...]) }
         for var entry in contents.pointee.entries[from: mark.entries] {
             entry.start -= mark.bytes

@@ -27,18 +27,23 @@ public struct StateEncoder: Sendable {
     ///
     /// - Throws: as `encode(_:)`.
     public func value(of value: some Encodable) throws(CodingFailure) -> Value {
-        let root = Place.root(limits)
-        do { return try encodeTree(value, at: root) } catch { throw CodingFailure(error, at: root) }
+        // What was written is within the limits.
+        try Value(decoding: encode(value), limits: CodingLimits(depthMax: .max))
     }
 
     /// Checks that all of the encoded tree are values.
     ///
-    /// A class instance can change without its old copy differing, so that its changes would never be published. Empty
-    /// collections and `nil` fields are checked by their element types. Costs an encoding: do it once, at start.
+    /// A class instance can change without its old copy differing, so that its changes would never be published. What is
+    /// not there yet (rows, `nil` fields, other cases of an enum) is checked by its type, as far as `init(from:)` asks for
+    /// it when it is given plain samples (see ``Schema/fingerprint(of:)``); the ``Differ`` refuses what appears all the
+    /// same. Costs an encoding: do it once, at start.
     ///
-    /// - Throws: `unencodable`, with the path of the first class instance.
+    /// - Throws: `unencodable`, with the path of the first class; without the elements on it, where there are none.
     public func checkValueSemantics(of value: some Encodable) throws(CodingFailure) {
         _ = try encode(value, refusesClasses: true)
+        if let decodable = type(of: value) as? any Decodable.Type {
+            try SchemaProbe.checkValueSemantics(of: decodable)
+        }
     }
 
     private func encode<T: Encodable>(_ value: T, refusesClasses: Bool) throws(CodingFailure) -> [UInt8] {

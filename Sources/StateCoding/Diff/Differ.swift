@@ -21,7 +21,8 @@ public struct Difference: Hashable, Sendable {
 public enum Differ {
     /// The difference of two states of one type.
     ///
-    /// - Throws: as `StateEncoder.encode(_:)`, for the parts that changed.
+    /// - Throws: as `StateEncoder.encode(_:)`, for the parts that changed; `unencodable` for a class among them, whose
+    ///   later changes would go unseen.
     public static func patch<T: Encodable>(
         from old: T,
         to new: T,
@@ -39,11 +40,14 @@ public enum Differ {
 
 /// The change of any part; `nil` if there is none.
 func changeOfTree<T: Encodable>(from old: T, to new: T, at place: Place, path: DigestPath) throws -> Change? {
-    func shaped<S: ShapedEncodable>(_ old: S) throws -> Change?? {
-        guard let new = new as? S else { return nil }
-        return .some(try S.change(from: old, to: new, at: place, path: path))
+    func shaped<S: ShapedEncodable>(_ type: S.Type) throws -> Change? {
+        // S is T, which the compiler cannot know.
+        let (old, new) = (unsafeBitCast(old, to: S.self), unsafeBitCast(new, to: S.self))
+        return try S.change(from: old, to: new, at: place, path: path)
     }
-    if let old = old as? any ShapedEncodable, let change = try shaped(old) { return change }
+    let known = ShapedTypes.answer(for: T.self)
+    if let type = known.classType { throw CodingFailure.classInstance(type, at: place) }
+    if let type = known.encodable { return try shaped(type) }
     let (before, after) = (try FieldCollector(of: old, at: place), try FieldCollector(of: new, at: place))
     if before.isPlain && after.isPlain {
         return try before.change(to: after, path: path)

@@ -90,7 +90,8 @@ final class FieldCollector: Encoder {
     /// An encoder for a field that is written into another container than a keyed one.
     func written(_ key: any CodingKey) -> ItemEncoder {
         hasContainers = true
-        let encoder = ItemEncoder(output: EncodingOutput(reserving: 0), key: key, in: node)
+        let output = EncodingOutput(reserving: 0, refusesClasses: true)
+        let encoder = ItemEncoder(output: output, key: key, in: node)
         fields.pointee.written.append((names.count, encoder))
         collect(key.component, .null)
         return encoder

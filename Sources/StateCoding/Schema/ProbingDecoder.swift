@@ -16,6 +16,7 @@ final class ProbingDecoder: Decoder {
     private enum Kind { case nothing, keyed, unkeyed, single }
 
     private let probe: SchemaProbe
+    private let path: [String]
     /// Whether a list has an element, so that its type is seen.
     let fillsLists: Bool
     /// Which of the possible keys is said to be there to a type that asks.
@@ -28,8 +29,9 @@ final class ProbingDecoder: Decoder {
     /// The keys that may be absent: the type asked whether they are null before it asked for them.
     private var optionalKeys: Set<String> = []
 
-    init(probe: SchemaProbe, choice: Int = 0, fillsLists: Bool = true) {
+    init(probe: SchemaProbe, path: [String], choice: Int = 0, fillsLists: Bool = true) {
         self.probe = probe
+        self.path = path
         self.choice = choice
         self.fillsLists = fillsLists
     }
@@ -54,31 +56,31 @@ final class ProbingDecoder: Decoder {
     // MARK: Answering
 
     func field<T: Decodable>(_ type: T.Type, _ key: any CodingKey) -> T? {
-        let visit = probe.visit(type)
+        let visit = probe.visit(type, at: path + [key.component])
         keyed[key.component] = .value(visit.shape)
         return visit.instance
     }
 
     func element<T: Decodable>(_ type: T.Type) throws -> T {
-        let visit = probe.visit(type)
+        let visit = probe.visit(type, at: path + [String(listed.count)])
         listed.append(.value(visit.shape))
         return try visit.instance.orNoSample
     }
 
     func whole<T: Decodable>(_ type: T.Type) throws -> T {
-        let visit = probe.visit(type)
+        let visit = probe.visit(type, at: path)
         (kind, listed) = (.single, [.value(visit.shape)])
         return try visit.instance.orNoSample
     }
 
     func nested(_ key: any CodingKey) -> ProbingDecoder {
-        let nested = ProbingDecoder(probe: probe, fillsLists: fillsLists)
+        let nested = ProbingDecoder(probe: probe, path: path + [key.component], fillsLists: fillsLists)
         keyed[key.component] = .nested(nested)
         return nested
     }
 
     func nestedElement() -> ProbingDecoder {
-        let nested = ProbingDecoder(probe: probe, fillsLists: fillsLists)
+        let nested = ProbingDecoder(probe: probe, path: path + [String(listed.count)], fillsLists: fillsLists)
         listed.append(.nested(nested))
         return nested
     }

@@ -5,6 +5,10 @@ final class SchemaProbe {
     private var known: [ObjectIdentifier: Visit<Any>] = [:]
     /// The outermost of the types it is inside of that was met again in what is being looked at.
     private var outermostMetAgain = Int.max
+    /// Where it is, elements left out.
+    private var path: [String] = []
+    /// The first class that was met, and where.
+    private var firstClass: (type: Any.Type, path: [String])?
 
     /// No plain sample can be made.
     struct NoSample: Error {}
@@ -15,14 +19,33 @@ final class SchemaProbe {
         var shape: SchemaShape
     }
 
+    /// Checks that a type and all within it that can be seen are values.
+    ///
+    /// - Throws: `unencodable`.
+    static func checkValueSemantics(of type: any Decodable.Type) throws(CodingFailure) {
+        let probe = SchemaProbe()
+        _ = probe.shape(of: type)
+        guard let found = probe.firstClass else { return }
+        throw CodingFailure.classInstance(found.type, path: found.path)
+    }
+
     /// The look of a type, as far as it can be built.
     func shape<T>(of type: T.Type) -> SchemaShape {
         func open<D: Decodable>(_ type: D.Type) -> SchemaShape { visit(type).shape }
         return (type as? any Decodable.Type).map { open($0) } ?? .opaque
     }
 
+    /// Sample and look of a type that stands somewhere.
+    func visit<T: Decodable>(_ type: T.Type, at path: [String]) -> Visit<T> {
+        let outer = self.path
+        self.path = path
+        defer { self.path = outer }
+        return visit(type)
+    }
+
     /// Sample and look of a type.
     func visit<T: Decodable>(_ type: T.Type) -> Visit<T> {
+        if firstClass == nil, type is AnyObject.Type { firstClass = (type, path) }
         if let shaped = type as? any ShapedDecodable.Type {
             return Visit(instance: shaped.sample as? T, shape: shaped.schemaShape(in: self))
         }
@@ -60,17 +83,17 @@ final class SchemaProbe {
 
     /// Runs the type's `init(from:)`, once for each case if it is an enum with payloads.
     private func probe<T: Decodable>(_ type: T.Type) -> Visit<T> {
-        let decoder = ProbingDecoder(probe: self)
+        let decoder = ProbingDecoder(probe: self, path: path)
         var instance = try? T(from: decoder)
         var cases = decoder.fields
         for choice in 1..<max(1, decoder.choiceCount) {
-            let decoder = ProbingDecoder(probe: self, choice: choice)
+            let decoder = ProbingDecoder(probe: self, path: path, choice: choice)
             let other = try? T(from: decoder)
             instance = instance ?? other
             cases.merge(decoder.fields) { first, _ in first }
         }
         // A list of what cannot be built may be empty.
-        if instance == nil { instance = try? T(from: ProbingDecoder(probe: self, fillsLists: false)) }
+        if instance == nil { instance = try? T(from: ProbingDecoder(probe: self, path: path, fillsLists: false)) }
         return Visit(instance: instance, shape: decoder.choiceCount > 0 ? .cases(cases) : decoder.shape)
     }
 

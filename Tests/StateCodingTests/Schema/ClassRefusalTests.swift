@@ -57,8 +57,64 @@ import Testing
         #expect(path([Keeper(count: 1)]) == nil)
     }
 
+    @Test func `is refused by its type in what is not there yet`() {
+        #expect(path(Garden(parts: Table<Int, Bed>())) == ["parts", "gnome"])
+        #expect(path(Garden(parts: [String: [Bed]]())) == ["parts", "gnome"])
+        #expect(path(Garden(parts: Set<KeyBed>())) == ["parts", "gnome"])
+        #expect(path(Garden(parts: [KeyBed: Int]())) == ["parts", "gnome"])
+        #expect(path(Garden(parts: Bed?.none)) == ["parts", "gnome"])
+        #expect(path(Garden(parts: [Plot]())) == ["parts", "planted", "bed", "gnome"])
+        #expect(path(Garden(parts: Plot.empty)) == ["parts", "planted", "bed", "gnome"])
+        #expect(path(Garden(parts: [Wrapped<Bed>]())) == ["parts", "gnome"])
+        #expect(path(Garden(parts: [Nested<Bed>]())) == ["parts", "outer", "0", "inner", "gnome"])
+        #expect(path(Garden(parts: [Listed<Bed>]())) == ["parts", "0", "gnome"])
+        #expect(path(Garden(parts: [Endless]())) == nil)
+        #expect(path(Garden(parts: [Int]())) == nil)
+    }
+
+    @Test func `is refused once it is there, where its type could not be seen`() {
+        let (hidden, seen) = (Hidden(gnome: nil), Hidden(gnome: Gnome()))
+        #expect(path(Garden(parts: [Hidden]())) == nil)
+        #expect(refusal(from: hidden, to: seen) == ["gnome"])
+        #expect(refusal(from: Hidden?.none, to: seen) == ["gnome"])
+        #expect(refusal(from: ["a": hidden], to: ["a": hidden, "b": seen]) == ["b", "gnome"])
+        #expect(refusal(from: ["a": hidden], to: ["b": seen]) == ["b", "gnome"])
+        let (row, rows) = (Table([(1, hidden)]) { $1 }, Table([(1, hidden), (2, seen)]) { $1 })
+        #expect(refusal(from: Garden(parts: row), to: Garden(parts: rows)) == ["parts", "2", "gnome"])
+        #expect(refusal(from: Garden(parts: [Hidden]()), to: Garden(parts: [seen])) == ["parts", "0", "gnome"])
+        let (list, others) = (HandWritten(gnome: nil, way: .unkeyed), HandWritten(gnome: Gnome(), way: .unkeyed))
+        #expect(refusal(from: list, to: others) == ["list", "1"])
+        #expect(refusal(from: Erased(content: 1), to: Erased(content: Gnome())) == ["content"])
+        #expect(refusal(from: hidden, to: Hidden(price: 2, gnome: nil)) == nil)
+    }
+
+    @Test func `is refused where it was before, and is == to itself`() {
+        let gnome = KeyGnome()
+        #expect(refusal(from: Pot(number: 1, gnome: gnome), to: Pot(number: 1, gnome: gnome)) == ["gnome"])
+    }
+
+    @Test func `may be encoded and decoded`() throws {
+        let bytes = try StateEncoder().encode(Bed(gnome: Gnome()))
+        #expect(try StateDecoder().decode(Bed.self, from: bytes).gnome != nil)
+        #expect(try StateEncoder().value(of: Bed(gnome: Gnome())) == ["gnome": [:]])
+    }
+
+    @Test func `may hold what is encoded, if it is not encoded itself`() throws {
+        let (old, new) = (Garden(parts: [Boxed(number: 1)]), Garden(parts: [Boxed(number: 2)]))
+        #expect(path(old) == nil)
+        #expect(try Differ.patch(from: old, to: new).patch.description == #"{"parts":{"0":[2]}}"#)
+    }
+
     private func path(_ value: some Encodable) -> [String]? {
-        do throws(CodingFailure) { try StateEncoder().checkValueSemantics(of: value) } catch {
+        pathOfClass { () throws(CodingFailure) in try StateEncoder().checkValueSemantics(of: value) }
+    }
+
+    private func refusal<State: Encodable>(from old: State, to new: State) -> [String]? {
+        pathOfClass { () throws(CodingFailure) in _ = try Differ.patch(from: old, to: new) }
+    }
+
+    private func pathOfClass(_ body: () throws(CodingFailure) -> Void) -> [String]? {
+        do throws(CodingFailure) { try body() } catch {
             #expect(error.code == .unencodable)
             #expect(error.message.contains("is a class: its changes cannot be seen; make it a struct"))
             return error.path
@@ -131,4 +187,46 @@ private struct HandWritten: Encodable {
             if let gnome { try nested.encode(gnome, forKey: .list) }
         }
     }
+}
+
+private struct Garden<Parts: Codable>: Codable { var parts: Parts }
+private struct Bed: Codable { var gnome: Gnome? }
+private struct KeyBed: Codable, Hashable { var gnome: KeyGnome? }
+private enum Plot: Codable { case empty, planted(bed: Bed) }
+private struct Pot: Codable, Equatable {
+    var number: Int
+    var gnome: KeyGnome
+}
+
+/// Has its gnome behind a field that no plain sample makes.
+private struct Hidden: Codable {
+    struct Price: Codable {
+        struct TooLow: Error {}
+        var value: Int
+
+        init(value: Int) { self.value = value }
+        init(from decoder: any Decoder) throws {
+            value = try decoder.singleValueContainer().decode(Int.self)
+            guard value > 0 else { throw TooLow() }
+        }
+    }
+
+    var price: Price
+    var gnome: Gnome?
+
+    init(price: Int = 1, gnome: Gnome?) { (self.price, self.gnome) = (Price(value: price), gnome) }
+}
+
+/// Keeps its number in an object.
+private struct Boxed: Codable {
+    final class Box {
+        let number: Int
+        init(_ number: Int) { self.number = number }
+    }
+
+    let box: Box
+
+    init(number: Int) { box = Box(number) }
+    init(from decoder: any Decoder) throws { box = Box(try Int(from: decoder)) }
+    func encode(to encoder: any Encoder) throws { try box.number.encode(to: encoder) }
 }
