@@ -199,13 +199,9 @@ final class FieldPatchDecoder: PathNode, Decoder {
         _ name: String
     ) throws -> T? {
         let place = Place(node: self, key: DataKey.name(name))
-        func apply<C: Codable>(_ value: C) throws -> T? {
-            // C is T there, which the compiler cannot know.
-            C.self == T.self ? unsafeBitCast(try patch.applied(to: value, at: place), to: T.self) : nil
-        }
-        guard let value = value as? any Codable else { return nil }
-        if let result = try apply(value) { return result }
-        return try ((value as? any AnyOptional)?.content as? any Codable).flatMap { try apply($0) }
+        if let result = try patch.applied(to: value, as: type, at: place) { return result }
+        guard let content = (value as? any AnyOptional)?.content as? any Codable else { return nil }
+        return try patch.applied(to: content, as: type, at: place)
     }
 
     private func missing(_ name: String) -> CodingFailure { failure(.missingKey, "missing the key \"\(name)\"") }

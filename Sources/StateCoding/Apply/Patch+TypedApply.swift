@@ -27,19 +27,28 @@ extension Patch {
         case .fields(let fields) where fields.count == 0: return old
         case .fields, .splice: break
         }
-        if case .sequence = form { return try appliedToTree(of: old, at: place) }
         func patched<P: PartiallyPatched>(_ type: P.Type) throws -> T {
             // P is T, which the compiler cannot know.
             unsafeBitCast(try unsafeBitCast(old, to: P.self).patched(by: self, at: place), to: T.self)
         }
         if let type = T.self as? any PartiallyPatched.Type { return try patched(type) }
-        if case .fields(let changes) = form, !(T.self is any Primitive.Type) {
-            let fields = try FieldCollector(of: old, at: place)
-            if fields.isPlain, !fields.hasDoubles {
-                return try FieldPatchDecoder(fields, changes, under: place.key, in: place.node).decode(T.self)
-            }
+        guard ShapedTypes.answer(for: T.self).encodable == nil else { return try appliedToTree(of: old, at: place) }
+        let fields = try FieldCollector(of: old, at: place)
+        if let content = fields.newtypeContent {
+            if let result = try NewtypeDecoder(content, self, at: place).newtype(T.self) { return result }
+        } else if case .fields(let changes) = form, fields.isPlain, !fields.hasDoubles {
+            return try FieldPatchDecoder(fields, changes, under: place.key, in: place.node).decode(T.self)
         }
         return try appliedToTree(of: old, at: place)
+    }
+
+    /// A value, if it is of the type that is asked for, as the patch makes it.
+    func applied<T>(to old: any Encodable, as type: T.Type, at place: Place) throws -> T? {
+        func apply<C: Codable>(_ old: C) throws -> T? {
+            // C is T there, which the compiler cannot know.
+            C.self == T.self ? unsafeBitCast(try applied(to: old, at: place), to: T.self) : nil
+        }
+        return try (old as? any Codable).flatMap { try apply($0) }
     }
 
     private var hasFields: Bool {

@@ -27,6 +27,9 @@ struct Change {
     }
 }
 
+/// The outcome of comparing two values of one type.
+struct Compared { let change: Change? }
+
 /// Gathers the changes of a container's parts.
 struct PartChanges {
     private var entries: [(key: Value, element: Patch.FieldChange)] = []

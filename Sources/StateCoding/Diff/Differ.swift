@@ -11,8 +11,9 @@ public struct Difference: Hashable, Sendable {
 /// Finds what changed between two states, at a cost that follows the change.
 ///
 /// The fields of a value are collected, typed, from its own `encode(to:)` and compared by `==`, which is O(1) for
-/// collections that still share their memory. Only what changed is gone into and encoded. Values without `==`, and types
-/// with an unusual `encode(to:)` (unkeyed, single-value or super containers), are encoded and compared as trees.
+/// collections that still share their memory. Only what changed is gone into and encoded. A type that is one value in a
+/// single-value container is compared as that value. Values without `==`, and types with an unusual `encode(to:)` (unkeyed
+/// or super containers), are encoded and compared as trees.
 ///
 /// What is `==`, or encodes the same, is the same: `-0.0` and `0.0`, two spellings of one text, NaN and NaN.
 ///
@@ -51,6 +52,11 @@ func changeOfTree<T: Encodable>(from old: T, to new: T, at place: Place, path: D
     let (before, after) = (try FieldCollector(of: old, at: place), try FieldCollector(of: new, at: place))
     if before.isPlain && after.isPlain {
         return try before.change(to: after, path: path)
+    }
+    if let old = before.newtypeContent, let new = after.newtypeContent,
+        let compared = try compareContents(old, new, at: place, path: path)
+    {
+        return compared.change
     }
     return Change.replacingWhole(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
 }

@@ -45,9 +45,6 @@ extension FieldCollector {
         return Change.replacing(try tree(of: old), with: try other.tree(of: new), path: path.key(key(old)))
     }
 
-    /// The outcome of comparing two values of one type.
-    private struct Compared { let change: Change? }
-
     /// - Returns: `nil` if the types differ.
     private func compare<T: Encodable>(
         _ old: T,

@@ -1,7 +1,7 @@
 /// An `Encoder` that encodes nothing: it keeps the fields that a type's `encode(to:)` hands out, typed, in their order.
 ///
 /// Enums with payloads write theirs in a nested keyed container: collected likewise. A field in any other container is
-/// encoded; a value that is no keyed container is not plain, and is then encoded whole.
+/// encoded; a value that is neither one keyed container nor the content of a newtype is encoded whole.
 final class FieldCollector: Encoder {
     enum Content {
         case null
@@ -28,6 +28,7 @@ final class FieldCollector: Encoder {
     private var hasContainer = false
     private var hasContainers = false
     private var isUnusual = false
+    private var hasContent = false
     private var failure: CodingFailure?
 
     private init(place: Place) {
@@ -60,7 +61,20 @@ final class FieldCollector: Encoder {
 
     /// Whether one keyed container is all that the type asked for.
     var isPlain: Bool {
-        hasContainer && !isUnusual && fields.pointee.nested.allSatisfy(\.isPlain)
+        hasContainer && !isUnusual && !hasContent && fields.pointee.nested.allSatisfy(\.isPlain)
+    }
+
+    /// What a newtype is, if one value is all that the type wrote.
+    var newtypeContent: (any Encodable)? {
+        guard hasContent, !hasContainer, !isUnusual, case .value(let content) = contents[0] else { return nil }
+        return content
+    }
+
+    /// Takes what was written as the only value.
+    func collectContent(_ content: (any Encodable)?) {
+        if hasContent { isUnusual = true }
+        hasContent = true
+        fields.pointee.contents.append(content.map { .value($0) } ?? .null)
     }
 
     var codingPath: [any CodingKey] { place.codingPath }
@@ -76,16 +90,15 @@ final class FieldCollector: Encoder {
         return KeyedEncodingContainer(FieldContainer(collector: self))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { unusual(at: place).unkeyedContainer() }
-    func singleValueContainer() -> any SingleValueEncodingContainer { unusual(at: place).singleValueContainer() }
-
-    /// An encoder whose result nobody asks for, for what cannot be collected.
-    private func unusual(at place: Place) -> ItemEncoder {
+    /// What is written there cannot be collected; nobody asks for it.
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
         isUnusual = true
         let encoder = ItemEncoder(output: EncodingOutput(reserving: 0), key: place.key, in: place.node)
         fields.pointee.written.append((nil, encoder))
-        return encoder
+        return encoder.unkeyedContainer()
     }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { NewtypeContainer(collector: self) }
 
     /// An encoder for a field that is written into another container than a keyed one.
     func written(_ key: any CodingKey) -> ItemEncoder {

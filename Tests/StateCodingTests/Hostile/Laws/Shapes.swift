@@ -24,10 +24,21 @@ extension Laws {
         var counts: Table<Int, [Int: Bool]>?
     }
 
+    /// A type that looks like its content.
+    struct Newtype<Content: Codable & Sendable>: Codable, Sendable {
+        var content: Content
+
+        init(from decoder: any Decoder) throws { content = try decoder.singleValueContainer().decode(Content.self) }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(content)
+        }
+    }
+
     /// The types that any bytes are decoded as.
     static let shapes: [any (Codable & Sendable).Type] = [
         World.self, Tree.self, Numbers.self, Mode.self, [String: Mode].self, [Int: [UInt8]].self, [Kind: Bool].self,
-        Shelf.self, Table<Int, Mode>.self,
+        Shelf.self, Table<Int, Mode>.self, Newtype<Table<Int, Newtype<Row>>>.self, Newtype<[Newtype<Mode>?]>.self,
         Set<Int>.self, [Set<String>].self, [Row?].self, [String?: [Double]].self, String.self, Int.self, Float.self,
     ]
 }
