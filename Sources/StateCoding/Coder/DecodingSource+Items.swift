@@ -24,10 +24,22 @@ extension DecodingSource {
     ) -> (major: UInt8, argument: UInt64, next: Int) {
         let first = bytes[offset]
         let width = 1 << Int(first & 0x1F - 24)
-        precondition(bytes.count - offset > width, "the source ends before an item at \(offset)")
-        var argument: UInt64 = 0
-        for index in 1...width { argument = argument << 8 | UInt64(bytes[offset + index]) }
-        return (first >> 5, argument, offset + 1 + width)
+        guard let base = bytes.baseAddress, bytes.count - offset > width else {
+            preconditionFailure("the source ends before an item at \(offset)")
+        }
+        return (first >> 5, number(base + offset + 1, width), offset + 1 + width)
+    }
+
+    /// The big-endian number that so many bytes are: one, two, four or eight.
+    @inline(__always)
+    static func number(_ bytes: UnsafePointer<UInt8>, _ width: Int) -> UInt64 {
+        let bytes = UnsafeRawPointer(bytes)
+        return switch width {
+        case 1: UInt64(bytes.load(as: UInt8.self))
+        case 2: UInt64(UInt16(bigEndian: bytes.loadUnaligned(as: UInt16.self)))
+        case 4: UInt64(UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
+        default: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+        }
     }
 
     @inline(__always)
@@ -76,6 +88,7 @@ extension DecodingSource {
             case 0x00...0x17, 0x20...0x37, 0xF4...0xF6: offset &+= 1
             case 0x60...0x77: offset &+= 1 &+ Int(first & 0x1F)
             case 0xFB: offset &+= 9
+            case 0x18...0x1B, 0x38...0x3B: offset &+= 1 &+ 1 &<< Int(first & 0x1F &- 24)
             default:
                 let (major, argument, next) = head(at: offset, in: bytes)
                 offset = next

@@ -71,8 +71,7 @@ struct DeterministicCheck {
         guard information < 28 else { return nil }
         let width = 1 << Int(information - 24)
         guard bytes.count - position >= width else { return nil }
-        var argument: UInt64 = 0
-        for index in position..<(position + width) { argument = argument << 8 | UInt64(base[index]) }
+        let argument = DecodingSource.number(base + position, width)
         position += width
         let least: UInt64 = width == 1 ? 24 : 1 << UInt64(width * 4)
         return argument >= least ? argument : nil
