@@ -18,7 +18,8 @@ public struct CodingFailure: Error, Hashable, Sendable {
         public static let tooDeep = Code(description: "too-deep")
         /// A length or count promises more than the input holds.
         public static let tooLarge = Code(description: "too-large")
-        /// A text is not valid UTF-8, or holds a lone surrogate.
+        /// A text is not valid UTF-8, holds a lone surrogate, or more combining marks in a row than
+        /// ``CodingLimits/combiningMarksMax``.
         public static let invalidText = Code(description: "invalid-text")
         /// A map holds one key twice.
         public static let duplicateKey = Code(description: "duplicate-key")

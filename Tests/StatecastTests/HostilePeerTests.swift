@@ -94,6 +94,21 @@ import Testing
         }
     }
 
+    @Test func `a text that nobody could compare is rejected, under whatever key`() async throws {
+        try await withCounter { cluster in
+            let sender = try cluster.sender()
+            let text = String(repeating: "\u{301}\u{316}", count: 10_000)
+            for payload in [["step": .text(text)], ["step": 1, "note": .text(text)], [.text(text): 1]] as [Value] {
+                let rejection = await #expect(throws: Rejection.self) {
+                    try await sender.send(named: "StepChangeRequested", payload: payload)
+                }
+                #expect(rejection?.code == .undecodable)
+                #expect(rejection?.message.contains("at most 1024 combining marks in a row") == true)
+            }
+            try await expectAlive(cluster)
+        }
+    }
+
     @Test func `a number that lies ahead is answered with the one expected, one seen before with its receipt`()
         async throws
     {

@@ -109,9 +109,11 @@ extension CBORReader {
     }
 
     private mutating func joinedText() throws(CodingFailure) -> String {
+        let start = offset
         var result = ""
         skipInitialByte()
         while try !atBreak() { result += try text() }
+        try checkMarks(of: result, from: start)
         return result
     }
 

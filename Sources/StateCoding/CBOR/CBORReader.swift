@@ -9,11 +9,14 @@ package struct CBORReader: Sendable {
     private var unreserved: Int
     /// What is accepted at most.
     package private(set) var limits: CodingLimits
+    /// Whether the bytes are within the limits already.
+    private let areChecked: Bool
 
     /// A reader of these bytes, from the first on.
     package init(_ bytes: ArraySlice<UInt8>, limits: CodingLimits = .standard) {
         input = bytes
         self.limits = limits
+        areChecked = false
         position = bytes.startIndex
         unreserved = bytes.count
     }
@@ -21,6 +24,15 @@ package struct CBORReader: Sendable {
     /// A reader of these bytes, from the first on.
     package init(_ bytes: [UInt8], limits: CodingLimits = .standard) {
         self.init(bytes[...], limits: limits)
+    }
+
+    /// A reader of bytes that were written here, or checked before: nothing in them is too deep or too long any more.
+    init(checked bytes: [UInt8]) {
+        input = bytes[...]
+        limits = CodingLimits(depthMax: .max)
+        areChecked = true
+        position = 0
+        unreserved = bytes.count
     }
 
     /// How many bytes have been read.
@@ -99,7 +111,7 @@ package struct CBORReader: Sendable {
         Array(try content(of: .bytes, "a byte string"))
     }
 
-    /// - Throws: `invalidText` if it is not UTF-8.
+    /// - Throws: `invalidText` if it is not UTF-8, or has more marks in a row than ``CodingLimits/combiningMarksMax``.
     package mutating func text() throws(CodingFailure) -> String {
         let start = position
         let content = try content(of: .text, "a text")
@@ -107,7 +119,15 @@ package struct CBORReader: Sendable {
             position = start
             throw failure(.invalidText, "expected a text in UTF-8, got other bytes")
         }
+        try checkMarks(of: text, from: start - input.startIndex)
         return text
+    }
+
+    /// - Throws: `invalidText`, at the offset where the text begins.
+    mutating func checkMarks(of text: String, from offset: Int) throws(CodingFailure) {
+        guard !areChecked, text.hasTooManyMarks else { return }
+        move(to: offset)
+        throw failure(.invalidText, CodingFailure.tooManyMarks)
     }
 
     /// The count of an array, whose items come next.

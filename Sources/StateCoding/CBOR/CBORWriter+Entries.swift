@@ -8,10 +8,12 @@ struct EncodedEntry {
 /// The entries of a map, sorted after they were written: a type hands out its fields in its own order.
 extension CBORWriter {
     /// Writes a key, in its canonical form.
+    ///
+    /// - Throws: `unencodable`.
     @inline(__always)
-    mutating func key(_ name: String) -> EncodedEntry {
+    mutating func key(_ name: String) throws(CodingFailure) -> EncodedEntry {
         let start = count
-        canonicalText(name)
+        try canonicalText(name)
         return EncodedEntry(start: start, order: EncodedOrder(base + start, count: count - start))
     }
 
@@ -27,8 +29,7 @@ extension CBORWriter {
     /// Brings an item that was just written into the form that it has as a key: its texts in form C, and one zero.
     mutating func makeCanonical(from start: Int) throws(CodingFailure) {
         if withBytes({ isCanonical(UnsafeBufferPointer(rebasing: $0[start...])) }) { return }
-        // What was written is within the limits.
-        var reader = CBORReader(withBytes { Array($0[start...]) }, limits: CodingLimits(depthMax: .max))
+        var reader = CBORReader(checked: withBytes { Array($0[start...]) })
         let key = try reader.value().canonical
         truncate(to: start)
         value(key)

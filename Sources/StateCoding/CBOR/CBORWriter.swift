@@ -59,8 +59,10 @@ package struct CBORWriter: @unchecked Sendable {
     }
 
     /// A text in its canonical form.
+    ///
+    /// - Throws: `unencodable`.
     @inline(__always)
-    mutating func canonicalText(_ value: String) {
+    mutating func canonicalText(_ value: String) throws(CodingFailure) {
         let start = count
         let isASCII = value.utf8.withContiguousStorageIfAvailable { utf8 in
             // What was written is followed by zeros, so its last bytes can be looked at as a whole word too.
@@ -73,12 +75,13 @@ package struct CBORWriter: @unchecked Sendable {
             }
             return bits & 0x8080_8080_8080_8080 == 0
         }
-        if isASCII != true { rewriteCanonically(value, at: start) }
+        if isASCII != true { try rewriteCanonically(value, at: start) }
     }
 
     @inline(never)
-    private mutating func rewriteCanonically(_ value: String, at start: Int) {
+    private mutating func rewriteCanonically(_ value: String, at start: Int) throws(CodingFailure) {
         truncate(to: start)
+        if value.hasTooManyMarks { throw CodingFailure(.unencodable, CodingFailure.tooManyMarks) }
         text(value.canonical)
     }
 

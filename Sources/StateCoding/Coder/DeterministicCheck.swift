@@ -209,11 +209,13 @@ struct DeterministicCheck {
         return bits & 0x8080_8080_8080_8080 == 0
     }
 
-    /// Whether the text that was read last is UTF-8.
+    /// Whether the text that was read last is UTF-8, and has no endless run of marks.
     @inline(never)
     private func isText() -> Bool {
         guard textStart <= position else { return false }
-        return String(validating: UnsafeBufferPointer(rebasing: bytes[textStart..<position]), as: UTF8.self) != nil
+        let content = UnsafeBufferPointer(rebasing: bytes[textStart..<position])
+        guard let text = String(validating: content, as: UTF8.self) else { return false }
+        return !text.hasTooManyMarks
     }
 
     /// Whether the text that was read last is UTF-8 in form C.

@@ -16,12 +16,12 @@ func encodeItem<T: Encodable>(_ value: T, into output: EncodingOutput, under key
 
 /// A part of a state as a tree, for patches: of values alone, as the changes of a class would go unseen.
 func encodeTree<T: Encodable>(_ value: T, at place: Place) throws -> Value {
-    if let value = value as? any Primitive { return value.tree }
+    if let value = value as? any Primitive { return try value.tree(at: place) }
     let bytes = try EncodingOutput.run(refusesClasses: true) { output in
         try encodeItem(value, into: output, under: place.key, in: place.node)
         return output.writer.bytes
     }
-    // A tag is a level when it is read, though none for the type that wrote it; what was written is within the limits.
-    var reader = CBORReader(bytes, limits: CodingLimits(depthMax: .max))
+    // A tag is a level when it is read, though none for the type that wrote it.
+    var reader = CBORReader(checked: bytes)
     return try reader.value()
 }

@@ -3,7 +3,12 @@ extension EncodingOutput {
     /// Writes a key of a collection, in its canonical form; what belongs to it comes next.
     func beginEntry<Key: Encodable>(_ key: Key, at place: @autoclosure () -> Place) throws {
         // Key is that type, which the compiler cannot know; a cast of the key would cost more than writing most of them.
-        if Key.self == String.self { return contents.pointee.beginEntry(unsafeBitCast(key, to: String.self)) }
+        if Key.self == String.self {
+            let key = unsafeBitCast(key, to: String.self)
+            do throws(CodingFailure) { return try contents.pointee.beginEntry(key) } catch {
+                throw place().failure(error.code, error.message)
+            }
+        }
         let start = writer.count
         if Key.self == Int.self {
             writer.integer(Int64(unsafeBitCast(key, to: Int.self)))

@@ -86,9 +86,11 @@ extension EncodingOutput.Contents {
     }
 
     /// Begins an entry of a map; its value comes next.
+    ///
+    /// - Throws: `unencodable`.
     @inline(__always)
-    mutating func beginEntry(_ key: String) {
-        entries.append(writer.key(key))
+    mutating func beginEntry(_ key: String) throws(CodingFailure) {
+        entries.append(try writer.key(key))
     }
 
     /// Completes a map that begins at a mark: its head, and its entries in order.

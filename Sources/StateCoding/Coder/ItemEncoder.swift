@@ -151,14 +151,24 @@ final class ItemEncoder: PathNode, Encoder {
     /// Begins an entry of the map; its value comes next.
     func begin(_ name: String) throws(CodingFailure) {
         try prepare()
-        contents.pointee.beginEntry(name)
+        try beginEntry(name)
     }
 
     /// Writes an entry of the map.
     func put<P: Primitive>(_ value: P, _ name: String) throws(CodingFailure) {
+        guard value.isReadable else {
+            throw Place(node: self, key: DataKey.name(name)).failure(.unencodable, CodingFailure.tooManyMarks)
+        }
         try prepare()
-        contents.pointee.beginEntry(name)
+        try beginEntry(name)
         value.write(to: &contents.pointee.writer)
+    }
+
+    @inline(__always)
+    private func beginEntry(_ name: String) throws(CodingFailure) {
+        do throws(CodingFailure) { try contents.pointee.beginEntry(name) } catch {
+            throw failure(error.code, error.message)
+        }
     }
 
     /// Begins an element of the array.
@@ -255,8 +265,7 @@ final class ItemEncoder: PathNode, Encoder {
     /// What was written to an encoder that has its output for itself.
     func tree() throws(CodingFailure) -> Value {
         try finish()
-        // What was written is within the limits.
-        var reader = CBORReader(output.writer.bytes, limits: CodingLimits(depthMax: .max))
+        var reader = CBORReader(checked: output.writer.bytes)
         return try reader.value()
     }
 

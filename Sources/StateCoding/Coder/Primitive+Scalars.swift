@@ -18,6 +18,8 @@ extension String: Primitive {
         guard let value = tree.textValue else { return nil }
         self = value
     }
+    @inline(__always)
+    var isReadable: Bool { !hasTooManyMarks }
     func write(to writer: inout CBORWriter) { writer.text(self) }
     @inline(__always)
     static func readUsual(_ cursor: inout ItemCursor) -> String? { cursor.takeText() }

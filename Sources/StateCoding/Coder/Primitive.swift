@@ -1,6 +1,8 @@
 /// A value without parts: it changes as a whole.
 protocol Primitive: ShapedEncodable, ShapedDecodable {
     var tree: Value { get }
+    /// Whether readers take the value: all but some texts.
+    var isReadable: Bool { get }
     /// Takes all forms in which the value may come.
     init?(tree: Value)
     /// Writes the value as one item.
@@ -14,8 +16,21 @@ protocol Primitive: ShapedEncodable, ShapedDecodable {
 }
 
 extension Primitive {
+    @inline(__always)
+    var isReadable: Bool { true }
+
+    /// - Throws: `unencodable`.
+    func tree(at place: Place) throws(CodingFailure) -> Value {
+        guard isReadable else { throw place.failure(.unencodable, CodingFailure.tooManyMarks) }
+        return tree
+    }
+
     func write(to writer: inout CBORWriter) { writer.value(tree) }
-    func write(to output: EncodingOutput, at place: Place) { write(to: &output.writer) }
+
+    func write(to output: EncodingOutput, at place: Place) throws {
+        guard isReadable else { throw place.failure(.unencodable, CodingFailure.tooManyMarks) }
+        write(to: &output.writer)
+    }
 
     static func readUsual(_ cursor: inout ItemCursor) -> Self? { nil }
 
@@ -44,8 +59,8 @@ extension Primitive {
         )
     }
 
-    static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) -> Change? {
-        Change.replacing(old.tree, with: new.tree, path: path)
+    static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) throws -> Change? {
+        Change.replacing(old.tree, with: try new.tree(at: place), path: path)
     }
 
     static func schemaShape(in probe: SchemaProbe) -> SchemaShape { schemaShape }

@@ -3,10 +3,10 @@
 // cannot know.
 
 /// Writes the elements, if they are of such a type.
-func writePrimitives<Element>(_ elements: [Element], to output: EncodingOutput) -> Bool {
-    if Element.self == Int.self { return write(unsafeBitCast(elements, to: [Int].self), to: output) }
-    if Element.self == Double.self { return write(unsafeBitCast(elements, to: [Double].self), to: output) }
-    if Element.self == String.self { return write(unsafeBitCast(elements, to: [String].self), to: output) }
+func writePrimitives<Element>(_ elements: [Element], to output: EncodingOutput, at place: Place) throws -> Bool {
+    if Element.self == Int.self { return try write(unsafeBitCast(elements, to: [Int].self), output, place) }
+    if Element.self == Double.self { return try write(unsafeBitCast(elements, to: [Double].self), output, place) }
+    if Element.self == String.self { return try write(unsafeBitCast(elements, to: [String].self), output, place) }
     return false
 }
 
@@ -23,8 +23,15 @@ func readPrimitives<Element>(
     return nil
 }
 
-private func write<P: Primitive>(_ elements: [P], to output: EncodingOutput) -> Bool {
-    for element in elements { element.write(to: &output.writer) }
+private func write<P: Primitive>(_ elements: [P], _ output: EncodingOutput, _ place: Place) throws -> Bool {
+    for element in elements {
+        guard element.isReadable else {
+            let index = elements.firstIndex { !$0.isReadable } ?? 0
+            throw try Place(node: place.open(), key: DataKey.index(index))
+                .failure(.unencodable, CodingFailure.tooManyMarks)
+        }
+        element.write(to: &output.writer)
+    }
     return true
 }
 

@@ -4,7 +4,7 @@ extension Array: ShapedEncodable where Element: Encodable {
         if Element.self == UInt8.self, let bytes = self as? [UInt8] { return output.writer.bytes(bytes) }
         try place.requireDepth()
         output.writer.array(count: count)
-        if writePrimitives(self, to: output) { return }
+        if try writePrimitives(self, to: output, at: place) { return }
         let node = try place.open()
         try withUnsafeBufferPointer { elements in
             // A pointer is stepped without asking the runtime what a buffer of these elements is.

@@ -7,14 +7,14 @@ extension FieldCollector {
             if let old = self.index(of: new.names[index], near: index) {
                 matched += 1
                 guard let change = try change(of: old, to: index, in: new, path: path) else { continue }
-                changes.change(new.key(index), change)
+                changes.change(try new.key(index), change)
             } else {
-                changes.insert(new.key(index), try new.tree(of: index))
+                changes.insert(try new.key(index), try new.tree(of: index))
             }
         }
         if matched < names.count {
             for index in names.indices where new.index(of: names[index]) == nil {
-                changes.remove(key(index), try tree(of: index))
+                changes.remove(try key(index), try tree(of: index))
             }
         }
         if changes.isEmpty { return nil }
@@ -35,21 +35,21 @@ extension FieldCollector {
         switch (contents[old], other.contents[new]) {
         case (.null, .null): return nil
         case (.value(let before), .value(let after)):
-            if let compared = try compare(before, after, names[old], path) { return compared.change }
+            if let compared = try compare(before, after, old, path) { return compared.change }
         case (.fields(let before), .fields(let after)):
-            return try before.change(to: after, path: path.key(key(old)))
+            return try before.change(to: after, path: path.key(try key(old)))
         case (.tree(let before), .tree(let after)):
-            return Change.replacingWhole(before, with: after, path: path.key(key(old)))
+            return Change.replacingWhole(before, with: after, path: path.key(try key(old)))
         default: break
         }
-        return Change.replacing(try tree(of: old), with: try other.tree(of: new), path: path.key(key(old)))
+        return Change.replacing(try tree(of: old), with: try other.tree(of: new), path: path.key(try key(old)))
     }
 
     /// - Returns: `nil` if the types differ.
     private func compare<T: Encodable>(
         _ old: T,
         _ new: any Encodable,
-        _ name: String,
+        _ index: Int,
         _ path: DigestPath
     ) throws -> Compared? {
         func compare<U: Encodable>(_ new: U) throws -> Compared? {
@@ -57,21 +57,24 @@ extension FieldCollector {
             // They are one type, which the compiler cannot know.
             let new = unsafeBitCast(new, to: T.self)
             if areEqual(old, new) == true { return Compared(change: nil) }
-            let place = Place(node: node, key: DataKey.name(name))
-            let path = path.key(.text(name.canonical))
+            let place = Place(node: node, key: DataKey.name(names[index]))
+            let path = path.key(try key(index))
             return Compared(change: try changeOfTree(from: old, to: new, at: place, path: path))
         }
         return try compare(new)
     }
 
-    private func key(_ index: Int) -> Value { .text(names[index].canonical) }
+    private func key(_ index: Int) throws(CodingFailure) -> Value {
+        if names[index].hasTooManyMarks { throw node.failure(.unencodable, CodingFailure.tooManyMarks) }
+        return .text(names[index].canonical)
+    }
 
     private func tree(of index: Int) throws -> Value {
         try contents[index].tree(at: Place(node: node, key: DataKey.name(names[index])))
     }
 
     func tree() throws -> Value {
-        .map(ValueMap(try names.indices.map { (.text(names[$0]), try tree(of: $0)) }))
+        .map(ValueMap(try names.indices.map { (try key($0), try tree(of: $0)) }))
     }
 }
 

@@ -129,6 +129,7 @@ struct JSONParser {
                 guard let text = String(validating: bytes, as: UTF8.self) else {
                     throw failure(.invalidText, "expected a text in UTF-8, got other bytes", at: start)
                 }
+                if text.hasTooManyMarks { throw failure(.invalidText, CodingFailure.tooManyMarks, at: start) }
                 return text
             case UInt8(ascii: "\\"): bytes.append(contentsOf: try escape())
             case 0..<0x20: throw failure(.malformed, "expected a control character to be escaped")

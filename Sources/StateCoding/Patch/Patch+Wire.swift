@@ -61,7 +61,8 @@ extension Patch {
 
     /// The wire form in its JSON view, for people.
     fileprivate var wireText: String {
-        (try? Value(decoding: encode(), limits: CodingLimits(depthMax: .max))).map { JSON.text(of: $0) } ?? ""
+        var reader = CBORReader(checked: encode())
+        return (try? reader.value()).map { JSON.text(of: $0) } ?? ""
     }
 }
 

@@ -52,7 +52,8 @@ extension Value {
 
     private static func order<C: Comparable>(_ left: C, _ right: C) -> Int { left < right ? -1 : left == right ? 0 : 1 }
 
-    /// The value in CBOR, deterministically.
+    /// The value in CBOR, deterministically. A text that no reader takes (``CodingLimits/combiningMarksMax``) is written
+    /// all the same: none comes in, so only who makes a value by hand can have one.
     public var encoded: [UInt8] { CBORWriter.bytes { $0.value(self) } }
 
     private var majorType: UInt8 {

@@ -74,6 +74,7 @@ import Testing
                 "subscriptionBytesMax \(Limits.subscriptionBytesMax)",
                 "storeNameBytesMax \(StoreName.bytesMax)",
                 "depthMax \(CodingLimits.standard.depthMax)",
+                "combiningMarksMax \(CodingLimits.combiningMarksMax)",
             ]
         )
     }

@@ -1,0 +1,121 @@
+#if canImport(Darwin)
+    internal import Foundation
+#else
+    @_spi(_Unicode) internal import Swift
+#endif
+
+extension CodingLimits {
+    /// How many combining marks may follow each other in a text, in Unicode's form D: some two kilobytes of them.
+    ///
+    /// Marks above and marks below one letter may come in any order. So to compare, hash or normalise a text they are
+    /// sorted: by insertion in the standard library, in a time that grows with the square of their number. With 64,000
+    /// of them, in a small frame, it takes seconds. Unicode's stream-safe format (UAX #15) has at most 30 in a row, more
+    /// than any language writes.
+    ///
+    /// Counted in form D, so that all spellings of one text are taken or refused alike.
+    public static let combiningMarksMax = 1024
+}
+
+extension CodingFailure {
+    /// What is wrong with a text that has too many marks.
+    static let tooManyMarks =
+        "expected a text with at most \(CodingLimits.combiningMarksMax) combining marks in a row, got one with more"
+}
+
+extension String {
+    /// Whether more combining marks follow each other than ``CodingLimits/combiningMarksMax``.
+    ///
+    /// No scalar has more marks than bytes of UTF-8, so a text of usual length need not be looked at.
+    @inline(__always)
+    var hasTooManyMarks: Bool { utf8.count > CodingLimits.combiningMarksMax && hasLongRunOfMarks }
+
+    @inline(never)
+    private var hasLongRunOfMarks: Bool {
+        var text = self
+        return text.withUTF8 { MarkSearch(text: $0).findsTooMany }
+    }
+}
+
+/// Looks for runs of marks, at one scalar in every few hundred bytes: a run that is too long lies across several of these.
+private struct MarkSearch {
+    /// UTF-8 that is known to be valid.
+    let text: UnsafeBufferPointer<UInt8>
+
+    var findsTooMany: Bool {
+        let step = CodingLimits.combiningMarksMax / 2
+        var sample = step
+        while sample < text.count {
+            let scalar = start(of: sample)
+            if marks(at: scalar) > 0 {
+                guard let end = endOfRun(around: scalar) else { return true }
+                sample = end
+            }
+            sample += step
+        }
+        return false
+    }
+
+    /// Where a run ends; `nil` if it has too many marks.
+    private func endOfRun(around offset: Int) -> Int? {
+        var first = offset
+        var letter: Int?
+        while first > 0, letter == nil {
+            let before = start(of: first - 1)
+            if marks(at: before) > 0 { first = before } else { letter = before }
+        }
+        var (end, count) = (first, 0)
+        while end < text.count {
+            let marks = marks(at: end)
+            if marks == 0 { break }
+            count += marks
+            if count > CodingLimits.combiningMarksMax { return nil }
+            end += width(at: end)
+        }
+        // Which marks the letter itself ends with only matters near the limit.
+        if let letter, count + Self.marksOfALetterMax > CodingLimits.combiningMarksMax {
+            count += marksOfLetter(at: letter)
+        }
+        return count > CodingLimits.combiningMarksMax ? nil : end
+    }
+
+    // MARK: Scalars
+
+    private func start(of offset: Int) -> Int {
+        var offset = offset
+        while UTF8.isContinuation(text[offset]) { offset -= 1 }
+        return offset
+    }
+
+    private func width(at offset: Int) -> Int { max(1, (~text[offset]).leadingZeroBitCount) }
+
+    private func scalar(at offset: Int) -> Unicode.Scalar {
+        let bytes = text[offset..<(offset + width(at: offset))]
+        return UTF8.decode(UTF8.EncodedScalar(bytes))
+    }
+
+    /// How many marks, and nothing else, a scalar is in form D; 0 for a letter.
+    private func marks(at offset: Int) -> Int {
+        // Below U+0300 there are none.
+        if text[offset] < 0xCC { return 0 }
+        let scalar = scalar(at: offset)
+        switch scalar.value {
+        // The only ones that are two.
+        case 0x344, 0xF73, 0xF75, 0xF81: return 2
+        default: return scalar.properties.canonicalCombiningClass == .notReordered ? 0 : 1
+        }
+    }
+
+    /// Letters such as `ᾂ` have three.
+    private static let marksOfALetterMax = 3
+
+    /// How many marks a letter ends with in form D.
+    private func marksOfLetter(at offset: Int) -> Int {
+        let letter = String(Character(scalar(at: offset)))
+        #if canImport(Darwin)
+            let decomposed = Array(letter.decomposedStringWithCanonicalMapping.unicodeScalars)
+        #else
+            let decomposed = Array(letter._nfd)
+        #endif
+        return decomposed.reversed().prefix { $0.properties.canonicalCombiningClass != .notReordered }.count
+    }
+}

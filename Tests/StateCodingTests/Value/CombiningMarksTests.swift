@@ -1,0 +1,105 @@
+import Foundation
+import StateCoding
+import Testing
+
+/// Where the border runs between texts that are taken and such that are refused.
+@Suite struct `Combining marks in a row` {
+    static let max = CodingLimits.combiningMarksMax
+
+    /// What a run may consist of, and how many marks each is.
+    static let marks: [(String, Int)] = [
+        ("\u{301}", 1), ("\u{316}", 1), ("\u{1DC4}", 1), ("\u{1D165}", 1), ("\u{344}", 2), ("\u{F73}", 2),
+        ("\u{5B8}", 1), ("\u{340}", 1),
+    ]
+    /// Whom they may follow, and how many marks that ends with.
+    static let letters: [(String, Int)] = [("", 0), ("a", 0), ("\u{65E5}", 0), ("\u{E9}", 1), ("\u{1F82}", 3)]
+
+    static func isTaken(_ text: String) -> Bool { (try? Value(decoding: Value.text(text).encoded)) != nil }
+
+    /// In form D. (Of a text with many marks in a row, Foundation loses some.)
+    static func decomposed(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+        Array(String(Character(scalar)).decomposedStringWithCanonicalMapping.unicodeScalars)
+    }
+
+    static func isMark(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.canonicalCombiningClass != .notReordered }
+
+    /// As the definition has it, without a shortcut.
+    static func longestRun(_ text: String) -> Int {
+        var (longest, count) = (0, 0)
+        for scalar in text.unicodeScalars.flatMap(decomposed) {
+            count = isMark(scalar) ? count + 1 : 0
+            longest = Swift.max(longest, count)
+        }
+        return longest
+    }
+
+    @Test(arguments: [0, 1, 2, 255, 509, 510, 511, 512, 513, 1021, 1022, 1023, 1024, 1025, 1535, 1536, 2047, 9999])
+    func `are taken up to the limit, and refused one above, wherever they lie`(offset: Int) {
+        let before = String(repeating: "x", count: offset)
+        for (letter, own) in Self.letters {
+            for (mark, each) in Self.marks {
+                // Of marks that are two, so many as fit, and one for the rest.
+                let most = Self.max - own
+                let run = String(repeating: mark, count: most / each) + (most % each == 0 ? "" : "\u{301}")
+                for behind in ["", "x", String(repeating: "x", count: 600)] {
+                    let start = before + letter + run
+                    #expect(Self.isTaken(start + behind), "\(offset) \(letter) \(mark.unicodeScalars)")
+                    #expect(!Self.isTaken(start + "\u{301}" + behind), "\(offset) \(letter) \(mark.unicodeScalars)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: UInt64(0)..<200) func `are counted as by form D`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var text = ""
+        for _ in 0..<(1 + generator.below(4)) {
+            text += String(repeating: "y", count: generator.below(1200)) + generator.pick(Self.letters).0
+            let count = generator.pick([0, 3, 500, Self.max - 4, Self.max - 2, Self.max - 1, Self.max, Self.max + 1])
+            let mark = generator.pick(Self.marks)
+            text += String(repeating: mark.0, count: count / mark.1)
+            for _ in 0..<generator.below(4) { text += generator.pick(Self.marks).0 }
+        }
+        #expect(Self.isTaken(text) == (Self.longestRun(text) <= Self.max))
+        // A key travels in form C.
+        let key = Value.map([.text(text): 1])
+        #expect((try? Value(decoding: key.encoded)) == (Self.isTaken(text) ? key : nil))
+    }
+
+    @Test func `are no matter in texts that people write`() throws {
+        let texts = [
+            "\u{5D1}\u{5B0}\u{5BC}\u{5E8}\u{5B5}\u{5D0}\u{5E9}\u{5B4}\u{5C1}\u{5D9}\u{5EA} \u{5D1}\u{5BC}\u{5B8}\u{5E8}\u{5B8}\u{5D0} ",
+            "Ti\u{1EBF}ng Vi\u{1EC7}t c\u{F3} s\u{E1}u thanh \u{111}i\u{1EC7}u. ",
+            "\u{915}\u{94D}\u{937}\u{93F}\u{930}\u{941} \u{0F40}\u{0F71}\u{0F72} \u{1112}\u{1161}\u{11AB} \u{D55C} ",
+        ]
+        let forms = texts.flatMap {
+            [$0.precomposedStringWithCanonicalMapping, $0.decomposedStringWithCanonicalMapping]
+        }
+        let playful = "Z" + String(repeating: "\u{315}\u{31B}\u{35C}\u{489}\u{334}", count: 20) + "algo "
+        for text in forms + [playful] {
+            let long = String(repeating: text, count: 100_000 / text.utf8.count)
+            #expect(Self.isTaken(text) && Self.isTaken(long))
+            #expect(
+                try StateDecoder().decode([String: String].self, from: StateEncoder().encode([long: long])) == [
+                    long: long
+                ]
+            )
+        }
+    }
+
+    @Test func `are found by what holds of all characters`() {
+        var ofSeveral: [UInt32] = []
+        // Beyond are ideographs, tags and no letters.
+        for value in UInt32(0)...0x2_FFFF {
+            guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory != .unassigned else { continue }
+            let decomposed = Self.decomposed(scalar)
+            let isMark = decomposed.map(Self.isMark)
+            let atEnd = isMark.reversed().prefix { $0 }.count
+            if isMark[0] && isMark.count > 1 { ofSeveral.append(value) }
+            let isLetter = !Self.isMark(scalar) && !ofSeveral.contains(value)
+            let holds = atEnd <= UTF8.width(scalar) && (isLetter ? !isMark[0] && atEnd <= 3 : atEnd == isMark.count)
+            if !holds { Issue.record("U+\(String(value, radix: 16)) is \(decomposed)") }
+        }
+        #expect(ofSeveral == [0x344, 0xF73, 0xF75, 0xF81])
+    }
+}
