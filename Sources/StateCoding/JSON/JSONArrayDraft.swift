@@ -1,4 +1,5 @@
-/// An array while operations change it.
+/// An array while operations change it: what it was, and the elements that were gone into. Only where one comes or goes,
+/// all are taken along.
 final class JSONArrayDraft {
     private enum Element {
         case untouched(Value)
@@ -14,36 +15,46 @@ final class JSONArrayDraft {
 
     /// With its tags, if it has any.
     let original: Value
-    private var elements: [Element]
-    /// Whether elements came or went, so that indexes are not what they were.
-    private var isShifted = false
+    private let elements: [Value]
+    /// The elements that were gone into, as long as all are where they were.
+    private var parts: [Int: JSONDraft] = [:]
+    /// All elements, once indexes are not what they were.
+    private var shifted: [Element]?
 
     init(_ elements: [Value], original: Value) {
-        self.elements = elements.map { .untouched($0) }
+        self.elements = elements
         self.original = original
     }
 
+    private var count: Int { shifted?.count ?? elements.count }
+
     func part(_ token: String) throws(CodingFailure) -> JSONDraft {
-        let index = try Self.index(token, count: elements.count)
-        switch elements[index] {
+        let index = try Self.index(token, count: count)
+        switch shifted?[index] ?? parts[index].map({ .part($0) }) ?? .untouched(elements[index]) {
         case .part(let part): return part
         case .untouched(let value):
             let part = JSONDraft(original: value, value)
-            elements[index] = .part(part)
+            if shifted == nil { parts[index] = part } else { shifted?[index] = .part(part) }
             return part
         }
     }
 
     func insert(_ value: Value, _ token: String) throws(CodingFailure) {
-        let end = elements.count
-        let index = token == "-" ? end : try Self.index(token, count: end + 1)
-        elements.insert(.untouched(value), at: index)
-        isShifted = true
+        let index = token == "-" ? count : try Self.index(token, count: count + 1)
+        shift()
+        shifted?.insert(.untouched(value), at: index)
     }
 
     func remove(_ token: String) throws(CodingFailure) {
-        elements.remove(at: try Self.index(token, count: elements.count))
-        isShifted = true
+        let index = try Self.index(token, count: count)
+        shift()
+        shifted?.remove(at: index)
+    }
+
+    private func shift() {
+        guard shifted == nil else { return }
+        shifted = elements.indices.map { index in parts[index].map { .part($0) } ?? .untouched(elements[index]) }
+        parts = [:]
     }
 
     static func index(_ token: String, count: Int) throws(CodingFailure) -> Int {
@@ -54,15 +65,19 @@ final class JSONArrayDraft {
         return index
     }
 
-    var value: Value { original.retagging(.array(elements.map(\.value))) }
+    var value: Value {
+        if let shifted { return original.retagging(.array(shifted.map(\.value))) }
+        var elements = elements
+        for (index, part) in parts { elements[index] = part.value }
+        return original.retagging(.array(elements))
+    }
 
     var change: Patch? {
         // A patch never goes into a tagged value, and `difference` does not either.
-        guard !isShifted && !original.isTagged else { return Patch.difference(from: original, to: value) }
+        guard shifted == nil && !original.isTagged else { return Patch.difference(from: original, to: value) }
         var fields = KeyedEntries<Patch.FieldChange>()
-        for (index, element) in elements.enumerated() {
-            guard case .part(let part) = element, let change = part.change else { continue }
-            fields.append(Value(index), .change(change))
+        for (index, part) in parts.sorted(by: { $0.key < $1.key }) {
+            if let change = part.change { fields.append(Value(index), .change(change)) }
         }
         return fields.count > 0 ? Patch(.fields(fields)) : nil
     }

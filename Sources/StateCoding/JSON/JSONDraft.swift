@@ -40,22 +40,19 @@ final class JSONDraft {
         }
     }
 
-    /// The part that a token names. Only `opening` is a change of it seen from here.
+    /// The part that a token names.
     ///
     /// - Throws: `patchMismatch`.
-    func part(_ token: String, opening: Bool) throws(CodingFailure) -> JSONDraft {
-        switch try container(opening: opening) {
-        case .map(let map): return try map.part(token)
-        case .array(let array): return try array.part(token)
-        case .closed(let value):
-            guard case .array(let elements) = JSONForm(value) else { throw Self.noContainer(value) }
-            let element = elements[try JSONArrayDraft.index(token, count: elements.count)]
-            return JSONDraft(original: element, element)
+    func part(_ token: String) throws(CodingFailure) -> JSONDraft {
+        switch open() {
+        case .map(let map): try map.part(token)
+        case .array(let array): try array.part(token)
+        case .closed(let value): throw Self.noContainer(value)
         }
     }
 
     func add(_ value: Value, _ token: String) throws(CodingFailure) {
-        switch try container(opening: true) {
+        switch open() {
         case .map(let map): map.set(value, token)
         case .array(let array): try array.insert(value, token)
         case .closed(let other): throw Self.noContainer(other)
@@ -63,21 +60,20 @@ final class JSONDraft {
     }
 
     func remove(_ token: String) throws(CodingFailure) {
-        switch try container(opening: true) {
+        switch open() {
         case .map(let map): try map.remove(token)
         case .array(let array): try array.remove(token)
         case .closed(let other): throw Self.noContainer(other)
         }
     }
 
-    /// Opening an array takes time for each element; one that is only read stays closed.
-    private func container(opening: Bool) throws(CodingFailure) -> Content {
+    /// Opens the value, if it is a container.
+    private func open() -> Content {
         guard case .closed(let value) = content else { return content }
         switch JSONForm(value) {
         case .map(let map): content = .map(JSONMapDraft(map, original: value))
-        case .array(let elements) where opening: content = .array(JSONArrayDraft(elements, original: value))
-        case .array: break
-        default: throw Self.noContainer(value)
+        case .array(let elements): content = .array(JSONArrayDraft(elements, original: value))
+        default: break
         }
         return content
     }

@@ -1,11 +1,11 @@
 /// Finds the key of a map that a name in JSON stands for.
 struct JSONKeys {
-    private let keys: [Value]
+    private let map: ValueMap
     /// Made when first needed: it takes the names of all keys.
     private var byName: [String: Value]?
 
     init(_ map: ValueMap) {
-        keys = map.keys
+        self.map = map
     }
 
     /// The key of this name, of those that are there: the text, before one that only looks like it in JSON.
@@ -16,7 +16,7 @@ struct JSONKeys {
         if let key = candidates.first(where: isThere) { return key }
         if isEveryName(in: candidates) { return nil }
         if byName == nil {
-            byName = Dictionary(keys.map { (JSON.name(ofKey: $0), $0) }) { first, _ in first }
+            byName = Dictionary(map.keys.map { (JSON.name(ofKey: $0), $0) }) { first, _ in first }
         }
         return byName?[name].flatMap { isThere($0) ? $0 : nil }
     }
@@ -24,7 +24,7 @@ struct JSONKeys {
     /// The key for a name that is not there yet: of the kind of all other keys where the name allows it, as in a
     /// dictionary with integer keys; else a text.
     func new(_ name: String) -> Value {
-        guard let first = keys.first, let last = keys.last else { return .text(name.canonical) }
+        guard let first = map.first?.key, let last = map.last?.key else { return .text(name.canonical) }
         // The keys are sorted by kind, so those in between are of the same one.
         let alike = Self.candidates(name).first { $0.isKeyLike(first) && $0.isKeyLike(last) }
         return alike ?? .text(name.canonical)
@@ -41,7 +41,7 @@ struct JSONKeys {
 
     /// Whether no key but the candidates can be called as they are.
     private func isEveryName(in candidates: [Value]) -> Bool {
-        guard let first = keys.first, let last = keys.last else { return true }
+        guard let first = map.first?.key, let last = map.last?.key else { return true }
         switch (first, last) {
         case (.text, .text), (.unsigned, .unsigned), (.unsigned, .negative), (.negative, .negative): return true
         case (.tagged(UUIDForm.tag, _), .tagged(UUIDForm.tag, _)): return candidates.contains { $0.isKeyLike(first) }

@@ -27,44 +27,44 @@ struct JSONPatchRun {
         case .remove: try remove(path)
         case .replace(let value):
             try requireDepth(of: value, at: path)
-            try place(path.tokens[...], opening: true).replace(with: value)
+            try place(path.tokens[...]).replace(with: value)
         case .move(let source):
             guard !source.contains(path) else {
                 throw CodingFailure(.patchMismatch, "expected a target outside of what is moved")
             }
-            let value = try place(source.tokens[...], opening: false).value
+            let value = try place(source.tokens[...]).value
             guard source != path else { return }
             try remove(source)
             try add(value, at: path)
         case .copy(let source):
-            let value = try place(source.tokens[...], opening: false).value
+            let value = try place(source.tokens[...]).value
             try payForCopy(of: value)
             try add(value, at: path)
         case .test(let expected):
-            let value = try place(path.tokens[...], opening: false).value
+            let value = try place(path.tokens[...]).value
             guard value.isSameInJSON(as: expected) else {
                 throw CodingFailure(.patchMismatch, "expected \(expected.summary), got \(value.summary)")
             }
         }
     }
 
-    private func place(_ tokens: ArraySlice<String>, opening: Bool) throws(CodingFailure) -> JSONDraft {
+    private func place(_ tokens: ArraySlice<String>) throws(CodingFailure) -> JSONDraft {
         var place = draft
-        for token in tokens { place = try place.part(token, opening: opening) }
+        for token in tokens { place = try place.part(token) }
         return place
     }
 
     private func add(_ value: Value, at path: JSONPointer) throws(CodingFailure) {
         try requireDepth(of: value, at: path)
         guard let last = path.tokens.last else { return draft.replace(with: value) }
-        try place(path.tokens.dropLast(), opening: true).add(value, last)
+        try place(path.tokens.dropLast()).add(value, last)
     }
 
     private func remove(_ path: JSONPointer) throws(CodingFailure) {
         guard let last = path.tokens.last else {
             throw CodingFailure(.patchMismatch, "expected a part to remove, got the whole document")
         }
-        try place(path.tokens.dropLast(), opening: true).remove(last)
+        try place(path.tokens.dropLast()).remove(last)
     }
 
     private func requireDepth(of value: Value, at path: JSONPointer) throws(CodingFailure) {

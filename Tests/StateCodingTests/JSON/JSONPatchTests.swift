@@ -154,6 +154,40 @@ import Testing
         #expect(tagged == .tagged(9, ["l": .tagged(8, [1, 2])]))
     }
 
+    // Of these sizes a list of the keys for each operation would not come to an end.
+
+    @Test func `looks into an element of an array without listing its keys`() throws {
+        let count = 50_000
+        let element = Value.map(ValueMap((0..<count).map { (.text("k\($0)"), Value($0)) }))
+        let operations: [Value] = (0..<count).map {
+            ["op": "test", "path": .text("/l/0/k\($0)"), "value": Value($0)]
+        }
+        #expect(try Patch(jsonPatch: .array(operations), on: ["l": [element]]).isEmpty)
+    }
+
+    @Test func `lists keys of an unusual kind once`() throws {
+        let keys = (0..<20_000).map { Value.bytes([UInt8($0 & 255), UInt8($0 >> 8)]) }
+        let element = Value.map(ValueMap(keys.map { ($0, 1) }))
+        // The JSON view of a key is text in quotes.
+        let operations: [Value] = keys.prefix(3000).map { key in
+            let name = JSON.text(of: key).replacing("/", with: "~1")
+            return ["op": "test", "path": .text("/l/0/\(name)"), "value": 1]
+        }
+        #expect(try Patch(jsonPatch: .array(operations), on: ["l": [element]]).isEmpty)
+    }
+
+    @Test func `keeps what was changed inside of an array whose elements move`() throws {
+        let base: Value = ["l": [["x": 1], ["x": 2], 3]]
+        let operations = try JSON.value(
+            parsing: #"[{"op":"test","path":"/l/0/x","value":1},{"op":"replace","path":"/l/1/x","value":5},"#
+                + #"{"op":"remove","path":"/l/0"},{"op":"add","path":"/l/0/y","value":6},"#
+                + #"{"op":"copy","from":"/l/0","path":"/l/-"},{"op":"test","path":"/l/2","value":{"x":5,"y":6}}]"#
+        )
+        var value = base
+        try Patch(jsonPatch: operations, on: base).apply(to: &value)
+        #expect(value == ["l": [["x": 5, "y": 6], 3, ["x": 5, "y": 6]]])
+    }
+
     @Test func `compares as JSON does`() throws {
         func same(_ value: Value, _ expected: Value) -> Bool {
             (try? Patch(jsonPatch: [["op": "test", "path": "", "value": expected]], on: value)) != nil
