@@ -14,7 +14,7 @@ extension ArrayDifference {
     /// between them is shorter.
     func plan(_ hunks: [Hunk]) throws -> [Hunk] {
         let joined = Self.joined(hunks)
-        guard joined.count > Self.replacedRunsMax, let first = joined.first, let last = joined.last else {
+        guard !isTrial, joined.count > Self.replacedRunsMax, let first = joined.first, let last = joined.last else {
             return joined
         }
         let pairs = joined.filter { $0.old.count == $0.new.count }.flatMap { zip($0.old, $0.new) }
@@ -48,7 +48,9 @@ extension ArrayDifference {
 
     /// Elements side by side: each by itself, or all replaced at once where that is shorter (numbers, above all).
     mutating func changeOrReplace(_ hunk: Hunk) throws {
-        if try hunk.old.count > Self.changedMax && replacedRuns < Self.replacedRunsMax && isShorterReplaced(hunk) {
+        if try !isTrial && hunk.old.count > Self.changedMax && replacedRuns < Self.replacedRunsMax
+            && isShorterReplaced(hunk)
+        {
             replacedRuns += 1
             try splice(hunk)
         } else {
@@ -73,14 +75,13 @@ extension ArrayDifference {
 
     /// What the change of an element takes in a patch, its key included; `nil` if it did not change.
     private func changedBytes(_ before: Int, _ after: Int) throws -> Int? {
-        let change = try elementChange(old[before], new[after], before, path.index(before))
-        return change.map { $0.patch.encode().count + CBORWriter.headBytes(before) }
+        try tryChange(before, after).map { $0.patch.encode().count + CBORWriter.headBytes(before) }
     }
 
     /// Which elements became others, which came and which went, in order, so that the patch is shortest.
     func parts(of hunk: Hunk) throws -> [Hunk] {
         let (rows, columns) = (hunk.old.count, hunk.new.count)
-        guard rows > 0, columns > 0, rows * columns <= Self.pairsMax else { return [hunk] }
+        guard !isTrial, rows > 0, columns > 0, rows * columns <= Self.pairsMax else { return [hunk] }
         let inserting = try hunk.new.map { try tree(new[$0], $0).encoded.count }
         // The fewest bytes for what begins at a row and a column. A removal alone costs about a splice's head.
         let removing = 1

@@ -4,10 +4,15 @@ struct ArrayDifference<Element> {
 
     let alignment: ArrayAlignment<Element>
     let path: DigestPath
+    /// Whether anybody asks for the summary.
+    private let hasSummary: Bool
+    /// Whether this is only to find out how long the patch would be. Nothing is tried then: trials within trials would
+    /// multiply with each level.
+    let isTrial: Bool
     /// The tree of an element that stands at an index.
     let tree: (Element, Int) throws -> Value
-    /// What changed between two elements; the index and the path are the old one's.
-    let elementChange: (Element, Element, Int, DigestPath) throws -> Change?
+    /// What changed between two elements, or what a trial says of it; the index is the old one's.
+    private let elementChange: (Element, Element, Int, _ isTrial: Bool) throws -> Change?
 
     var old: [Element] { alignment.old }
     var new: [Element] { alignment.new }
@@ -25,11 +30,15 @@ struct ArrayDifference<Element> {
     init(
         _ alignment: ArrayAlignment<Element>,
         path: DigestPath,
+        withSummary hasSummary: Bool = true,
+        isTrial: Bool,
         tree: @escaping (Element, Int) throws -> Value,
-        change: @escaping (Element, Element, Int, DigestPath) throws -> Change?
+        change: @escaping (Element, Element, Int, _ isTrial: Bool) throws -> Change?
     ) {
         self.alignment = alignment
         self.path = path
+        self.hasSummary = hasSummary
+        self.isTrial = isTrial
         self.tree = tree
         elementChange = change
     }
@@ -75,13 +84,14 @@ struct ArrayDifference<Element> {
 
     /// What did not change counts only where it moved, as the summary depends on positions.
     private mutating func keep(upTo hunk: Hunk) throws {
-        guard oldEnd != newEnd else { return }
+        guard hasSummary, oldEnd != newEnd else { return }
         for (before, after) in zip(oldEnd..<hunk.old.lowerBound, newEnd..<hunk.new.lowerBound) {
             try move(old[before], from: before, to: after)
         }
     }
 
     private mutating func move(_ element: Element, from before: Int, to after: Int) throws {
+        guard hasSummary else { return }
         let tree = try tree(element, before)
         summary.remove(tree, at: path.index(before))
         summary.add(tree, at: path.index(after))
@@ -89,21 +99,29 @@ struct ArrayDifference<Element> {
 
     /// An element that was changed.
     mutating func change(_ before: Int, to after: Int) throws {
-        let change = try elementChange(old[before], new[after], before, path.index(before))
+        let change = try elementChange(old[before], new[after], before, isTrial)
         if let change { fields.append((Value(before), .change(change.patch))) }
         guard before != after else {
             if let change { summary.combine(change.summary) }
             return
         }
         guard change != nil else { return try move(old[before], from: before, to: after) }
+        guard hasSummary else { return }
         summary.remove(try tree(old[before], before), at: path.index(before))
         summary.add(try tree(new[after], after), at: path.index(after))
     }
 
+    /// The change of an element that may be made.
+    func tryChange(_ before: Int, _ after: Int) throws -> Change? {
+        try elementChange(old[before], new[after], before, true)
+    }
+
     mutating func splice(_ hunk: Hunk) throws {
-        for index in hunk.old { summary.remove(try tree(old[index], index), at: path.index(index)) }
         let inserted = try hunk.new.map { try tree(new[$0], $0) }
-        for (index, tree) in zip(hunk.new, inserted) { summary.add(tree, at: path.index(index)) }
+        if hasSummary {
+            for index in hunk.old { summary.remove(try tree(old[index], index), at: path.index(index)) }
+            for (index, tree) in zip(hunk.new, inserted) { summary.add(tree, at: path.index(index)) }
+        }
         // What stands before is new already, so the offset counts as in the new array.
         if let last = splices.last, last.insertedEnd == hunk.new.lowerBound, splicedEnd == hunk.old.lowerBound {
             splices[splices.count - 1].removed += hunk.old.count

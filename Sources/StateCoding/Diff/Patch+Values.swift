@@ -5,32 +5,41 @@ extension Patch {
     }
 
     /// `nil` if the values are equal.
-    static func difference(from old: Value, to new: Value) -> Patch? {
+    ///
+    /// - Parameter isTrial: Whether only the length is asked for, which may then be longer than need be.
+    static func difference(from old: Value, to new: Value, isTrial: Bool = false) -> Patch? {
         switch (old, new) {
-        case (.map(let old), .map(let new)): return difference(from: old, to: new)
-        case (.array(let old), .array(let new)):
-            switch ArrayEdit(from: old, to: new, by: ==) {
-            case nil: return nil
-            case .splices(let splices)?: return .splices(splices) { Array(new[$0]) }
-            case .elements(let range)?:
-                var fields = KeyedEntries<FieldChange>()
-                for index in range {
-                    guard let patch = difference(from: old[index], to: new[index]) else { continue }
-                    fields.append(Value(index), .change(patch))
-                }
-                return Patch(.fields(fields))
-            }
+        case (.map(let old), .map(let new)): return difference(from: old, to: new, isTrial)
+        case (.array(let old), .array(let new)): return difference(from: old, to: new, isTrial)
         default: return old == new ? nil : .replace(new)
         }
     }
 
-    private static func difference(from old: ValueMap, to new: ValueMap) -> Patch? {
+    private static func difference(from old: [Value], to new: [Value], _ isTrial: Bool) -> Patch? {
+        var arrays = ArrayDifference(
+            ArrayAlignment(old: old, new: new, same: ==),
+            path: .root,
+            withSummary: false,
+            isTrial: isTrial,
+            tree: { element, _ in element },
+            change: { old, new, _, isTrial in
+                difference(from: old, to: new, isTrial: isTrial).map { Change(patch: $0, summary: SummaryChange()) }
+            }
+        )
+        do { return try arrays.change()?.patch } catch {
+            preconditionFailure("trees were compared, and nothing encoded, but that failed: \(error)")
+        }
+    }
+
+    private static func difference(from old: ValueMap, to new: ValueMap, _ isTrial: Bool) -> Patch? {
         var fields = KeyedEntries<FieldChange>()
         var removed = 0
         ValueMap.Entries.differences(from: old.entries, to: new.entries) { key, before, after in
             switch (before, after) {
             case (let before?, let after?):
-                if let patch = difference(from: before, to: after) { fields.append(key, .change(patch)) }
+                if let patch = difference(from: before, to: after, isTrial: isTrial) {
+                    fields.append(key, .change(patch))
+                }
             case (nil, let after?): fields.append(key, .change(.replace(after)))
             case (_, nil):
                 fields.append(key, .remove)

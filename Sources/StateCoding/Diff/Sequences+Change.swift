@@ -1,37 +1,39 @@
 extension Array where Element: Encodable {
     static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) throws -> Change? {
         guard Element.self != UInt8.self, let same = equality(of: Element.self) else {
-            return try changeOfTrees(from: encodeTree(old, at: place), to: encodeTree(new, at: place), path: path)
+            // Where the elements have no `==`, their encodings are compared.
+            return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
         }
         let node = try place.open()
+        let trial = TrialNode(under: place.key, in: place.node)
         func tree(_ element: Element, _ index: Int) throws -> StateCoding.Value {
             try encodeTree(element, at: Place(node: node, key: DataKey.index(index)))
         }
         var difference = ArrayDifference(
             ArrayAlignment(old: old, new: new, same: same),
             path: path,
+            isTrial: place.isTrial,
             tree: tree,
-            change: { try changeOfTree(from: $0, to: $1, at: Place(node: node, key: DataKey.index($2)), path: $3) }
+            change: { old, new, index, isTrial in
+                let place = Place(node: isTrial ? trial : node, key: DataKey.index(index))
+                return try changeOfTree(from: old, to: new, at: place, path: path.index(index))
+            }
         )
         return try difference.change()
     }
+}
 
-    /// Where the elements have no `==`, their encodings are compared.
-    private static func changeOfTrees(
-        from old: StateCoding.Value,
-        to new: StateCoding.Value,
-        path: DigestPath
-    ) throws -> Change? {
-        guard case .array(let before) = old, case .array(let after) = new else {
-            return Change.replacing(old, with: new, path: path)
+/// An array on the way to a change that is only tried.
+private final class TrialNode: PathNode {}
+
+extension Place {
+    fileprivate var isTrial: Bool {
+        var next: PathNode? = node
+        while let node = next {
+            if node is TrialNode { return true }
+            next = node.parent
         }
-        var difference = ArrayDifference(
-            ArrayAlignment(old: before, new: after, same: ==),
-            path: path,
-            tree: { element, _ in element },
-            change: { Change.replacing($0, with: $1, path: $3) }
-        )
-        return try difference.change()
+        return false
     }
 }
 
@@ -41,23 +43,21 @@ extension SetCollection {
         if old == new { return nil }
         let (before, after) = (try encodeTree(old, at: place), try encodeTree(new, at: place))
         guard case .array(let oldElements) = before, case .array(let newElements) = after,
-            let splices = ArrayEdit.sortedSplices(from: oldElements, to: newElements)
+            let splices = sortedSplices(from: oldElements, to: newElements)
         else { return Change.replacing(before, with: after, path: path) }
         guard !splices.isEmpty else { return nil }
         var summary = SummaryChange()
         summary.remove(before, at: path)
         summary.add(after, at: path)
-        return Change(patch: Patch.splices(splices) { Array<StateCoding.Value>(newElements[$0]) }, summary: summary)
+        return Change(patch: .sequence(splices.map { Patch(.splice($0)) }), summary: summary)
     }
-}
-
-extension ArrayEdit {
-    /// Each splice moves all that follows it; beyond this many, one wide one is cheaper.
-    private static let sortedSplicesMax = 16
 
     /// The splices between two sorted arrays of different elements; `nil` if they would be too many.
-    static func sortedSplices(from old: [Value], to new: [Value]) -> [Splice]? {
-        var splices: [Splice] = []
+    private static func sortedSplices(
+        from old: [StateCoding.Value],
+        to new: [StateCoding.Value]
+    ) -> [Patch.Splice]? {
+        var splices: [Patch.Splice] = []
         var (left, right) = (0, 0)
         while left < old.count || right < new.count {
             let (oldStart, newStart) = (left, right)
@@ -73,9 +73,10 @@ extension ArrayEdit {
                 }
             }
             if left > oldStart || right > newStart {
+                if splices.count == sortedSplicesMax { return nil }
                 // What stands before this position is new already, so it counts as in the new array.
-                splices.append(Splice(offset: newStart, removed: left - oldStart, inserted: newStart..<right))
-                if splices.count > sortedSplicesMax { return nil }
+                let inserted = Array<StateCoding.Value>(new[newStart..<right])
+                splices.append(Patch.Splice(offset: newStart, removed: left - oldStart, inserted: inserted))
             }
             if left < old.count {
                 left += 1
@@ -84,4 +85,7 @@ extension ArrayEdit {
         }
         return splices
     }
+
+    /// Each splice moves all that follows it; beyond this many, one wide one is cheaper.
+    private static var sortedSplicesMax: Int { 16 }
 }
