@@ -58,16 +58,21 @@ final class FieldPatchDecoder: PathNode, Decoder {
         case new(Value)
     }
 
-    private func part(_ name: String) throws(CodingFailure) -> Part {
+    private func part(_ name: String) throws -> Part {
         let old = fields.index(of: name).map { fields.contents[$0] }
         switch (change(name), old) {
         case (nil, nil), (.remove?, _): return .absent
         case (nil, let old?): return .old(old)
         case (.change(let patch)?, _):
             if case .replace(let value) = patch.form { return .new(value) }
-            if let old { return .changed(old, patch) }
+            let place = Place(node: self, key: DataKey.name(name))
+            if let old {
+                // What it leads to may be null, which is told apart from what is there.
+                return patch.replacesInBetween
+                    ? .new(try tree(of: old, changedBy: patch, at: place)) : .changed(old, patch)
+            }
             let message = "expected the key to be there, as the patch changes a part of it"
-            throw Place(node: self, key: DataKey.name(name)).failure(.patchMismatch, message)
+            throw place.failure(.patchMismatch, message)
         }
     }
 
@@ -113,7 +118,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
         case .old(.value(let value)): try stored(value, as: type) ?? fromTree(type, name)
         case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).decode(type)
         case .changed(.fields(let nested), let patch):
-            if case .fields(let changes) = patch.form {
+            if case .fields(let changes) = try patch.gathered(at: Place(node: self, key: DataKey.name(name))).form {
                 try fieldPatch(nested, changes, name).decode(type)
             } else {
                 try fromTree(type, name)
@@ -142,7 +147,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
         switch try part(name) {
         case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).container(keyedBy: type)
         case .changed(.fields(let nested), let patch):
-            if case .fields(let changes) = patch.form {
+            if case .fields(let changes) = try patch.gathered(at: Place(node: self, key: DataKey.name(name))).form {
                 try fieldPatch(nested, changes, name).container(keyedBy: type)
             } else {
                 try tree(name).container(keyedBy: type)
@@ -167,11 +172,14 @@ final class FieldPatchDecoder: PathNode, Decoder {
         case .absent: return nil
         case .new(let value): return value
         case .old(let content): return try content.tree(at: place)
-        case .changed(let content, let patch):
-            var tree = try content.tree(at: place)
-            try patch.apply(to: &tree)
-            return tree
+        case .changed(let content, let patch): return try tree(of: content, changedBy: patch, at: place)
         }
+    }
+
+    private func tree(of content: FieldCollector.Content, changedBy patch: Patch, at place: Place) throws -> Value {
+        var tree = try content.tree(at: place)
+        do throws(CodingFailure) { try patch.apply(to: &tree) } catch { throw error.inside(place) }
+        return tree
     }
 
     private func fromTree<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {

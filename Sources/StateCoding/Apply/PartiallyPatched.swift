@@ -2,7 +2,7 @@ internal import HashTreeCollections
 
 /// A type shaped here whose parts can be patched one by one.
 protocol PartiallyPatched: Codable {
-    /// The value as a patch of its parts makes it.
+    /// The value as a patch of its parts makes it, or a sequence of such patches that is gathered.
     func patched(by patch: Patch, at place: Place) throws -> Self
 }
 
@@ -13,43 +13,13 @@ extension Optional: PartiallyPatched where Wrapped: Codable {
     }
 }
 
-extension Array: PartiallyPatched where Element: Codable {
-    func patched(by patch: Patch, at place: Place) throws -> [Element] {
-        if Element.self == UInt8.self { throw Patch.misfit("a map or an array", "\(count) bytes", at: place) }
-        let node = try place.open()
-        var result = self
-        switch patch.form {
-        case .fields(let fields):
-            for (key, change) in zip(fields.keys, fields.elements) {
-                guard let index = key.elementIndex, indices.contains(index), case .change(let patch) = change else {
-                    throw Patch.misfit(
-                        "the element \(key.summary) of an array to change",
-                        "\(count) elements",
-                        at: place
-                    )
-                }
-                let place = Place(node: node, key: DataKey.index(index))
-                result[index] = try patch.applied(to: self[index], at: place)
-            }
-        case .splice(let splice):
-            guard splice.removedEnd <= count else {
-                throw Patch.misfit("at least \(splice.removedEnd) elements to splice", "\(count)", at: place)
-            }
-            let inserted = try splice.inserted.enumerated().map { position, value in
-                let place = Place(node: node, key: DataKey.index(splice.offset + position))
-                return try decodeTree(Element.self, from: value, at: place)
-            }
-            result.replaceSubrange(splice.offset..<splice.removedEnd, with: inserted)
-        case .replace, .sequence: preconditionFailure("a whole value is no patch of parts")
-        }
-        return result
-    }
-}
-
 extension KeyedCollection where Self: KeyedDecodable & PartiallyPatched, Content: Codable {
     func patched(by patch: Patch, at place: Place) throws -> Self {
-        guard case .fields(let fields) = patch.form else {
-            throw Patch.misfit("an array to splice", "a map of \(count)", at: place)
+        let fields: KeyedEntries<Patch.FieldChange>
+        switch patch.form {
+        case .fields(let changes): fields = changes
+        case .sequence: return try patch.appliedToTree(of: self, at: place)
+        case .splice, .replace: throw Patch.misfit("an array to splice", "a map of \(count)", at: place)
         }
         let node = try place.open()
         var result = self

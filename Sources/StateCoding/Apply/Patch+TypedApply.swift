@@ -6,7 +6,7 @@ extension Patch {
     /// properties first, so a costly default is paid for at each application.
     ///
     /// Costs: a changed struct its fields, a changed `Table` O(log n) for each of its rows, a changed array, dictionary or
-    /// set a copy.
+    /// set a copy; each once, however many parts of a sequence go into it.
     ///
     /// - Throws: `patchMismatch`, with the path where it does not fit, and what decoding the changed parts throws.
     public func apply<State: Codable>(
@@ -18,28 +18,30 @@ extension Patch {
 
     /// A part of a state as the patch makes it.
     func applied<T: Codable>(to old: T, at place: Place) throws -> T {
-        switch form {
+        let patch = try gathered(at: place)
+        switch patch.form {
         case .replace(let value): return try decodeTree(T.self, from: value, at: place)
-        case .sequence(let parts):
-            // In between, a type that writes itself by hand may not be able to take the parts.
-            guard T.self is any PartiallyPatched.Type || parts.allSatisfy(\.hasFields) else { break }
-            return try parts.reduce(old) { try $1.applied(to: $0, at: place) }
         case .fields(let fields) where fields.count == 0: return old
-        case .fields, .splice: break
+        // In between, the type may not be able to take the parts.
+        case .sequence where patch.replacesInBetween: break
+        case .fields, .splice, .sequence:
+            if let result = try patch.appliedToParts(of: old, at: place) { return result }
         }
+        return try patch.appliedToTree(of: old, at: place)
+    }
+
+    /// `nil` if the parts of the type cannot be told apart.
+    private func appliedToParts<T: Codable>(of old: T, at place: Place) throws -> T? {
         func patched<P: PartiallyPatched>(_ type: P.Type) throws -> T {
             // P is T, which the compiler cannot know.
             unsafeBitCast(try unsafeBitCast(old, to: P.self).patched(by: self, at: place), to: T.self)
         }
         if let type = T.self as? any PartiallyPatched.Type { return try patched(type) }
-        guard ShapedTypes.answer(for: T.self).encodable == nil else { return try appliedToTree(of: old, at: place) }
+        guard ShapedTypes.answer(for: T.self).encodable == nil else { return nil }
         let fields = try FieldCollector(of: old, at: place)
-        if let content = fields.newtypeContent {
-            if let result = try NewtypeDecoder(content, self, at: place).newtype(T.self) { return result }
-        } else if case .fields(let changes) = form, fields.isPlain, !fields.hasDoubles {
-            return try FieldPatchDecoder(fields, changes, under: place.key, in: place.node).decode(T.self)
-        }
-        return try appliedToTree(of: old, at: place)
+        if let content = fields.newtypeContent { return try NewtypeDecoder(content, self, at: place).newtype(T.self) }
+        guard case .fields(let changes) = form, fields.isPlain, !fields.hasDoubles else { return nil }
+        return try FieldPatchDecoder(fields, changes, under: place.key, in: place.node).decode(T.self)
     }
 
     /// A value, if it is of the type that is asked for, as the patch makes it.
@@ -51,12 +53,7 @@ extension Patch {
         return try (old as? any Codable).flatMap { try apply($0) }
     }
 
-    private var hasFields: Bool {
-        if case .fields = form { return true }
-        return false
-    }
-
-    /// The part through its tree: for types whose parts cannot be told apart.
+    /// The part through its tree.
     func appliedToTree<T: Decodable>(of old: some Encodable, at place: Place) throws -> T {
         var tree = try encodeTree(old, at: place)
         do throws(CodingFailure) { try apply(to: &tree) } catch {

@@ -27,7 +27,7 @@ extension Patch {
     // MARK: Maps
 
     private static func run(_ patches: ArraySlice<Patch>, on map: inout ValueMap) throws(CodingFailure) {
-        var groups = Groups<FieldChange>()
+        var groups = KeyGroups<FieldChange>()
         for patch in patches {
             switch patch.form {
             case .fields(let fields):
@@ -44,7 +44,7 @@ extension Patch {
     }
 
     /// What becomes of an entry, which may be removed and inserted again on the way.
-    private static func run(_ changes: [FieldChange], on entry: inout Value?) throws(CodingFailure) {
+    static func run(_ changes: [FieldChange], on entry: inout Value?) throws(CodingFailure) {
         var rest = changes[...]
         while let first = rest.first {
             guard case .change(let patch) = first else {
@@ -74,52 +74,24 @@ extension Patch {
         _ patches: ArraySlice<Patch>,
         on elements: consuming [Value]
     ) throws(CodingFailure) -> [Value] {
-        var list = ChunkedElements(elements, forSplices: patches.count)
-        var groups = Groups<Patch>()
+        var list = ChunkedElements(elements, forSplices: patches.count) { element, waiting throws(CodingFailure) in
+            do throws(CodingFailure) { try run(waiting.patches[...], on: &element) } catch {
+                throw error.inside("\(waiting.index)")
+            }
+        }
         for patch in patches {
             switch patch.form {
             case .fields(let fields):
                 for (key, change) in zip(fields.keys, fields.elements) {
-                    let patch = try element(key, change, of: list.count).patch
-                    for part in patch.parts { groups.append(part, to: key) }
+                    let (index, patch) = try element(key, change, of: list.count)
+                    list.change(at: index, by: patch)
                 }
             case .splice(let splice):
-                // Elements move now.
-                try run(&groups, on: &list)
                 try splice.check(count: list.count)
-                list.perform(splice)
+                try list.splice(at: splice.offset, removing: splice.removed, inserting: splice.inserted)
             case .replace, .sequence: preconditionFailure("a whole value is no patch of parts")
             }
         }
-        try run(&groups, on: &list)
-        return list.elements
-    }
-
-    private static func run(_ groups: inout Groups<Patch>, on list: inout ChunkedElements) throws(CodingFailure) {
-        guard !groups.all.isEmpty else { return }
-        for (key, patches) in groups.all {
-            guard let index = key.elementIndex else { preconditionFailure("\(key.summary) passed as an index") }
-            do throws(CodingFailure) {
-                try list.change(at: index) { element throws(CodingFailure) in try run(patches[...], on: &element) }
-            } catch {
-                throw error.inside("\(index)")
-            }
-        }
-        groups = Groups()
-    }
-}
-
-/// Elements gathered by key, in the order in which the keys came.
-private struct Groups<Element> {
-    private(set) var all: [(key: Value, elements: [Element])] = []
-    private var indexes: [Value: Int] = [:]
-
-    mutating func append(_ element: Element, to key: Value) {
-        if let index = indexes[key] {
-            all[index].elements.append(element)
-        } else {
-            indexes[key] = all.count
-            all.append((key, [element]))
-        }
+        return try list.finish()
     }
 }

@@ -72,6 +72,12 @@ public struct Patch: Hashable, Sendable {
         return false
     }
 
+    /// Whether the patch is a sequence that replaces the whole value on the way.
+    var replacesInBetween: Bool {
+        guard case .sequence(let parts) = form else { return false }
+        return parts.contains(where: \.isReplacement)
+    }
+
     /// The patches to apply one after the other.
     var parts: [Patch] {
         guard case .sequence(let parts) = form else { return [self] }

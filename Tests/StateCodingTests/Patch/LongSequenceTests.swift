@@ -73,6 +73,8 @@ import Testing
             ([["a": .null], ["a": ["x": [1]]]], "a"),
             ([["list": [0, 0, []]], ["list": ["k": [1]]]], "list"),
             ([["list": [0, 0, [7]]], ["list": [1: ["x": [1]]]]], "list.1"),
+            ([["list": [0: ["x": [1]]]], ["list": [0, 1, []]]], "list.0"),
+            ([[["list": [0: ["x": [1]]]], ["list": [0, 0, [7]]]], ["list": [1: [5]]]], "list.0"),
         ] as [(Value, String)]
     )
     func `that does not fit says where`(wire: Value, path: String) throws {
@@ -92,6 +94,15 @@ import Testing
         try Patch(decoding: nested(parts[...]).encoded).apply(to: &value, summary: &summary)
         #expect(value == ["list": .array(Array(repeating: 7, count: count) + Array(repeating: 0, count: count))])
         #expect(summary == Summary(of: value))
+    }
+
+    @Test func `goes once into an array that others move`() throws {
+        let (count, parts) = (500_000, 40_000)
+        var value: Value = [.array(Array(repeating: 0, count: count))]
+        let wire: [Value] = (0..<parts).flatMap { [.map([Value($0): [0, 0, [7]]]), [0, 0, [8]]] }
+        try Patch(decoding: nested(wire[...]).encoded).apply(to: &value)
+        let inner = Value.array(Array(repeating: 7, count: parts) + Array(repeating: 0, count: count))
+        #expect(value == .array(Array(repeating: 8, count: parts) + [inner]))
     }
 
     @Test func `of a bounded log is composed from many`() throws {
