@@ -2,7 +2,8 @@ extension Patch {
     /// The same as one patch of fields, if it is a sequence of such: what becomes of a field is a sequence there, so
     /// that the container is changed once, and not for each part.
     ///
-    /// A sequence with other parts, or with a removal of what changed before, stays one.
+    /// A sequence with other parts stays one; so does one with a removal of what changed before, or of what may be an
+    /// element, which fits no array, though a key that is set after it would.
     ///
     /// - Throws: `patchMismatch` for what never fits.
     private func gathered() throws(CodingFailure) -> Patch {
@@ -16,6 +17,7 @@ extension Patch {
         gathered.reserveCapacity(groups.all.count)
         for (key, changes) in groups.all {
             do throws(CodingFailure) {
+                if changes.count > 1, key.elementIndex != nil, changes.contains(.remove) { return self }
                 guard let change = try Self.gathered(changes) else { return self }
                 gathered.append((key, change))
             } catch {

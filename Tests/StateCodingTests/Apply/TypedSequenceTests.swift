@@ -61,6 +61,7 @@ import Testing
             ([["shelves": [0: ["a": ["x": [1]]]]], ["shelves": [0, 1, []]]], "shelves.0.a"),
             ([["shelves": [0, 1, []]], ["shelves": [0: ["a": [1]]]]], "shelves"),
             ([["shelves": [0: ["a": [1]]]], ["shelves": [5, 1, []]]], "shelves"),
+            ([["shelves": [0: .null]], ["shelves": [0: [["a": 1]]]]], "shelves"),
             ([["row": ["title": [0, 0, []]]], ["row": [.null]]], "row.title"),
         ] as [([Value], String)]
     )
