@@ -11,6 +11,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
     /// The names of what changes, and what becomes of each; keys that are no texts are no fields.
     private var changed = NameList()
     private let changedTo: [Patch.FieldChange]
+    private var misfit: (any Error)?
 
     init(_ fields: FieldCollector, _ changes: Changes, under key: (any CodingKey)?, in node: PathNode) {
         self.fields = fields
@@ -31,7 +32,28 @@ final class FieldPatchDecoder: PathNode, Decoder {
 
     /// Has a type decode itself.
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        do { return try T(from: self) } catch { throw CodingFailure(error, path: path) }
+        do {
+            let result = try T(from: self)
+            if let misfit { throw misfit }
+            return result
+        } catch {
+            throw CodingFailure(misfit ?? error, path: path)
+        }
+    }
+
+    /// Keeps in mind what does not fit: a type may do without what it cannot decode, but not take half a patch.
+    private func noting<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch {
+            note(error)
+            throw error
+        }
+    }
+
+    private func note(_ error: any Error) {
+        guard (error as? CodingFailure)?.code == .patchMismatch else { return }
+        misfit = misfit ?? error
+        // The container of a payload is no value of its own.
+        (parent as? FieldPatchDecoder)?.note(error)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -44,7 +66,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
 
     private func patchedTree() throws -> ItemDecoder {
         var tree = try fields.tree()
-        try Patch(.fields(changes)).apply(to: &tree)
+        try noting { try Patch(.fields(changes)).apply(to: &tree, at: fields.place) }
         return ItemDecoder(ItemCursor(source: DecodingSource(tree), offset: 0), key: key, in: parent ?? self)
     }
 
@@ -72,7 +94,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
                     ? .new(try tree(of: old, changedBy: patch, at: place)) : .changed(old, patch)
             }
             let message = "expected the key to be there, as the patch changes a part of it"
-            throw place.failure(.patchMismatch, message)
+            return try noting { throw place.failure(.patchMismatch, message) }
         }
     }
 
@@ -118,12 +140,13 @@ final class FieldPatchDecoder: PathNode, Decoder {
         case .old(.value(let value)): try stored(value, as: type) ?? fromTree(type, name)
         case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).decode(type)
         case .changed(.fields(let nested), let patch):
-            if case .fields(let changes) = try patch.gathered(at: Place(node: self, key: DataKey.name(name))).form {
-                try fieldPatch(nested, changes, name).decode(type)
+            if case .fields(let changes) = try gathered(patch, name).form {
+                try noting { try fieldPatch(nested, changes, name).decode(type) }
             } else {
                 try fromTree(type, name)
             }
-        case .changed(.value(let value), let patch): try changed(value, patch, type, name) ?? fromTree(type, name)
+        case .changed(.value(let value), let patch):
+            try noting { try changed(value, patch, type, name) } ?? fromTree(type, name)
         case .old(.null), .old(.tree), .changed(.null, _), .changed(.tree, _), .new: try fromTree(type, name)
         }
     }
@@ -147,7 +170,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
         switch try part(name) {
         case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).container(keyedBy: type)
         case .changed(.fields(let nested), let patch):
-            if case .fields(let changes) = try patch.gathered(at: Place(node: self, key: DataKey.name(name))).form {
+            if case .fields(let changes) = try gathered(patch, name).form {
                 try fieldPatch(nested, changes, name).container(keyedBy: type)
             } else {
                 try tree(name).container(keyedBy: type)
@@ -178,8 +201,12 @@ final class FieldPatchDecoder: PathNode, Decoder {
 
     private func tree(of content: FieldCollector.Content, changedBy patch: Patch, at place: Place) throws -> Value {
         var tree = try content.tree(at: place)
-        do throws(CodingFailure) { try patch.apply(to: &tree) } catch { throw error.inside(place) }
+        try noting { try patch.apply(to: &tree, at: place) }
         return tree
+    }
+
+    private func gathered(_ patch: Patch, _ name: String) throws -> Patch {
+        try noting { try patch.gathered(at: Place(node: self, key: DataKey.name(name))) }
     }
 
     private func fromTree<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {

@@ -10,6 +10,8 @@ final class NewtypeDecoder: Decoder, SingleValueDecodingContainer {
     private let patch: Patch
     private let place: Place
     private var hasOtherRequests = false
+    /// What does not fit: a type may do without what it cannot decode, but not take half a patch.
+    private var misfit: (any Error)?
 
     init(_ content: any Encodable, _ patch: Patch, at place: Place) {
         self.content = content
@@ -26,10 +28,11 @@ final class NewtypeDecoder: Decoder, SingleValueDecodingContainer {
     func newtype<T: Decodable>(_ type: T.Type) throws -> T? {
         do {
             let result = try T(from: self)
+            if let misfit { throw misfit }
             return hasOtherRequests ? nil : result
         } catch {
-            if hasOtherRequests { return nil }
-            throw CodingFailure(error, at: place)
+            if misfit == nil && hasOtherRequests { return nil }
+            throw CodingFailure(misfit ?? error, at: place)
         }
     }
 
@@ -44,10 +47,15 @@ final class NewtypeDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard !hasOtherRequests, let result = try patch.applied(to: content, as: type, at: place) else {
-            throw refusal()
+        do {
+            guard !hasOtherRequests, let result = try patch.applied(to: content, as: type, at: place) else {
+                throw refusal()
+            }
+            return result
+        } catch let failure as CodingFailure where failure.code == .patchMismatch {
+            misfit = misfit ?? failure
+            throw failure
         }
-        return result
     }
 
     private func refusal() -> any Error {

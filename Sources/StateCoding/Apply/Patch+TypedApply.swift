@@ -53,12 +53,15 @@ extension Patch {
         return try (old as? any Codable).flatMap { try apply($0) }
     }
 
+    /// Changes the tree of a part.
+    func apply(to tree: inout Value, at place: Place) throws(CodingFailure) {
+        do throws(CodingFailure) { try apply(to: &tree) } catch { throw error.inside(place) }
+    }
+
     /// The part through its tree.
     func appliedToTree<T: Decodable>(of old: some Encodable, at place: Place) throws -> T {
         var tree = try encodeTree(old, at: place)
-        do throws(CodingFailure) { try apply(to: &tree) } catch {
-            throw error.inside(place)
-        }
+        try apply(to: &tree, at: place)
         return try decodeTree(T.self, from: tree, at: place)
     }
 
