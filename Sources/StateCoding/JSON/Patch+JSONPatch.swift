@@ -46,8 +46,10 @@ extension Patch {
             do throws(CodingFailure) {
                 try run.perform(try JSONPatchOperation(operation))
             } catch {
-                let name = operation["op"]?.textValue.map { " \($0.prefix(10))" } ?? ""
-                let pointers = ["from", "path"].compactMap { operation[$0]?.textValue.map { " \"\($0.prefix(80))\"" } }
+                let name = operation["op"]?.textValue.map { " \($0.beginning(10))" } ?? ""
+                let pointers = ["from", "path"].compactMap {
+                    operation[$0]?.textValue.map { " \"\($0.beginning(80))\"" }
+                }
                 throw CodingFailure(error.code, "operation \(index)\(name)\(pointers.joined()): \(error.message)")
             }
         }

@@ -75,7 +75,7 @@ extension Value {
         case .bool(let value): "\(value)"
         case .unsigned, .negative: "the integer \(JSON.text(of: self))"
         case .float: "the number \(JSON.text(of: self))"
-        case .text(let value): value.count <= 40 ? "text \"\(value)\"" : "text \"\(value.prefix(40))...\""
+        case .text(let value): "text \"\(value.beginning(40))\""
         case .bytes(let value): "\(value.count) bytes"
         case .array(let value): "an array of \(value.count)"
         case .map(let value): "a map of \(value.count)"

@@ -51,4 +51,16 @@ import Testing
         map["a"] = Value.null
         #expect(map.count == 2)
     }
+
+    @Test func `a message stays short, also where a text is one long character`() {
+        let long = Value.text("a" + String(repeating: "\u{200D}", count: 80_000))
+        #expect(long.summary.utf8.count < 200)
+        #expect(Value.text("abc").summary == #"text "abc""#)
+        #expect(
+            Value.text(String(repeating: "x", count: 40)).summary == "text \"\(String(repeating: "x", count: 40))\""
+        )
+        #expect(
+            Value.text(String(repeating: "x", count: 41)).summary == "text \"\(String(repeating: "x", count: 40))...\""
+        )
+    }
 }
