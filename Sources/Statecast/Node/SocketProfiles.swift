@@ -1,26 +1,32 @@
 internal import ZeroMQ
 
-/// How each socket of the protocol is set up. The heartbeats end connections whose peer is gone or stalled; the
-/// publisher's timeout is how long a stalled subscriber may hold its queue.
+/// How each socket of the protocol is set up.
 extension SocketOptions {
+    /// Lets the kernel find out that a peer's machine is gone, or takes nothing any more, and end the connection: that is
+    /// also how long a stalled subscriber may hold its queue.
+    ///
+    /// Not ZeroMQ's heartbeats. Where the queue behind a connection is full, the next one ends the process: libzmq 4.3
+    /// aborts if the connection has broken meanwhile (`!_io_error`), or is replaced for lack of an answer
+    /// (`_input_stopped`, zeromq/libzmq#3937). A peer can bring about both.
+    private mutating func noticeDeadConnections() {
+        tcpKeepAlive = .init(idle: .seconds(5), interval: .seconds(5), count: 2)
+        tcpUnacknowledgedMax = .seconds(15)
+    }
+
     /// Down, on the primary. A subscriber says no more than its topics.
     static func publisher(_ configuration: PrimaryConfiguration) -> SocketOptions {
         .with {
             $0.sendHighWaterMark = configuration.publishHighWaterMark
-            $0.heartbeatInterval = .seconds(5)
-            $0.heartbeatTimeout = .seconds(15)
+            $0.noticeDeadConnections()
             $0.messageBytesMax = Limits.subscriptionBytesMax
             $0.xpubVerbose = true
         }
     }
 
-    /// Down, on a replica or sender. The kernel finds out that the publisher's machine is gone, not ZeroMQ's heartbeats:
-    /// they would also end the connection of a subscriber that is late with reading, and libzmq 4.3 then aborts the
-    /// process as soon as it reads on (zeromq/libzmq#3937).
+    /// Down, on a replica or sender.
     static func subscriber(_ limits: Limits) -> SocketOptions {
         .with {
-            $0.tcpKeepAlive = .init(idle: .seconds(5), interval: .seconds(5), count: 2)
-            $0.tcpUnacknowledgedMax = .seconds(15)
+            $0.noticeDeadConnections()
             $0.messageBytesMax = limits.frameBytesMax
             $0.reconnectIntervalMax = .seconds(2)
         }
@@ -29,8 +35,7 @@ extension SocketOptions {
     /// Up, on the primary. Frames somewhat over the limit still come in, to be counted; a peer beyond is cut off.
     static func puller(_ limits: Limits) -> SocketOptions {
         .with {
-            $0.heartbeatInterval = .seconds(5)
-            $0.heartbeatTimeout = .seconds(15)
+            $0.noticeDeadConnections()
             $0.messageBytesMax = limits.frameBytesMax * 2
         }
     }
@@ -39,8 +44,7 @@ extension SocketOptions {
     /// for a whole window, so a send that finds none has found no connection.
     static func pusher(_ limits: Limits) -> SocketOptions {
         .with {
-            $0.heartbeatInterval = .seconds(5)
-            $0.heartbeatTimeout = .seconds(15)
+            $0.noticeDeadConnections()
             $0.immediate = true
             $0.reconnectIntervalMax = .seconds(2)
             $0.sendHighWaterMark = limits.windowActionsMax

@@ -24,9 +24,9 @@ package struct SocketOptions: Hashable, Sendable {
 
     /// How often a peer is asked for a sign of life; `nil`: never.
     ///
-    /// Not for a socket that connects and receives. If its queue stays full for too long, the connection is replaced
-    /// while it reads on, and libzmq 4.3 aborts the process: `Assertion failed: _input_stopped`
-    /// (zeromq/libzmq#3937). ``tcpKeepAlive`` is for those.
+    /// Not for a socket that a stranger reaches, nor for one that receives. If the queue behind a connection is full when
+    /// the connection breaks, or stays so for too long, libzmq 4.3 aborts the process: `Assertion failed: !_io_error`, or
+    /// `_input_stopped` (zeromq/libzmq#3937). ``tcpKeepAlive`` is for those.
     package var heartbeatInterval: Duration?
 
     /// How long a peer may stay silent after being asked. It evicts a stalled subscriber as well as one that is merely

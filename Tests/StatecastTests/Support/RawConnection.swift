@@ -1,0 +1,87 @@
+import ZeroMQ
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A peer that speaks TCP itself: it floods, and breaks the connection in the middle of that.
+struct RawConnection: ~Copyable {
+    private let descriptor: Int32
+
+    /// - Parameter type: what the peer says it is, such as `PUSH`.
+    init(to endpoint: Endpoint, as type: String) throws {
+        #if canImport(Glibc)
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = (UInt16(endpoint.description.split(separator: ":").last ?? "") ?? 0).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Broken() }
+        try shakeHands(type)
+    }
+
+    struct Broken: Error {}
+
+    /// ZMTP 3.0 with the mechanism NULL.
+    private func shakeHands(_ type: String) throws {
+        let zeros = [UInt8](repeating: 0, count: 31)
+        try send([0xFF] + zeros.prefix(8) + [0x7F, 3, 0] + Array("NULL".utf8) + zeros.prefix(16) + [0] + zeros)
+        _ = try receive(64)
+        func property(_ name: String, _ value: String) -> [UInt8] {
+            [UInt8(name.utf8.count)] + Array(name.utf8) + [0, 0, 0, UInt8(value.utf8.count)] + Array(value.utf8)
+        }
+        let ready = [5] + Array("READY".utf8) + property("Socket-Type", type) + property("Identity", "")
+        try send([4, UInt8(ready.count)] + ready)
+        _ = try receive(Int(try receive(2)[1]))
+    }
+
+    private func send(_ bytes: [UInt8]) throws {
+        guard Self.write(descriptor, bytes, 0) == bytes.count else { throw Broken() }
+    }
+
+    private static func write(_ descriptor: Int32, _ bytes: [UInt8], _ flags: Int32) -> Int {
+        #if canImport(Darwin)
+            Darwin.send(descriptor, bytes, bytes.count, flags)
+        #elseif canImport(Musl)
+            Musl.send(descriptor, bytes, bytes.count, flags)
+        #else
+            Glibc.send(descriptor, bytes, bytes.count, flags)
+        #endif
+    }
+
+    private func receive(_ count: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard recv(descriptor, &bytes, count, Int32(MSG_WAITALL)) == count else { throw Broken() }
+        return bytes
+    }
+
+    /// Sends messages until nobody takes any more: all queues on the way are full.
+    func flood(_ message: [UInt8]) async throws {
+        let frames = Array(repeating: [0, UInt8(message.count)] + message, count: 100).flatMap(\.self)
+        var refused = 0
+        // What was refused may only have been too fast; the reader has many chances to take more.
+        while refused < 10_000 {
+            if Self.write(descriptor, frames, Int32(MSG_DONTWAIT)) > 0 { refused = 0 } else { refused += 1 }
+            await Task.yield()
+        }
+    }
+
+    /// Breaks the connection: the other side is told so at once, whatever it has not read.
+    consuming func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        close(descriptor)
+    }
+}
