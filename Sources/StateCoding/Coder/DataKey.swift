@@ -1,5 +1,8 @@
+/// The key of an element or entry, of which a collection has any number; others are fields, which their types name.
+protocol EntryCodingKey: CodingKey {}
+
 /// A key that comes from data rather than from a type.
-enum DataKey: CodingKey {
+enum DataKey: EntryCodingKey {
     /// The index of an array.
     case index(Int)
     /// An integer that is the key of a map.

@@ -33,11 +33,11 @@ struct ItemKeyedDecodingContainer<Key: CodingKey>: ItemKeyedDecoding {
         keyedBy type: Nested.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
-        try decoder.nested(at: decoder.requiredOffset(key.component), key).container(keyedBy: type)
+        try decoder.requiredNested(key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder.nested(at: decoder.requiredOffset(key.component), key).unkeyedContainer()
+        try decoder.requiredNested(key).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder { superDecoder(DataKey.superKey) }

@@ -13,6 +13,8 @@ final class DecodingSource {
     @exclusivity(unchecked) private var isExact = false
     /// Whether another form was refused: only then a second reading may go better.
     @exclusivity(unchecked) private var hasRefused = false
+    /// What looks after a reading of what another build has written.
+    @exclusivity(unchecked) var evolution: Evolution?
     /// Decoders that nobody uses any more: making one anew costs more than decoding a field.
     @exclusivity(unchecked) private var spareDecoders: [ItemDecoder] = []
     /// The node of a root has nothing but limits, so one serves many runs.
@@ -73,7 +75,8 @@ final class DecodingSource {
         try run(deterministic: value.encoded, body)
     }
 
-    private static func run<Result>(
+    /// Has a value decoded from bytes that are known to be deterministic.
+    static func run<Result>(
         deterministic bytes: [UInt8],
         _ body: (DecodingSource) throws -> Result
     ) throws -> Result {

@@ -1,6 +1,6 @@
 /// The key of an entry of a collection. What it is called is found out when somebody asks, which is for a failure.
 // Nobody changes a key, and it is only read while its collection is coded, by the one who codes it.
-struct EntryKey<Key>: CodingKey, @unchecked Sendable {
+struct EntryKey<Key>: EntryCodingKey, @unchecked Sendable {
     private let key: Key
 
     static func of(_ key: Key) -> any CodingKey {

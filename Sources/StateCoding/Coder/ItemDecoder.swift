@@ -47,15 +47,18 @@ final class ItemDecoder: PathNode, Decoder {
         in node: PathNode
     ) throws -> T {
         let source = cursor.source
+        source.evolution?.enter(type, at: cursor.offset, under: key, in: node)
         var decoder = source.decoder(at: cursor.offset, under: key, in: node)
         decoder.willClose = true
         do {
             let result = try T(from: decoder)
             cursor.offset = decoder.end
+            source.evolution?.leave(hasRead: true)
             decoder.close(source)
             if isKnownUniquelyReferenced(&decoder) { source.keep(decoder) }
             return result
         } catch {
+            source.evolution?.leave(hasRead: false)
             decoder.close(source)
             throw decoder.unknownCase(error, of: type) ?? CodingFailure(error, path: decoder.path)
         }
@@ -109,6 +112,7 @@ final class ItemDecoder: PathNode, Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if !fields.isFound { try findFields() }
+        if let evolution = source.evolution { evolution.opened(at: start, unknown: unknownNames(to: type), in: self) }
         func make<C: ItemKeyedDecoding<Key>>(_ type: C.Type) -> KeyedDecodingContainer<Key> {
             KeyedDecodingContainer(C(decoder: self))
         }
@@ -183,23 +187,45 @@ final class ItemDecoder: PathNode, Decoder {
     }
 
     func requiredField(_ name: String) throws(CodingFailure) -> ItemCursor {
-        ItemCursor(source: source, offset: try requiredOffset(name))
+        guard let offset = offset(of: name) else { return try substitute(for: name) }
+        return ItemCursor(source: source, offset: offset)
     }
 
-    func requiredOffset(_ name: String) throws(CodingFailure) -> Int {
-        guard let offset = offset(of: name) else { throw missing(name) }
-        return offset
+    /// The decoder of a field that must be there.
+    func requiredNested(_ key: any CodingKey) throws(CodingFailure) -> ItemDecoder {
+        if let offset = offset(of: key.component) { return nested(at: offset, key) }
+        return ItemDecoder(try substitute(for: key.component), key: key, in: self)
     }
 
-    private func missing(_ name: String) -> CodingFailure {
-        failure(.missingKey, "missing the key \"\(name)\"")
+    /// What is read in place of a field that is missing.
+    @inline(never)
+    private func substitute(for name: String) throws(CodingFailure) -> ItemCursor {
+        guard let value = source.evolution?.value(of: name, in: self) else {
+            throw failure(.missingKey, "missing the key \"\(name)\"")
+        }
+        return ItemCursor(source: DecodingSource(value), offset: 0)
+    }
+
+    /// The keys of what is there that a type has no name for.
+    private func unknownNames<Key: CodingKey>(to type: Key.Type) -> Set<String> {
+        var names: Set<String> = []
+        for index in 0..<fields.count where key(index, as: type) == nil {
+            var cursor = ItemCursor(source: source, offset: fields.keyOffset(index))
+            let name = JSON.name(ofKey: cursor.value())
+            if !cursor.isNull { names.insert(name) }
+        }
+        return names
     }
 
     // The key is generic in the containers; by its name alone these can be specialised for each primitive.
 
     /// What a primitive field holds.
     func primitive<P: Primitive>(_ name: String) throws -> P {
-        try primitive(name, at: requiredOffset(name))
+        guard let offset = offset(of: name) else {
+            var cursor = try substitute(for: name)
+            return try P.read(&cursor, at: Place(node: self, key: DataKey.name(name)))
+        }
+        return try primitive(name, at: offset)
     }
 
     /// What a primitive field holds; a null is an absent value.

@@ -36,7 +36,7 @@ public struct StateDecoder: Sendable {
         }
     }
 
-    private func decode<T: Decodable>(_ type: T.Type, from source: DecodingSource) throws -> T {
+    func decode<T: Decodable>(_ type: T.Type, from source: DecodingSource) throws -> T {
         var cursor = ItemCursor(source: source, offset: 0)
         return try decodeItem(type, &cursor, under: nil, in: source.root(limits))
     }

@@ -1,8 +1,19 @@
 extension Value {
-    /// The value under a text key of a map.
+    /// The value under a text key of a map. Setting `nil` removes the key.
+    ///
+    /// Only a map has keys to set: setting one of any other value is a mistake, and ends the process.
     public subscript(key: String) -> Value? {
-        guard case .map(let map) = self else { return nil }
-        return map[.text(key)]
+        get {
+            guard case .map(let map) = self else { return nil }
+            return map[.text(key)]
+        }
+        set {
+            guard var map = takeMap() else {
+                preconditionFailure("expected a map to set \"\(key)\" in, got \(summary)")
+            }
+            map[.text(key)] = newValue
+            self = .map(map)
+        }
     }
 
     /// The element of an array; `nil` outside of it.
