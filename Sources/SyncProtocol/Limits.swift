@@ -14,6 +14,10 @@ public struct Limits: Hashable, Sendable {
     public var windowActionsMax = 1024
     /// The most sessions that a store remembers.
     public var sessionsMax = 1024
+    /// The most records that wait to be made durable; beyond, actions wait on their way.
+    public var uncommittedRecordsMax = 64
+    /// The most bytes of records that wait to be made durable; beyond, actions wait on their way.
+    public var uncommittedBytesMax = 16 << 20
     /// The most updates that a store keeps for replicas that missed some.
     public var ringUpdatesMax = 65_536
     /// The most bytes of patches that a store keeps for replicas that missed some.
@@ -53,6 +57,9 @@ public struct Limits: Hashable, Sendable {
 
     /// The standard limits.
     public init() {}
+
+    /// The most bytes of a patch that an update has room for.
+    package var patchBytesMax: Int { frameBytesMax - Self.topicBytesMax - 64 }
 
     /// The bytes of a chunk: also where the bound of a frame is the smaller one.
     package var chunkBytes: Int { max(1, min(chunkBytesMax, frameBytesMax - Self.topicBytesMax - 16)) }

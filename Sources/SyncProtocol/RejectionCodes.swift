@@ -13,9 +13,13 @@ extension Rejection.Code {
     public static let tooLarge = Self(rawValue: "too-large")
     /// Final: the state that the action leads to cannot be encoded, so nobody could follow it.
     public static let unencodable = Self(rawValue: "unencodable")
+    /// Final: the primary crashed twice in a row while it reduced the action, and does not try again.
+    public static let crashedReducer = Self(rawValue: "crashed-reducer")
 
     /// Transient: more sessions are active at once than the primary keeps.
     public static let overloaded = Self(rawValue: "overloaded")
+    /// Transient: the primary has no room to store actions; they wait until it has.
+    public static let storageFull = Self(rawValue: "storage-full")
     /// Transient: more joins are waiting than the primary queues.
     public static let busy = Self(rawValue: "busy")
 
@@ -35,11 +39,13 @@ extension Rejection.Code {
     public static let outcomeUnknown = Self(rawValue: "outcome-unknown")
     /// The sender stopped waiting before the action left the process: it has not been applied and will not be.
     public static let notSent = Self(rawValue: "not-sent")
+    /// The sender stopped waiting, and its session file keeps the action: whoever resumes it learns what becomes of it.
+    public static let kept = Self(rawValue: "kept")
     /// What the primary publishes does not fit the replica's types.
     public static let incompatible = Self(rawValue: "incompatible")
 
     /// Whether asking again later may succeed without any change.
-    public var isTransient: Bool { self == .overloaded || self == .busy }
+    public var isTransient: Bool { self == .overloaded || self == .storageFull || self == .busy }
 
     /// The most bytes of a code that a middleware may give.
     package static let bytesMax = 64
@@ -62,13 +68,13 @@ extension Rejection.Code {
 
     /// The codes that the protocol names.
     private static let named: Set<Self> = reserved.union([
-        .refused, .swallowed, .unknownAction, .undecodable, .tooLarge, .unencodable,
+        .refused, .swallowed, .unknownAction, .undecodable, .tooLarge, .unencodable, .crashedReducer,
     ])
 
     /// What a peer would not take for the outcome of its action.
     private static let reserved: Set<Self> = [
-        .overloaded, .busy, .unknownStore, .unsupportedVersion, .malformed, .unknownSession, .sessionDiverged,
-        .snapshotGone, .outcomeUnknown, .notSent, .incompatible, .stopped,
+        .overloaded, .storageFull, .busy, .unknownStore, .unsupportedVersion, .malformed, .unknownSession,
+        .sessionDiverged, .snapshotGone, .outcomeUnknown, .notSent, .kept, .incompatible, .stopped,
     ]
 }
 

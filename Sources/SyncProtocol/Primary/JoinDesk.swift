@@ -21,6 +21,8 @@ struct JoinDesk: Hashable, Sendable {
     /// Chunks that somebody asked for, each once however many asked.
     private(set) var chunks: OrderedSet<ChunkRequest> = []
     var shelf = SnapshotShelf()
+    /// Those for whom the journal is read.
+    var past = PastDesk()
 
     struct ChunkRequest: Hashable, Sendable {
         let lineage: Lineage
@@ -29,15 +31,15 @@ struct JoinDesk: Hashable, Sendable {
         var topic: Topic { .snapshot(lineage, revision, index: index) }
     }
 
-    var count: Int { waiting.count + awaitingSnapshot.count + snapshotReady.count }
-    var isEmpty: Bool { waiting.isEmpty && snapshotReady.isEmpty && chunks.isEmpty }
+    var count: Int { waiting.count + awaitingSnapshot.count + snapshotReady.count + past.count }
+    var isEmpty: Bool { waiting.isEmpty && snapshotReady.isEmpty && past.ready.isEmpty && chunks.isEmpty }
 
     mutating func enqueue(_ request: Request) { waiting.append(request) }
     mutating func enqueue(_ chunk: ChunkRequest) { chunks.append(chunk) }
 
     mutating func leave(_ request: Request) -> Bool {
         waiting.remove(request) != nil || awaitingSnapshot.remove(request) != nil
-            || snapshotReady.remove(request) != nil
+            || snapshotReady.remove(request) != nil || past.leave(request)
     }
 
     mutating func leave(_ chunk: ChunkRequest) { chunks.remove(chunk) }

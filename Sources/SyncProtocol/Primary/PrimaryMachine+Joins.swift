@@ -55,6 +55,9 @@ extension PrimaryMachine {
         answeredTopics.removeAll(keepingCapacity: true)
         var directives: [PrimaryDirective] = []
         var composed = 0
+        while composed < limits.composedPerTurnMax, let arrival = desk.past.next() {
+            directives += answer(arrival, at: now, time: time, composed: &composed)
+        }
         for _ in 0..<limits.joinsPerTurnMax where composed < limits.composedPerTurnMax {
             guard let (request, hasWaited) = desk.nextJoin() else { break }
             directives += answer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed)
@@ -100,6 +103,18 @@ extension PrimaryMachine {
             composed += catchUp.composed
             return welcome(request, offer: nil, catchUp: catchUp, time: time)
         }
+        if !hasWaited, let past = readPast(for: request) { return past }
+        return offer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed)
+    }
+
+    /// Lets a joiner start from a snapshot.
+    mutating func offer(
+        _ request: JoinDesk.Request,
+        hasWaited: Bool,
+        at now: Instant,
+        time: Timestamp,
+        composed: inout Int
+    ) -> [PrimaryDirective] {
         // Who has waited for a snapshot gets that one at any cost: the next might be outrun in the same way.
         let countMax = hasWaited ? limits.ringUpdatesMax : limits.catchUpComposedMax
         guard let snapshot = desk.shelf.newest, hasWaited || isRecent(snapshot), !wouldRewind(request, to: snapshot),
@@ -124,7 +139,7 @@ extension PrimaryMachine {
         return StoreSchema(lineage: lineage, fingerprint: fingerprint, actions: entries)
     }
 
-    private func welcome(
+    func welcome(
         _ request: JoinDesk.Request,
         offer: Welcome.Offer?,
         catchUp: CatchUp,
@@ -157,8 +172,12 @@ extension PrimaryMachine {
     }
 
     /// A position of this lineage that lies in what this primary, or one before it, has published.
-    private func isValid(_ position: Position) -> Bool {
-        position.lineage == lineage && position.epoch == epoch && position.revision <= head
+    ///
+    /// What an incarnation published beyond the start of the next one was lost with it: these revisions are others now.
+    func isValid(_ position: Position) -> Bool {
+        guard position.lineage == lineage else { return false }
+        guard let end = position.epoch == epoch ? head : epochs.end(of: position.epoch) else { return false }
+        return position.revision <= end
     }
 
     private func catchUp(from revision: Revision, countMax: Int) -> CatchUp? {

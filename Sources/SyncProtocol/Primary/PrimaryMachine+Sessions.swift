@@ -68,8 +68,9 @@ extension PrimaryMachine {
         return [answer] + receipts(of: id, from: session.log.start, through: session.durable)
     }
 
-    /// Where a session is opened now. Beyond the last record where sessions were forgotten that never wrote one.
-    private var opening: JournalSequence { max(sequence, sessions.horizon) }
+    /// Where a session is opened now: behind the last durable record, since another incarnation may be asked about it; beyond
+    /// that where sessions were forgotten that never wrote one.
+    private var opening: JournalSequence { max(durable, sessions.horizon) }
 
     /// Makes a session known, if it can be told from one that was forgotten.
     private mutating func open(_ frame: ActionsFrame) -> [PrimaryDirective] {
@@ -83,7 +84,8 @@ extension PrimaryMachine {
         return [.count(.sessionOpened)]
     }
 
-    private mutating func refuse(
+    /// Tells a session, at most once a turn, that its actions are not taken.
+    package mutating func refuse(
         _ id: SessionID,
         _ reason: Rejection,
         retryAfter: Duration? = nil

@@ -15,6 +15,8 @@ package struct PrimaryMachine: Hashable, Sendable {
     let fingerprint: UInt64
     let actionsEndpoint: String
     let actions: [StoreSchema.Entry]
+    /// Whether updates that are no longer kept in memory may be asked for.
+    let readsPast: Bool
 
     /// The last durable revision: where replicas may be.
     package private(set) var head: Revision
@@ -23,10 +25,14 @@ package struct PrimaryMachine: Hashable, Sendable {
     /// The last revision reduced; ahead of the head while records are not durable.
     package private(set) var reduced: Revision
     /// The last record handed out to be made durable.
-    private(set) var sequence = JournalSequence(0)
+    private var sequence: JournalSequence
+    /// The last durable record.
+    package private(set) var durable: JournalSequence
 
-    var sessions = SessionTable()
-    var ring = UpdateRing()
+    /// Where the incarnations before this one began.
+    let epochs: EpochTable
+    package internal(set) var sessions: SessionTable
+    var ring: UpdateRing
     var desk = JoinDesk()
     /// The open batch: which numbers it has settled so far.
     private var batch: [Record.SessionOutcomes] = []
@@ -38,28 +44,33 @@ package struct PrimaryMachine: Hashable, Sendable {
     /// Topics that were answered in this turn, however many subscribed to them.
     var answeredTopics: Set<Topic> = []
 
-    /// A store that begins a lineage.
+    /// A store that goes on from what is known of it.
     package init(
         store: StoreName,
-        lineage: Lineage,
-        epoch: Epoch,
-        summary: Summary,
+        history: History,
         fingerprint: UInt64,
         actions: [StoreSchema.Entry],
         actionsEndpoint: String,
+        readsPast: Bool = false,
         limits: Limits,
         now: Instant
     ) {
         self.store = store
-        self.lineage = lineage
-        self.epoch = epoch
+        lineage = history.lineage
+        epoch = history.epoch
+        epochs = history.epochs
         self.limits = limits
         self.fingerprint = fingerprint
         self.actions = actions
         self.actionsEndpoint = actionsEndpoint
-        self.summary = summary
-        head = Revision(0)
-        reduced = Revision(0)
+        self.readsPast = readsPast
+        summary = history.summary
+        head = history.head
+        reduced = history.head
+        sequence = history.sequence
+        durable = history.sequence
+        sessions = history.sessions
+        ring = history.ring
         heartbeatDue = now
     }
 
@@ -80,13 +91,13 @@ package struct PrimaryMachine: Hashable, Sendable {
                 number == entry.expected,
                 "session \(session) expects \(entry.expected), \(number) was resolved"
             )
-            entry.taken = number
-            entry.log.append(outcome, countMax: limits.windowActionsMax)
+            entry.append(outcome, countMax: limits.windowActionsMax)
         }
         if let last = batch.last, last.session == session, last.last.next == number {
-            batch[batch.count - 1] = Record.SessionOutcomes(session: session, first: last.first, last: number)
+            batch[batch.count - 1].last = number
         } else {
-            batch.append(Record.SessionOutcomes(session: session, first: number, last: number))
+            let opened = sessions[session]?.opened ?? sequence
+            batch.append(Record.SessionOutcomes(session: session, opened: opened, first: number, last: number))
         }
         return outcome
     }
@@ -116,10 +127,31 @@ package struct PrimaryMachine: Hashable, Sendable {
             reduced > from
             ? Update(lineage: lineage, epoch: epoch, from: from, to: reduced, patch: patch) : nil
         sequence = sequence.next
-        let record = Record(sequence: sequence, update: update, summary: summary, outcomes: batch)
+        let record = Record(
+            sequence: sequence,
+            from: from,
+            to: reduced,
+            update: update,
+            summary: summary,
+            outcomes: batch,
+            forgotten: sessions.takeForgotten()
+        )
         batch = []
         uncommitted.append(record)
         return [.commit(record)]
+    }
+
+    /// Whether more may be reduced before the journal has caught up.
+    package var hasRoom: Bool { uncommitted.count < limits.uncommittedRecordsMax }
+
+    /// None of the records that were handed out was made durable, and none will be: it is as if their actions had never
+    /// come. The open batch must have been closed.
+    package mutating func rollBack() {
+        precondition(!hasOpenBatch, "a batch is open")
+        uncommitted = []
+        sessions.rewind()
+        reduced = head
+        sequence = durable
     }
 
     /// The records up to `sequence` are durable: now, and not before, they may be seen.
@@ -127,6 +159,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         var directives: [PrimaryDirective] = []
         while let record = uncommitted.first, record.sequence <= sequence {
             uncommitted.removeFirst()
+            durable = record.sequence
             if let update = record.update {
                 head = update.to
                 summary = record.summary

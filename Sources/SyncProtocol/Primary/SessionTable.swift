@@ -1,9 +1,11 @@
+package import StateCoding
+
 /// What a store knows of its senders: for each session how far it is, and what became of its last actions.
 ///
 /// Bounded: to admit one more session the one that was idle longest is forgotten. A forgotten session must never be
 /// taken for a new one, or its resent actions would be applied twice; so the table remembers one number for all that it
 /// forgot, the horizon: a session that it does not have is new only if it was opened at or behind it.
-struct SessionTable: Hashable, Sendable {
+package struct SessionTable: Hashable, Sendable {
     /// One sender's place.
     struct Session: Hashable, Sendable {
         /// The journal sequence at which it was opened.
@@ -26,6 +28,18 @@ struct SessionTable: Hashable, Sendable {
 
         /// The number that has to come next.
         var expected: ActionNumber { taken.next }
+
+        /// Notes the outcome of the next number.
+        mutating func append(_ outcome: Outcome, countMax: Int) {
+            taken = taken.next
+            log.append(outcome, countMax: countMax)
+        }
+
+        /// Forgets all that was not made durable.
+        mutating func rewind() {
+            log.rewind(to: durable.next)
+            taken = durable
+        }
     }
 
     private var sessions: [SessionID: Session] = [:]
@@ -34,6 +48,18 @@ struct SessionTable: Hashable, Sendable {
     private var uses: UInt64 = 0
     /// Sessions opened below it may have been known once.
     private(set) var horizon = JournalSequence(0)
+    /// Those forgotten since a record last said so.
+    private var forgotten: [SessionID] = []
+
+    /// A table that knows nobody.
+    init() {}
+
+    /// What another table knew; the session that was idle longest first.
+    init(horizon: JournalSequence, own: Session, sessions: [(id: SessionID, session: Session)]) {
+        self.horizon = horizon
+        self.own = own
+        for (id, session) in sessions { insert(id, session) }
+    }
 
     subscript(id: SessionID) -> Session? { id == .primary ? own : sessions[id] }
 
@@ -53,12 +79,74 @@ struct SessionTable: Hashable, Sendable {
         while sessions.count >= countMax {
             let idle = sessions.lazy.filter { $0.value.taken == $0.value.durable }
             guard let longest = idle.min(by: { $0.value.used < $1.value.used }) else { return false }
-            horizon = max(horizon, longest.value.opened.next)
-            sessions[longest.key] = nil
+            forget(longest.key)
+            forgotten.append(longest.key)
         }
+        insert(id, session)
+        return true
+    }
+
+    private mutating func insert(_ id: SessionID, _ session: Session) {
         uses += 1
         sessions[id] = session
         sessions[id]?.used = uses
-        return true
+    }
+
+    /// Those forgotten since this was called last.
+    mutating func takeForgotten() -> [SessionID] {
+        defer { forgotten = [] }
+        return forgotten
+    }
+
+    /// The sessions of senders, the one that was idle longest first.
+    var byUse: [(id: SessionID, session: Session)] {
+        sessions.sorted { $0.value.used < $1.value.used }.map { (id: $0.key, session: $0.value) }
+    }
+
+    // MARK: History
+
+    private mutating func forget(_ id: SessionID) {
+        guard let session = sessions.removeValue(forKey: id) else { return }
+        horizon = max(horizon, session.opened.next)
+    }
+
+    /// Forgets all that was not made durable: it is as if it had never come. Sessions that made room for others stay
+    /// forgotten, which is as well: they are told that they are not known.
+    mutating func rewind() {
+        own.rewind()
+        for index in sessions.values.indices { sessions.values[index].rewind() }
+    }
+
+    /// Follows what a record says became of actions.
+    ///
+    /// - Parameter countMax: how many outcomes a session remembers.
+    package mutating func replay(_ record: BatchRecord, countMax: Int) throws(CodingFailure) {
+        for id in record.forgotten { forget(id) }
+        var revision = record.from
+        for run in record.runs {
+            if self[run.session] == nil {
+                insert(run.session, Session(opened: run.opened, base: run.first))
+            }
+            guard let expected = self[run.session]?.expected, expected == run.first else {
+                throw CodingFailure(
+                    .malformed,
+                    "session \(run.session) should go on with number \(self[run.session]?.expected ?? run.first), the record has \(run.first)"
+                )
+            }
+            update(run.session) { session in
+                for entry in run.entries {
+                    if entry.rejection == nil { revision = revision.next }
+                    session.append(entry.rejection.map(Outcome.rejected) ?? .applied(revision), countMax: countMax)
+                }
+                session.durable = session.taken
+            }
+        }
+        // A change without actions, such as a migration, is one revision, too.
+        guard revision == record.to || record.runs.isEmpty else {
+            throw CodingFailure(
+                .malformed,
+                "the record ends at revision \(record.to), its actions lead to \(revision)"
+            )
+        }
     }
 }

@@ -23,6 +23,8 @@ struct Outbox: Hashable, Sendable {
     private(set) var cursor = ActionNumber(1)
     /// How many in `numbered` have their receipt, and wait for one before them.
     private var settledCount = 0
+    /// The oldest number whose receipt could be needed again; `nil` if only those are that are missing.
+    private var needed: ActionNumber?
 
     var isEmpty: Bool { numbered.isEmpty && queued.isEmpty }
     /// Actions without a receipt.
@@ -30,7 +32,38 @@ struct Outbox: Hashable, Sendable {
     /// The oldest number without a receipt, or the next to be given.
     var first: ActionNumber { numbered.first?.number ?? next }
 
+    init() {}
+
+    /// What was left of a session when its sender ended.
+    ///
+    /// Nobody knows how much of it has left, so all of it may have, in the order in which it was taken.
+    init(resuming saved: SavedSession) {
+        let standing = saved.standing
+        next = standing.first
+        cursor = next
+        needed = next
+        for action in saved.actions {
+            if let outcome = action.outcome {
+                // Settled before the others: it keeps its place among them.
+                guard let sent = outcome.sent, sent.session == standing.session, sent.number >= standing.first else {
+                    continue
+                }
+                precondition(sent.number == next, "number \(sent.number) stands where \(next) should")
+            } else if standing.link == nil {
+                queued.append(Queued(ticket: action.ticket, bytes: action.bytes))
+                continue
+            }
+            let isSettled = action.outcome != nil
+            numbered.append(Numbered(number: next, ticket: action.ticket, bytes: action.bytes, isSettled: isSettled))
+            settledCount += isSettled ? 1 : 0
+            next = next.next
+        }
+    }
+
     mutating func append(_ action: Queued) { queued.append(action) }
+
+    /// Receipts of lower numbers are not needed again.
+    mutating func noted(before number: ActionNumber) { needed = number }
 
     /// Takes back an action that never left.
     mutating func withdraw(_ ticket: Ticket) -> Bool {
@@ -49,7 +82,8 @@ struct Outbox: Hashable, Sendable {
 
     /// The actions to push next, from the cursor on.
     func actions(countMax: Int, bytesMax: Int) -> [[UInt8]] {
-        let window = countMax - cursor.distance(beyond: first)
+        // The primary remembers no more outcomes than the window has numbers.
+        let window = countMax - cursor.distance(beyond: min(first, needed ?? first))
         var bytesLeft = bytesMax
         var actions: [[UInt8]] = []
         func take(_ bytes: [UInt8]) -> Bool {

@@ -43,6 +43,8 @@ package enum SenderEvent: Hashable, Sendable {
     case rewound
     case framePushed(actions: Int)
     case lineageChanged
+    /// The primary came back without outcomes that it had made known.
+    case outcomesLost
     case refused(Rejection.Code)
 }
 

@@ -12,7 +12,7 @@ extension SenderMachine {
         switch frame {
         case .watermark(let watermark): return received(watermark, at: now, using: &generator)
         case .receipts(let receipts): return received(receipts, at: now, using: &generator)
-        case .expected(let expected): return received(expected)
+        case .expected(let expected): return received(expected, at: now, using: &generator)
         case .refusal(let refusal): return received(refusal, at: now, using: &generator)
         default: return []
         }
@@ -31,8 +31,11 @@ extension SenderMachine {
             // numbers new actions would be taken for old ones, or wait for numbers that were given up.
             return giveUpSession(.otherLineage, using: &generator) + askAgain(at: now, using: &generator)
         }
+        if let link, link.hasLost(watermark, before: outbox.first) {
+            return sendLost(at: now, using: &generator)
+        }
         var directives: [SenderDirective] = []
-        if link?.watermark.endpoint != watermark.endpoint { directives.append(.connect(watermark.endpoint)) }
+        if link?.watermark?.endpoint != watermark.endpoint { directives.append(.connect(watermark.endpoint)) }
         if let link, link.lineage == watermark.lineage, watermark.number != nil || !outbox.numbered.isEmpty {
             guard watermark.windowActionsMax > 0, outbox.fits(bytesMax: roomForActions(in: watermark)) else {
                 return giveUpSession(.limitsLowered, using: &generator) + askAgain(at: now, using: &generator)
@@ -48,6 +51,18 @@ extension SenderMachine {
         directives += oversize.map { .settle($0.ticket, nil, .rejected(.tooLarge($0.bytes.count, bytesMax: bytesMax))) }
         awaitReceipts(at: now, using: &generator)
         return directives + changed(to: .open)
+    }
+
+    /// The primary expects a number that is settled here: it has none of those that are not. They leave again, under the
+    /// numbers of another session.
+    private mutating func sendLost(
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        outbox.requeueNumbered()
+        session = SessionID(using: &generator)
+        link = nil
+        return [.count(.outcomesLost)] + askAgain(at: now, using: &generator)
     }
 
     /// A session that this primary does not have. In another history nobody can tell any more what became of what was
@@ -85,13 +100,20 @@ extension SenderMachine {
         guard !directives.isEmpty else { return [] }
         backoff.reset()
         self.link?.rewoundTo = nil
+        self.link?.settledBy = max(link.settledBy, receipts.epoch)
         if case .open = phase { awaitReceipts(at: now, using: &generator) }
         return directives
     }
 
     /// Something was lost on the way: push again from there, once.
-    private mutating func received(_ expected: Expected) -> [SenderDirective] {
-        guard case .open = phase, let link, expected.lineage == link.lineage, link.rewoundTo != expected.number,
+    private mutating func received(
+        _ expected: Expected,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        guard case .open = phase, let link, expected.lineage == link.lineage else { return [] }
+        if link.hasLostAll, expected.number < outbox.first { return sendLost(at: now, using: &generator) }
+        guard link.rewoundTo != expected.number,
             expected.number >= outbox.first, expected.number < outbox.cursor
         else { return [] }
         self.link?.rewoundTo = expected.number
@@ -138,13 +160,14 @@ extension SenderMachine {
         return refuse(reason, until: now.advanced(by: backoff.next(using: &generator)), using: &generator)
     }
 
-    /// Nothing can be sent: what never left fails with the reason, what left is unknown.
+    /// Nothing can be sent: what never left fails with the reason unless it can wait, what left is unknown.
     private mutating func refuse(
         _ reason: Rejection,
         until: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        let unsent = outbox.removeQueued { _ in true }.map { SenderDirective.settle($0.ticket, nil, .rejected(reason)) }
+        let failing = isSaved ? [] : outbox.removeQueued { _ in true }
+        let unsent = failing.map { SenderDirective.settle($0.ticket, nil, .rejected(reason)) }
         let directives = giveUpSession(reason, using: &generator)
         phase = .refused(reason, until: until)
         return directives + unsent + changed(to: .refused(reason))
@@ -172,6 +195,21 @@ extension SenderMachine {
             )
             return .settle(action.ticket, sent(action.number), .rejected(reason))
         }
+    }
+}
+
+extension SenderMachine.Link {
+    /// Whether an incarnation of the primary came back without outcomes that the one before it made known, as it may after
+    /// a crash when it does not wait for the disk.
+    fileprivate func hasLost(_ watermark: Watermark, before first: ActionNumber) -> Bool {
+        guard let number = watermark.number, watermark.lineage == lineage else { return false }
+        return watermark.epoch > settledBy && number.next < first
+    }
+
+    /// Whether it does not know the session any more, and may have forgotten it instead: it refuses that.
+    fileprivate var hasLostAll: Bool {
+        guard let watermark else { return false }
+        return watermark.number == nil && watermark.epoch > settledBy && settledBy > Epoch(0)
     }
 }
 

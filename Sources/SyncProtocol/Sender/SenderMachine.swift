@@ -23,11 +23,14 @@ package struct SenderMachine: Hashable, Sendable {
         let lineage: Lineage
         let opened: JournalSequence
         let base: ActionNumber
-        var watermark: Watermark
+        /// `nil` until this process has heard it.
+        var watermark: Watermark?
         /// How many frames have left since nothing was outstanding.
         var framesOutstanding = 0
         /// The last `expected` that was followed; it is not followed again before there is a receipt.
         var rewoundTo: ActionNumber?
+        /// The last incarnation of the primary that settled something.
+        var settledBy = Epoch(0)
     }
 
     /// Changes only when numbers of the old one had to be given up.
@@ -41,6 +44,8 @@ package struct SenderMachine: Hashable, Sendable {
     var link: Link?
     var outbox = Outbox()
     var backoff: Backoff
+    /// Whether actions outlive the process, so that none is given up for a reason that may pass.
+    let isSaved: Bool
     package private(set) var status = SenderStatus.connecting
 
     package init(session: SessionID, limits: Limits, now: Instant) {
@@ -48,6 +53,7 @@ package struct SenderMachine: Hashable, Sendable {
         self.limits = limits
         phase = .asking(deadline: now)
         backoff = Backoff(limits)
+        isSaved = false
     }
 
     var topic: Topic { .receipts(session) }
@@ -65,7 +71,7 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// Takes an action, encoded. It is settled later, or at once if it cannot be sent at all.
     package mutating func enqueue(_ bytes: [UInt8], as ticket: Ticket) -> [SenderDirective] {
-        if case .refused(let reason, _) = phase { return [.settle(ticket, nil, .rejected(reason))] }
+        if case .refused(let reason, _) = phase, !isSaved { return [.settle(ticket, nil, .rejected(reason))] }
         guard bytes.count <= actionBytesMax else {
             return [.settle(ticket, nil, .rejected(.tooLarge(bytes.count, bytesMax: actionBytesMax)))]
         }
@@ -83,10 +89,10 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// The frame to push next, if there is one and the window allows it.
     package var nextFrame: ActionsFrame? {
-        guard case .open = phase, let link else { return nil }
+        guard case .open = phase, let link, let watermark = link.watermark else { return nil }
         let actions = outbox.actions(
-            countMax: min(link.watermark.windowActionsMax, limits.windowActionsMax),
-            bytesMax: roomForActions(in: link.watermark)
+            countMax: min(watermark.windowActionsMax, limits.windowActionsMax),
+            bytesMax: roomForActions(in: watermark)
         )
         guard !actions.isEmpty else { return nil }
         return ActionsFrame(

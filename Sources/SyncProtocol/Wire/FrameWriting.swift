@@ -38,16 +38,6 @@ extension CBORWriter {
         array(count: count + 1)
         unsigned(kind.rawValue)
     }
-
-    fileprivate mutating func write(_ lineage: Lineage) { bytes(Hexadecimal.bigEndian(lineage.bits)) }
-    fileprivate mutating func write(_ quantity: some Quantity) { unsigned(quantity.rawValue) }
-    fileprivate mutating func write(count: Int) { unsigned(UInt64(count)) }
-    fileprivate mutating func write(_ duration: Duration) { unsigned(UInt64(max(0, duration.milliseconds))) }
-    fileprivate mutating func write(_ time: Timestamp) { integer(time.milliseconds) }
-    fileprivate mutating func write(_ rejection: Rejection) {
-        text(rejection.code.rawValue)
-        text(rejection.message)
-    }
 }
 
 extension Update {
@@ -117,15 +107,7 @@ extension Receipts {
         writer.write(lineage)
         writer.write(epoch)
         writer.write(first)
-        writer.array(count: outcomes.count)
-        for outcome in outcomes {
-            switch outcome {
-            case .applied(let revision): writer.write(revision)
-            case .rejected(let rejection):
-                writer.array(count: 2)
-                writer.write(rejection)
-            }
-        }
+        writer.write(outcomes)
     }
 }
 
@@ -163,7 +145,7 @@ extension ActionsFrame {
     fileprivate func write(to writer: inout CBORWriter) {
         writer.begin(.actions, count: 6)
         writer.write(lineage)
-        writer.bytes(Hexadecimal.bigEndian(session.high) + Hexadecimal.bigEndian(session.low))
+        writer.write(session)
         writer.write(opened)
         writer.write(base)
         writer.write(first)

@@ -63,6 +63,9 @@ extension Cluster {
             case nil: violations.append("\(action) was forgotten")
             }
         }
+        for action in Set(primaries.flatMap(\.applied.values)) where action.sender == sender.all.first?.sender {
+            if action.serial >= sender.serial { violations.append("\(action) was applied, and is not known any more") }
+        }
         return violations
     }
 

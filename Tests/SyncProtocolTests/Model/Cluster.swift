@@ -18,13 +18,19 @@ struct Cluster {
     /// What primaries counted.
     private(set) var events: Set<PrimaryEvent> = []
 
-    init(seed: UInt64, replicas replicaCount: Int = 3, senders senderCount: Int = 3, limits: Limits) throws {
+    init(
+        seed: UInt64,
+        replicas replicaCount: Int = 3,
+        senders senderCount: Int = 3,
+        sendersAreSaved: Bool = false,
+        limits: Limits
+    ) throws {
         var generator = SeededGenerator(seed: seed)
         self.limits = limits
         primary = Self.primary(limits, at: .origin, using: &generator)
         replicas = (0..<replicaCount).map { _ in ModelReplica(limits: limits, seed: generator.next(), at: .origin) }
         senders = (0..<senderCount).map {
-            ModelSender(index: $0, limits: limits, seed: generator.next(), at: .origin)
+            ModelSender(index: $0, limits: limits, isSaved: sendersAreSaved, seed: generator.next(), at: .origin)
         }
         self.generator = generator
         for index in replicas.indices { try replicas[index].start(at: now) }
@@ -39,9 +45,11 @@ struct Cluster {
         ModelPrimary(
             PrimaryMachine(
                 store: Fixture.store(),
-                lineage: Lineage(using: &generator),
-                epoch: Epoch(1),
-                summary: ModelPrimary.summary(of: .map([:])),
+                history: History(
+                    lineage: Lineage(using: &generator),
+                    epoch: Epoch(1),
+                    summary: ModelPrimary.summary(of: .map([:]))
+                ),
                 fingerprint: 0,
                 actions: [],
                 actionsEndpoint: Fixture.endpoint,
@@ -76,7 +84,18 @@ struct Cluster {
         case 14: senders[sender].flush(at: now)
         default: if generator.oneIn(2) { try fail(replica: replica, sender: sender, restarts: restarts) }
         }
+        if senders[sender].disk != nil { try keep(sender) }
         try tick()
+    }
+
+    /// The disk of a sender is slow, and now and then the sender ends. What it pushed may still arrive.
+    private mutating func keep(_ sender: Int) throws {
+        if generator.oneIn(3), isRunning(senders[sender].stoppedUntil) {
+            try senders[sender].write(1 + generator.below(3))
+        }
+        guard generator.oneIn(60) else { return }
+        if generator.oneIn(2) { senders[sender].pushed = [] }
+        try dropped(try senders[sender].resume(at: now))
     }
 
     private mutating func fail(replica: Int, sender: Int, restarts: Bool) throws {
@@ -195,6 +214,7 @@ struct Cluster {
             for index in senders.indices {
                 while senders[index].link.hasRequests { try requests(ofSender: index) }
                 senders[index].flush(at: now)
+                try senders[index].write(.max)
                 while !senders[index].pushed.isEmpty { try takePushed(index) }
             }
             endTurn()
@@ -214,7 +234,9 @@ struct Cluster {
 
     private var isAtRest: Bool {
         primary.isQuiet
-            && senders.allSatisfy { $0.machine.pendingCount == 0 && $0.pushed.isEmpty && $0.link.wanted.count == 1 }
+            && senders.allSatisfy {
+                $0.machine.pendingCount == 0 && $0.isWritten && $0.pushed.isEmpty && $0.link.wanted.count == 1
+            }
             && replicas.allSatisfy { $0.status == .live && $0.machine.position?.revision == primary.machine.head }
     }
 }

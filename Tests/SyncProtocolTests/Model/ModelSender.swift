@@ -1,3 +1,4 @@
+import StateCore
 import SyncProtocol
 
 /// A sender and what became of each of its actions. It notes what must not happen.
@@ -15,14 +16,23 @@ struct ModelSender {
     private let index: Int
     private(set) var serial = 0
     private var generator: SeededGenerator
+    /// What outlives it, if anything does.
+    private(set) var disk: ModelDisk?
     var stoppedUntil = Instant.origin
 
     static let pushedMax = 6
 
-    init(index: Int, limits: Limits, seed: UInt64, at now: Instant) {
+    init(index: Int, limits: Limits, isSaved: Bool, seed: UInt64, at now: Instant) {
         self.index = index
         generator = SeededGenerator(seed: seed)
-        machine = SenderMachine(session: SessionID(using: &generator), limits: limits, now: now)
+        let session = SessionID(using: &generator)
+        guard isSaved else {
+            machine = SenderMachine(session: session, limits: limits, now: now)
+            return
+        }
+        let disk = ModelDisk(SavedSession(store: Fixture.store(), session: session))
+        machine = SenderMachine(resuming: disk.session, limits: limits, now: now)
+        self.disk = disk
     }
 
     var all: [ModelAction] { (0..<serial).map { ModelAction(sender: index, serial: $0) } }
@@ -33,14 +43,18 @@ struct ModelSender {
     mutating func submit() {
         let action = ModelAction(sender: index, serial: serial)
         serial += 1
+        guard disk == nil else {
+            if let ticket = disk?.take(action) { actions[ticket] = action }
+            return
+        }
         let ticket = Ticket(rawValue: UInt64(serial))
         actions[ticket] = action
         perform(machine.enqueue(action.bytes, as: ticket))
     }
 
-    /// Withdraws the newest action that is not settled.
+    /// Withdraws the newest action that is not settled; what is kept cannot be.
     mutating func withdraw() {
-        guard
+        guard disk == nil,
             let (ticket, action) = actions.filter({ settlements[$0.value] == nil && !notSent.contains($0.value) })
                 .max(by: { $0.key < $1.key })
         else { return }
@@ -54,10 +68,40 @@ struct ModelSender {
     }
 
     mutating func flush(at now: Instant) {
+        disk?.saver.handIn(machine.standing).map { disk?.unwritten.append($0) }
+        guard disk?.saver.mayPush ?? true else { return }
         while pushed.count < Self.pushedMax, let frame = machine.nextFrame {
             pushed.append(Message.encode(.actions(frame), to: Address(Fixture.store(), .actions)))
             perform(machine.pushed(frame, at: now, using: &generator))
         }
+    }
+
+    /// Some of what was handed in comes to the disk.
+    mutating func write(_ count: Int) throws {
+        guard let (arrived, standing) = try disk?.write(count) else { return }
+        for action in arrived { perform(machine.enqueue(action.bytes, as: action.ticket)) }
+        if let standing { machine.noted(standing) }
+    }
+
+    /// Whether all of it is there.
+    var isWritten: Bool { disk?.unwritten.isEmpty ?? true }
+
+    /// Ends without a word. Another goes on with what is on the disk, and takes its input again from there.
+    ///
+    /// - Returns: what it had subscribed to.
+    mutating func resume(at now: Instant) throws -> Set<[UInt8]> {
+        guard let session = disk?.session else { return [] }
+        let session2 = try SavedSession(decoding: session.encoded)
+        if session2 != session { violations.append("read as \(session2), written as \(session)") }
+        disk = ModelDisk(session)
+        let filter = link.reconnect()
+        link = Link()
+        serial = Int(session.mark.position)
+        actions = [:]
+        for saved in session.actions { actions[saved.ticket] = try ModelAction(decoding: saved.bytes) }
+        machine = SenderMachine(resuming: session, limits: machine.limits, now: now)
+        start(at: now)
+        return filter
     }
 
     private mutating func perform(_ directives: [SenderDirective]) {
@@ -65,7 +109,9 @@ struct ModelSender {
             switch directive {
             case .subscribe(let topic): link.subscribe(Address(Fixture.store(), topic).bytes)
             case .unsubscribe(let topic): link.unsubscribe(Address(Fixture.store(), topic).bytes)
-            case .settle(let ticket, _, let settlement): settle(ticket, settlement)
+            case .settle(let ticket, let sent, let settlement):
+                disk?.saver.settle(ticket, sent, settlement)
+                settle(ticket, settlement)
             case .count(let event): events.insert(event)
             case .connect, .status: break
             }
@@ -74,8 +120,22 @@ struct ModelSender {
 
     private mutating func settle(_ ticket: Ticket, _ settlement: Settlement) {
         guard let action = actions[ticket] else { return violations.append("\(ticket) was never given") }
-        if let old = settlements[action] { violations.append("\(action) is settled twice: \(old), \(settlement)") }
+        if let old = settlements[action], old != settlement {
+            // One that ends before it kept an outcome asks for it again; where nobody knows any more, what it knew holds.
+            guard disk != nil, old.isUnknown || settlement.isUnknown else {
+                return violations.append("\(action) is settled twice: \(old), \(settlement)")
+            }
+            if settlement.isUnknown { return }
+        } else if settlements[action] != nil, disk == nil {
+            violations.append("\(action) is settled twice: \(settlement)")
+        }
         if notSent.contains(action) { violations.append("\(action) was withdrawn before it left: \(settlement)") }
         settlements[action] = settlement
+    }
+}
+
+extension Settlement {
+    fileprivate var isUnknown: Bool {
+        if case .rejected(let rejection) = self { rejection.code == .outcomeUnknown } else { false }
     }
 }

@@ -23,9 +23,10 @@ import Testing
         steps: Int = 1200,
         restarts: Bool,
         mayForgetSessions: Bool = false,
+        sendersAreSaved: Bool = false,
         limits: Limits = limits
     ) throws {
-        var cluster = try Cluster(seed: seed, limits: limits)
+        var cluster = try Cluster(seed: seed, sendersAreSaved: sendersAreSaved, limits: limits)
         for _ in 0..<steps { try cluster.step(restarts: restarts) }
         let isAtRest = try cluster.settle()
         #expect(isAtRest, "seed \(seed) does not come to rest")
@@ -70,5 +71,22 @@ import Testing
         var limits = Self.limits
         limits.sessionsMax = 2
         try run(seed, restarts: true, mayForgetSessions: true, limits: limits)
+    }
+
+    @Test(arguments: 3000..<3150)
+    func `with senders that end and are resumed every action ends once, as it was told`(seed: UInt64) throws {
+        try run(seed, restarts: false, sendersAreSaved: true)
+    }
+
+    @Test(arguments: 4000..<4150)
+    func `with both primaries and senders that end no action is applied twice`(seed: UInt64) throws {
+        try run(seed, restarts: true, sendersAreSaved: true)
+    }
+
+    @Test(arguments: 5000..<5100)
+    func `with fewer sessions than resumed senders no action is applied twice`(seed: UInt64) throws {
+        var limits = Self.limits
+        limits.sessionsMax = 2
+        try run(seed, restarts: true, mayForgetSessions: true, sendersAreSaved: true, limits: limits)
     }
 }

@@ -12,15 +12,18 @@ struct PrimaryBench {
     var verdicts: [UInt64: Verdict] = [:]
     var now = Instant.origin
 
-    init(_ limits: Limits = Limits()) {
+    init(_ limits: Limits = Limits(), readsPast: Bool = false) {
         machine = PrimaryMachine(
             store: Fixture.store(),
-            lineage: Fixture.lineage,
-            epoch: Fixture.epoch,
-            summary: Summary(digest: 7, bytes: 1 << 20),
+            history: History(
+                lineage: Fixture.lineage,
+                epoch: Fixture.epoch,
+                summary: Summary(digest: 7, bytes: 1 << 20)
+            ),
             fingerprint: 99,
             actions: [StoreSchema.Entry(name: "add", example: nil)],
             actionsEndpoint: Fixture.endpoint,
+            readsPast: readsPast,
             limits: limits,
             now: .origin
         )
@@ -92,6 +95,7 @@ struct PrimaryBench {
     }
 
     /// Asks to join and ends the turn.
+    @discardableResult
     mutating func join(_ nonce: UInt64 = 1, from position: Position? = nil) -> [PrimaryDirective] {
         machine.subscribed(to: Self.join(nonce, position)) + serve()
     }

@@ -17,6 +17,13 @@ struct SenderBench {
         note(machine.start(at: now, using: &generator))
     }
 
+    /// One that goes on with what another kept.
+    init(resuming saved: SavedSession, _ limits: Limits = Limits()) {
+        machine = SenderMachine(resuming: saved, limits: limits, now: .origin)
+        tickets = saved.last.rawValue
+        note(machine.start(at: now, using: &generator))
+    }
+
     /// One whose session is open and new to the primary.
     static func open(_ limits: Limits = Limits()) -> SenderBench {
         var bench = SenderBench(limits)
@@ -74,6 +81,7 @@ struct SenderBench {
     mutating func watermark(
         _ number: UInt64?,
         lineage: Lineage = Fixture.lineage,
+        epoch: Epoch = Fixture.epoch,
         opened: UInt64 = 0,
         endpoint: String = Fixture.endpoint,
         window: Int = 1024,
@@ -84,7 +92,7 @@ struct SenderBench {
             .watermark(
                 Watermark(
                     lineage: lineage,
-                    epoch: Fixture.epoch,
+                    epoch: epoch,
                     number: number.map { ActionNumber($0) },
                     opened: JournalSequence(opened),
                     windowActionsMax: window,

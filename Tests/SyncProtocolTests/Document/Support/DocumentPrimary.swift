@@ -26,9 +26,7 @@ struct DocumentPrimary {
         state = try JSON.value(parsing: #"{"step": 1, "counter": 0}"#)
         machine = PrimaryMachine(
             store: store,
-            lineage: Self.lineage,
-            epoch: Epoch(1),
-            summary: Summary(of: state),
+            history: History(lineage: Self.lineage, epoch: Epoch(1), summary: Summary(of: state)),
             fingerprint: 6_425_107_239_870_014_923,
             actions: [],
             actionsEndpoint: "tcp://127.0.0.1:7101",
@@ -116,7 +114,7 @@ struct DocumentPrimary {
                     at: .origin
                 )
             case .commit(let record): perform(machine.committed(through: record.sequence, at: .origin))
-            case .durable, .count: break
+            case .durable, .count, .readPast: break
             }
         }
     }

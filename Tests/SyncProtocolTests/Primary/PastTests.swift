@@ -1,0 +1,72 @@
+import StateCore
+import SyncProtocol
+import Testing
+
+/// Joiners who have been away for longer than updates are kept in memory.
+@Suite struct `A joiner from long ago` {
+    private static let position = Fixture.position(2)
+    private static let topic = PrimaryBench.join(1, position)
+
+    /// One that keeps four updates in memory and has ten.
+    private static func bench() -> PrimaryBench {
+        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 }, readsPast: true)
+        bench.advance(by: 10)
+        return bench
+    }
+
+    private static func updates(_ revisions: ClosedRange<UInt64>) -> [Update] {
+        revisions.map { revision in
+            Update(
+                lineage: Fixture.lineage,
+                epoch: Fixture.epoch,
+                from: Revision(revision - 1),
+                to: Revision(revision),
+                patch: Fixture.patch(to: revision)
+            )
+        }
+    }
+
+    @Test func `gets what it missed from the journal, and what has come since`() throws {
+        var bench = Self.bench()
+        let directives = bench.join(from: Self.position)
+        #expect(
+            directives == [.readPast(after: Revision(2), through: Revision(6), bytesMax: 1 << 20)],
+            "\(directives)"
+        )
+        #expect(bench.machine.joinsWaitingCount == 1)
+        bench.advance(by: 1)
+        bench.machine.pastRead(Self.updates(3...7), after: Revision(2))
+        #expect(bench.machine.hasRequests)
+        let answer = bench.serve()
+        #expect(try #require(answer.welcome(on: Self.topic)).offer == nil)
+        #expect(answer.updates(on: Self.topic).map(\.to.rawValue) == Array(3...11))
+        #expect(bench.machine.joinsWaitingCount == 0)
+    }
+
+    @Test(arguments: [nil, [], updates(3...5)])
+    func `starts from a snapshot if that does not reach`(past: [Update]?) {
+        var bench = Self.bench()
+        bench.join(from: Self.position)
+        bench.machine.pastRead(past, after: Revision(2))
+        #expect(bench.serve().snapshotsOrdered == 1)
+    }
+
+    @Test func `is read for once, with all others from there`() {
+        var bench = Self.bench()
+        bench.join(1, from: Self.position)
+        #expect(bench.join(2, from: Self.position) == [])
+        #expect(bench.join(3, from: Self.position) == [])
+        _ = bench.machine.unsubscribed(from: PrimaryBench.join(2, Self.position))
+        bench.machine.pastRead(Self.updates(3...6), after: Revision(2))
+        let answer = bench.serve()
+        #expect(answer.welcome(on: PrimaryBench.join(1, Self.position)) != nil)
+        #expect(answer.welcome(on: PrimaryBench.join(2, Self.position)) == nil)
+        #expect(answer.welcome(on: PrimaryBench.join(3, Self.position)) != nil)
+    }
+
+    @Test func `without a journal starts from a snapshot`() {
+        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
+        bench.advance(by: 10)
+        #expect(bench.join(from: Self.position).snapshotsOrdered == 1)
+    }
+}

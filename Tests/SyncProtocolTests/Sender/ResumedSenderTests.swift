@@ -1,0 +1,147 @@
+import StateCore
+import SyncProtocol
+import Testing
+
+/// A sender that goes on where another ended.
+@Suite struct `A resumed sender` {
+    /// Five actions are kept, and that the primary opened the session.
+    private static func saved(_ change: (inout SavedBench) throws -> Void = { _ in }) throws -> SavedSession {
+        let first = SenderBench.open()
+        var saved = SavedBench()
+        try saved.keep(first.machine)
+        try saved.take(5)
+        try change(&saved)
+        return saved.session
+    }
+
+    @Test func `pushes what has no outcome under the same session and numbers, behind the watermark`() throws {
+        var bench = SenderBench(resuming: try Self.saved())
+        #expect(bench.subscriptions == [.receipts(Fixture.session)])
+        #expect(bench.push().isEmpty, "before it has heard the watermark")
+        let directives = bench.watermark(2)
+        #expect(directives.contains(.connect(Fixture.endpoint)))
+        let frames = bench.push()
+        #expect(frames.map(\.numbers) == [3...5])
+        #expect(frames.map(\.base) == [ActionNumber(1)])
+        bench.receipts(1...5)
+        #expect((1...5).map { bench.revision(Ticket(rawValue: $0)) } == [1, 2, 3, 4, 5])
+        bench.send()
+        #expect(bench.push().map(\.numbers) == [6...6])
+    }
+
+    @Test func `knows that nothing left before there was a link`() throws {
+        var saved = SavedBench()
+        try saved.take(3)
+        var bench = SenderBench(resuming: saved.session)
+        bench.watermark(nil, lineage: Fixture.otherLineage)
+        #expect(bench.settled.isEmpty)
+        let frames = bench.push()
+        #expect(frames.map(\.numbers) == [1...3])
+        #expect(frames.map(\.base) == [ActionNumber(1)])
+    }
+
+    @Test func `goes on behind the numbers that were settled`() throws {
+        let saved = try Self.saved { saved in
+            var bench = SenderBench.open()
+            bench.send(5)
+            bench.push()
+            bench.receipts(1...2)
+            for number in UInt64(1)...2 { try saved.settle(number, SavedBench.applied(number)) }
+            try saved.keep(bench.machine)
+        }
+        var bench = SenderBench(resuming: saved)
+        bench.watermark(2)
+        #expect(bench.push().map(\.numbers) == [3...5])
+    }
+
+    @Test func `gives each its number though others were settled before it, or without one`() throws {
+        let saved = try Self.saved { saved in
+            try saved.settle(2, SavedBench.tooLarge)
+            try saved.settle(4, SavedBench.applied(3))
+        }
+        var bench = SenderBench(resuming: saved)
+        bench.watermark(nil)
+        #expect(bench.push().map(\.numbers) == [1...4])
+        bench.receipts(1...4)
+        #expect([1, 3, 5].map { bench.revision(Ticket(rawValue: $0)) } == [1, 2, 4])
+        #expect(bench.settled.count == 3)
+    }
+
+    @Test func `passes over what was settled in a session before this one`() throws {
+        let saved = try Self.saved { saved in
+            try saved.settle(2, SavedBench.applied(2, of: Fixture.otherSession))
+        }
+        var bench = SenderBench(resuming: saved)
+        bench.watermark(nil)
+        #expect(bench.push().map(\.numbers) == [1...4])
+    }
+
+    @Test func `cannot tell what a primary applied that has forgotten the session`() throws {
+        var bench = SenderBench(resuming: try Self.saved())
+        bench.watermark(nil)
+        #expect(bench.push().count == 1)
+        bench.refuse(.unknownSession)
+        #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
+        #expect(bench.machine.session != Fixture.session)
+    }
+
+    @Test func `cannot tell what became of it in another history`() throws {
+        var bench = SenderBench(resuming: try Self.saved())
+        bench.watermark(nil, lineage: Fixture.otherLineage)
+        #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
+        #expect(bench.machine.standing.link?.lineage == Fixture.otherLineage)
+        #expect(bench.machine.standing.first == ActionNumber(6))
+    }
+
+    @Test func `sends again what a primary lost that had made it known`() throws {
+        let saved = try Self.saved { saved in
+            var bench = SenderBench.open()
+            bench.send(5)
+            bench.push()
+            bench.receipts(1...3)
+            for number in UInt64(1)...3 { try saved.settle(number, SavedBench.applied(number)) }
+            try saved.keep(bench.machine)
+        }
+        var bench = SenderBench(resuming: saved)
+        bench.watermark(nil, epoch: Fixture.epoch.next)
+        bench.push()
+        #expect(bench.expect(1).contains(.count(.outcomesLost)))
+        #expect(bench.machine.session != Fixture.session)
+        #expect(bench.machine.standing.link == nil)
+    }
+
+    @Test func `that was copied is told so, and knows nothing of what left`() throws {
+        var bench = SenderBench(resuming: try Self.saved())
+        bench.watermark(9)
+        #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
+        guard case .refused(let reason)? = bench.status else {
+            Issue.record("\(String(describing: bench.status))")
+            return
+        }
+        #expect(reason.code == .sessionDiverged)
+        #expect(bench.machine.session != Fixture.session)
+    }
+
+    @Test func `keeps what never left while it is refused, and sends it when that is over`() throws {
+        var saved = SavedBench()
+        try saved.take(2)
+        var bench = SenderBench(resuming: saved.session)
+        bench.refuse(.unknownStore)
+        #expect(bench.status == .refused(Rejection(.unknownStore, "because")))
+        bench.send()
+        #expect(bench.settled.isEmpty)
+        bench.wait()
+        bench.watermark(nil)
+        #expect(bench.push().map(\.numbers) == [1...3])
+    }
+
+    @Test func `has no more under way than the primary remembers, counted from what is kept`() throws {
+        var bench = SenderBench(resuming: try Self.saved())
+        bench.watermark(nil, window: 3)
+        #expect(bench.push().map(\.numbers) == [1...3])
+        bench.receipts(1...2)
+        #expect(bench.push().isEmpty)
+        bench.machine.noted(bench.machine.standing)
+        #expect(bench.push().map(\.numbers) == [4...5])
+    }
+}
