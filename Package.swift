@@ -26,6 +26,7 @@ let configuration = Target.Dependency.product(name: "Configuration", package: "s
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let hashTrees = Target.Dependency.product(name: "HashTreeCollections", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
 let dump = Target.Dependency.product(name: "CustomDump", package: "swift-custom-dump")
@@ -55,10 +56,17 @@ let layers: [Target] = [
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
     .target(name: "ZeroMQ", dependencies: ["Locking", "CZeroMQ"], swiftSettings: settings),
+    .target(name: "Journal", dependencies: ["Locking", "StateCoding", "SyncProtocol"], swiftSettings: settings),
+    .target(
+        name: "SQLiteJournal",
+        dependencies: ["Locking", "StateCore", "StateCoding", "Journal", "SyncProtocol", grdb],
+        swiftSettings: settings
+    ),
     .target(
         name: "Statecast",
         dependencies: [
-            "Locking", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", deque, logging, metrics, lifecycle,
+            "Locking", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque, logging, metrics,
+            lifecycle,
         ],
         swiftSettings: settings
     ),
@@ -133,7 +141,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-primary",
         dependencies: [
-            "CommandLineSupport", "CounterApp", "FleetApp", "Statecast", argumentParser, logging, lifecycle,
+            "CommandLineSupport", "CounterApp", "FleetApp", "Statecast", "Journal", "SQLiteJournal", argumentParser,
+            logging, lifecycle,
         ],
         swiftSettings: settings
     ),
@@ -150,6 +159,13 @@ let executables: [Target] = [
         swiftSettings: settings
     ),
     .executableTarget(
+        name: "statecast-journal",
+        dependencies: [
+            "CommandLineSupport", "CounterApp", "FleetApp", "StateCoding", "Statecast", "SQLiteJournal", argumentParser,
+        ],
+        swiftSettings: settings
+    ),
+    .executableTarget(
         name: "fleet-agent",
         dependencies: [
             "CommandLineSupport", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle,
@@ -163,8 +179,18 @@ let executables: [Target] = [
         swiftSettings: settings
     ),
     .executableTarget(
+        name: "statecast-crash-test",
+        dependencies: [
+            "CounterApp", "Journal", "SQLiteJournal", "StateCoding", "SyncProtocol", argumentParser,
+            // What it runs.
+            "statecast-primary", "statecast-replica", "statecast-send",
+        ],
+        path: "Sources/CrashTest",
+        swiftSettings: settings
+    ),
+    .executableTarget(
         name: "statecast-bench",
-        dependencies: ["Statecast", "ZeroMQ", argumentParser],
+        dependencies: ["Statecast", "Journal", "SQLiteJournal", "ZeroMQ", argumentParser],
         path: "Sources/Benchmarks",
         swiftSettings: settings
     ),
@@ -184,12 +210,17 @@ let tests: [Target] = [
         dependencies: ["SyncProtocol", "StateCore", "StateCoding"],
         swiftSettings: settings
     ),
+    .testTarget(
+        name: "JournalTests",
+        dependencies: ["Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "Locking", grdb],
+        swiftSettings: settings
+    ),
     .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ"], swiftSettings: settings),
     .testTarget(
         name: "StatecastTests",
         dependencies: [
-            "Locking", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "CounterApp", "FleetApp",
-            metricsTesting, coreMetrics,
+            "Locking", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", "SQLiteJournal",
+            "CounterApp", "FleetApp", metricsTesting, coreMetrics,
         ],
         swiftSettings: settings
     ),
@@ -198,10 +229,17 @@ let tests: [Target] = [
         dependencies: ["CommandLineSupport", "Statecast", "StateCoding", logging, argumentParser],
         swiftSettings: settings
     ),
+    .executableTarget(
+        name: "poison-primary",
+        dependencies: ["Statecast", "SQLiteJournal"],
+        path: "Tests/PoisonPrimary",
+        swiftSettings: settings
+    ),
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "statecast-primary", "statecast-replica", "statecast-send", "fleet-agent", "counter-example", subprocess,
+            "statecast-primary", "poison-primary", "statecast-replica", "statecast-send", "statecast-journal",
+            "fleet-agent", "counter-example", subprocess,
         ],
         swiftSettings: settings
     ),
@@ -217,6 +255,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Statecast", targets: ["Statecast"]),
+        .library(name: "SQLiteJournal", targets: ["SQLiteJournal"]),
         .library(name: "StateCore", targets: ["StateCore"]),
         .library(name: "StateCoding", targets: ["StateCoding"]),
         .library(name: "StatecastTesting", targets: ["StatecastTesting"]),
@@ -224,6 +263,7 @@ let package = Package(
         .executable(name: "statecast-primary", targets: ["statecast-primary"]),
         .executable(name: "statecast-replica", targets: ["statecast-replica"]),
         .executable(name: "statecast-send", targets: ["statecast-send"]),
+        .executable(name: "statecast-journal", targets: ["statecast-journal"]),
         .executable(name: "fleet-agent", targets: ["fleet-agent"]),
     ],
     dependencies: [
@@ -232,6 +272,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
         .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

@@ -1,0 +1,37 @@
+/// Why a journal could not do what was asked of it.
+public struct JournalFailure: Error, Sendable, CustomStringConvertible {
+    /// What a program acts on.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// A word for logs.
+        public let description: String
+
+        /// Another process has it.
+        public static let inUse = Code(description: "in-use")
+        /// A later version wrote it.
+        public static let newerFormat = Code(description: "newer-format")
+        /// It does not hold what it once acknowledged.
+        public static let damaged = Code(description: "damaged")
+        /// What was asked for is no longer kept.
+        public static let pruned = Code(description: "pruned")
+        /// There is no room.
+        public static let storageFull = Code(description: "storage-full")
+        /// It belongs to another store, or its records do not fit this build's types.
+        public static let misfit = Code(description: "misfit")
+        /// The system says no: the message says to what.
+        public static let inputOutput = Code(description: "input-output")
+    }
+
+    /// What a program acts on.
+    public let code: Code
+    /// What was expected, what came, and what to do.
+    public let message: String
+
+    /// Names a failure.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}

@@ -1,0 +1,196 @@
+internal import Foundation
+internal import GRDB
+internal import Journal
+internal import StateCore
+internal import SyncProtocol
+
+/// The tables of a journal, and how its versions lead from one to the next. Each row carries a checksum.
+enum JournalSchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE identity (
+                        id INTEGER PRIMARY KEY CHECK (id = 1),
+                        store TEXT NOT NULL, lineage INTEGER NOT NULL, begun INTEGER NOT NULL, first INTEGER NOT NULL,
+                        checksum INTEGER NOT NULL
+                    );
+                    CREATE TABLE epoch (
+                        epoch INTEGER PRIMARY KEY,
+                        revision INTEGER NOT NULL, fingerprint INTEGER NOT NULL, time INTEGER NOT NULL,
+                        checksum INTEGER NOT NULL
+                    );
+                    CREATE TABLE record (
+                        sequence INTEGER PRIMARY KEY,
+                        start INTEGER NOT NULL, end INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL
+                    );
+                    """
+            )
+        }
+        return migrator
+    }
+
+    // MARK: Identity
+
+    static func insert(_ identity: JournalIdentity, first: JournalSequence, _ db: Database) throws {
+        let numbers = [identity.lineage.bits, UInt64(bitPattern: identity.begun.milliseconds), first.rawValue]
+        try db.execute(
+            sql: "INSERT INTO identity VALUES (1, ?, ?, ?, ?, ?)",
+            arguments: [
+                identity.store.text, numbers[0].bits, numbers[1].bits, numbers[2].bits,
+                checksum(numbers, Array(identity.store.text.utf8)),
+            ]
+        )
+    }
+
+    static func identity(
+        _ db: Database,
+        _ directory: JournalDirectory
+    ) throws -> (identity: JournalIdentity, first: JournalSequence)? {
+        guard let row = try Row.fetchOne(db, sql: "SELECT store, lineage, begun, first, checksum FROM identity") else {
+            return nil
+        }
+        let numbers = try (1...3).map { try row.bits($0) }
+        guard let text = row.text(0), try row.bits(4).bits == checksum(numbers, Array(text.utf8)),
+            let store = try? StoreName(text)
+        else {
+            throw directory.damaged("the row that says which history it is cannot be trusted: its checksum is wrong")
+        }
+        let identity = JournalIdentity(
+            store: store,
+            lineage: Lineage(bits: numbers[0]),
+            begun: Timestamp(milliseconds: Int64(bitPattern: numbers[1]))
+        )
+        return (identity, JournalSequence(numbers[2]))
+    }
+
+    // MARK: Epochs
+
+    static func insert(_ epoch: EpochStart, _ db: Database) throws {
+        let numbers = [
+            epoch.epoch.rawValue, epoch.revision.rawValue, epoch.fingerprint,
+            UInt64(bitPattern: epoch.time.milliseconds),
+        ]
+        let arguments = numbers.map(\.bits) + [checksum(numbers)]
+        try db.execute(sql: "INSERT INTO epoch VALUES (?, ?, ?, ?, ?)", arguments: StatementArguments(arguments))
+    }
+
+    static func epochs(_ db: Database, _ directory: JournalDirectory) throws -> [EpochStart] {
+        try Row.fetchAll(db, sql: "SELECT epoch, revision, fingerprint, time, checksum FROM epoch ORDER BY epoch")
+            .map { row in
+                let numbers = try (0...3).map { try row.bits($0) }
+                guard try row.bits(4).bits == checksum(numbers) else {
+                    throw directory.damaged("the row of epoch \(numbers[0]) cannot be trusted: its checksum is wrong")
+                }
+                return EpochStart(
+                    epoch: Epoch(numbers[0]),
+                    revision: Revision(numbers[1]),
+                    fingerprint: numbers[2],
+                    time: Timestamp(milliseconds: Int64(bitPattern: numbers[3]))
+                )
+            }
+    }
+
+    // MARK: Records
+
+    static let insertRecord = "INSERT INTO record VALUES (?, ?, ?, ?, ?)"
+    static let recordsAfter =
+        "SELECT sequence, start, end, checksum, body FROM record WHERE sequence > ? ORDER BY sequence"
+
+    static func checksum(_ numbers: [UInt64], _ bytes: [UInt8] = []) -> Int64 {
+        var checksum = Checksum()
+        for number in numbers { checksum.combine(number) }
+        checksum.combine(bytes)
+        return Int64(checksum.value)
+    }
+}
+
+extension UInt64 {
+    /// As SQLite keeps it: its integers have a sign.
+    fileprivate var bits: Int64 { Int64(bitPattern: self) }
+}
+
+extension Row {
+    // Not by the subscripts that convert: these trap where a damaged row holds something else than its column should.
+
+    /// - Throws: `SQLITE_CORRUPT` if there is something else than an integer.
+    func bits(_ index: Int) throws -> UInt64 {
+        guard case .int64(let number) = (self[index] as DatabaseValue).storage else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row holds something else than a number")
+        }
+        return UInt64(bitPattern: number)
+    }
+
+    fileprivate func text(_ index: Int) -> String? {
+        guard case .string(let text) = (self[index] as DatabaseValue).storage else { return nil }
+        return text
+    }
+
+    fileprivate func blob(_ index: Int) -> [UInt8]? {
+        guard case .blob(let data) = (self[index] as DatabaseValue).storage else { return nil }
+        return [UInt8](data)
+    }
+}
+
+extension JournalRecord {
+    private var numbers: [UInt64] { [sequence.rawValue, from.rawValue, to.rawValue] }
+
+    var arguments: StatementArguments {
+        StatementArguments(numbers.map(\.bits) + [JournalSchema.checksum(numbers, body)]) + [Data(body)]
+    }
+
+    /// Reads a row, and checks that it is whole and stands where it must.
+    init(
+        _ row: Row,
+        behind sequence: JournalSequence,
+        _ revision: Revision?,
+        in directory: JournalDirectory
+    ) throws {
+        self.init(
+            sequence: JournalSequence(try row.bits(0)),
+            from: Revision(try row.bits(1)),
+            to: Revision(try row.bits(2)),
+            body: row.blob(4) ?? []
+        )
+        let at = "from revision \((revision ?? from).next) on"
+        guard self.sequence == sequence.next else {
+            throw directory.damaged("\(at): record \(sequence.next) is missing")
+        }
+        guard try row.bits(3).bits == JournalSchema.checksum(numbers, body) else {
+            throw directory.damaged("\(at): record \(self.sequence) has a wrong checksum")
+        }
+        guard revision == nil || revision == from else {
+            throw directory.damaged("\(at): record \(self.sequence) begins at revision \(from)")
+        }
+    }
+}
+
+extension JournalDirectory {
+    var newerFormat: JournalFailure {
+        JournalFailure(
+            .newerFormat,
+            "the journal \(path) was written by a later version of statecast: use that one or a later one"
+        )
+    }
+
+    /// What SQLite says, as a failure of the journal.
+    func failure(_ error: any Error) -> JournalFailure {
+        switch error {
+        case let failure as JournalFailure: return failure
+        case let error as DatabaseError:
+            let message = error.message ?? "no message"
+            switch error.resultCode {
+            case .SQLITE_FULL:
+                return JournalFailure(.storageFull, "there is no room for the journal \(path): \(message)")
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged("SQLite cannot read journal.sqlite: \(message)")
+            default:
+                return JournalFailure(
+                    .inputOutput,
+                    "the journal \(path): \(message) (SQLite \(error.extendedResultCode))"
+                )
+            }
+        default: return JournalFailure(.inputOutput, "the journal \(path): \(error)")
+        }
+    }
+}

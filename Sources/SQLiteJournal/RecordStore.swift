@@ -1,0 +1,251 @@
+internal import Dispatch
+internal import Foundation
+internal import GRDB
+internal import Journal
+internal import Locking
+internal import SyncProtocol
+
+/// The records of a journal, its identity and its epochs, in SQLite.
+final class RecordStore: Sendable {
+    private let directory: JournalDirectory
+    private let pool: DatabasePool
+    /// A connection of its own for writing the log into the database, which appending does not wait for; none where nothing
+    /// is written.
+    private let checkpoints: Checkpoints?
+
+    init(_ directory: JournalDirectory, _ durability: Durability) throws(JournalFailure) {
+        self.directory = directory
+        var configuration = Configuration()
+        configuration.label = "statecast.journal"
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            try db.execute(sql: "PRAGMA fullfsync = \(durability == .full ? 1 : 0)")
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+        }
+        do {
+            pool = try DatabasePool(path: directory.database, configuration: configuration)
+            let migrator = JournalSchema.migrator
+            guard try !pool.read(migrator.hasBeenSuperseded) else {
+                throw directory.newerFormat
+            }
+            try migrator.migrate(pool)
+            checkpoints = try Checkpoints(directory, configuration)
+        } catch {
+            throw directory.failure(error)
+        }
+    }
+
+    /// Looks at a journal that somebody else may be writing, and changes nothing.
+    ///
+    /// Each function reads for a moment and then lets go: what is being read, the writer cannot take out of its log.
+    init(reading directory: JournalDirectory) throws(JournalFailure) {
+        self.directory = directory
+        checkpoints = nil
+        var configuration = Configuration()
+        configuration.label = "statecast.journal.reader"
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        do {
+            pool = try DatabasePool(path: directory.database, configuration: configuration)
+            guard try !pool.read(JournalSchema.migrator.hasBeenSuperseded) else { throw directory.newerFormat }
+        } catch {
+            throw directory.failure(error)
+        }
+    }
+
+    func close() {
+        checkpoints?.close()
+        try? pool.close()
+    }
+
+    // MARK: What it is about
+
+    func contents() throws(JournalFailure) -> JournalContents? {
+        try reading { db in
+            guard let identity = try JournalSchema.identity(db, directory) else { return nil }
+            let last = try number(db, "SELECT max(sequence) FROM record")
+            return JournalContents(
+                identity: identity.identity,
+                epochs: try JournalSchema.epochs(db, directory),
+                last: last.map { JournalSequence($0) } ?? identity.first
+            )
+        }
+    }
+
+    /// Which history it is; `nil` before it is begun.
+    func identity() throws(JournalFailure) -> JournalIdentity? {
+        try reading { db in try JournalSchema.identity(db, directory)?.identity }
+    }
+
+    /// The incarnations of the primary, oldest first.
+    func epochs() throws(JournalFailure) -> [EpochStart] {
+        try reading { db in try JournalSchema.epochs(db, directory) }
+    }
+
+    func begin(_ identity: JournalIdentity, at entry: SnapshotEntry) throws(JournalFailure) {
+        try writing { db in try JournalSchema.insert(identity, first: entry.sequence, db) }
+    }
+
+    func claim(_ epoch: EpochStart) throws(JournalFailure) {
+        try writing { db in try JournalSchema.insert(epoch, db) }
+        // Nobody may learn of an epoch that could begin again.
+        try checkpoint()
+    }
+
+    // MARK: Records
+
+    func append(_ records: [JournalRecord]) throws(JournalFailure) {
+        try writing { db in
+            let statement = try db.cachedStatement(sql: JournalSchema.insertRecord)
+            for record in records { try statement.execute(arguments: record.arguments) }
+        }
+        checkpoints?.appended(records.reduce(0) { $0 + $1.body.count + 64 })
+    }
+
+    func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
+        try reading { db in
+            var records: [JournalRecord] = []
+            var bytes = 0
+            var previous: (sequence: JournalSequence, revision: Revision?) = (sequence, nil)
+            let rows = try Row.fetchCursor(db, sql: JournalSchema.recordsAfter, arguments: [Int64(sequence.rawValue)])
+            while let row = try rows.next() {
+                let record: JournalRecord
+                do {
+                    record = try JournalRecord(row, behind: previous.sequence, previous.revision, in: directory)
+                } catch {
+                    // What stands before it is whole; whoever asks for more is told.
+                    guard records.isEmpty else { break }
+                    throw error
+                }
+                bytes += record.body.count
+                if !records.isEmpty && bytes > bytesMax { break }
+                records.append(record)
+                previous = (record.sequence, record.to)
+            }
+            return records
+        }
+    }
+
+    /// The oldest record.
+    func first() throws(JournalFailure) -> JournalSequence? {
+        try reading { db in try number(db, "SELECT min(sequence) FROM record").map { JournalSequence($0) } }
+    }
+
+    /// How many records there are, and the bytes of their bodies.
+    func size() throws(JournalFailure) -> (count: Int, bytes: Int) {
+        try reading { db in
+            let count = try number(db, "SELECT count(*) FROM record") ?? 0
+            let bytes = try number(db, "SELECT coalesce(sum(length(body)), 0) FROM record") ?? 0
+            return (Int(clamping: count), Int(clamping: bytes))
+        }
+    }
+
+    /// By halving: revisions rise with the sequences.
+    func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
+        try reading { db in
+            guard let first = try number(db, "SELECT min(sequence) FROM record"),
+                let start = try number(db, "SELECT start FROM record WHERE sequence = ?", first),
+                start <= revision.rawValue, var upper = try number(db, "SELECT max(sequence) FROM record")
+            else { return nil }
+            var lower = first - 1
+            while lower < upper {
+                let middle = lower + (upper - lower + 1) / 2
+                let end = try number(db, "SELECT end FROM record WHERE sequence = ?", middle)
+                if let end, end <= revision.rawValue { lower = middle } else { upper = middle - 1 }
+            }
+            return JournalSequence(lower)
+        }
+    }
+
+    func bytes(after sequence: JournalSequence) throws(JournalFailure) -> Int {
+        try reading { db in
+            let bytes = try number(
+                db,
+                "SELECT coalesce(sum(length(body)), 0) FROM record WHERE sequence > ?",
+                sequence.rawValue
+            )
+            return Int(clamping: bytes ?? 0)
+        }
+    }
+
+    func prune(through sequence: JournalSequence) throws(JournalFailure) {
+        // A few at a time: whoever appends gets between.
+        while try pruneSome(through: sequence) > 0 {}
+    }
+
+    private func pruneSome(through sequence: JournalSequence) throws(JournalFailure) -> Int {
+        try writing { db in
+            try db.execute(
+                sql: "DELETE FROM record WHERE sequence IN (SELECT sequence FROM record WHERE sequence <= ? LIMIT 256)",
+                arguments: [Int64(sequence.rawValue)]
+            )
+            return db.changesCount
+        }
+    }
+
+    // MARK: The end of the log
+
+    /// Compares what is there with what was acknowledged. What lies beyond that nobody knows of: from the first record on
+    /// that is not whole it is removed.
+    func settleEnd(acknowledged mark: MarkPage.Mark?, snapshots: [SnapshotEntry]) throws(JournalFailure) {
+        guard let mark, let contents = try contents() else { return }
+        guard contents.last >= mark.sequence else {
+            throw directory.damaged(
+                "it ends at revision \(try revision(at: contents.last) ?? Revision(0)) (record \(contents.last)), and what "
+                    + "was acknowledged at revision \(mark.revision) (record \(mark.sequence))"
+            )
+        }
+        guard let firstLost = try firstUnreadable(after: mark.sequence) else { return }
+        try writing { db in
+            try db.execute(sql: "DELETE FROM record WHERE sequence >= ?", arguments: [Int64(firstLost.rawValue)])
+        }
+    }
+
+    private func firstUnreadable(after sequence: JournalSequence) throws(JournalFailure) -> JournalSequence? {
+        var last = sequence
+        while true {
+            let records: [JournalRecord]
+            do throws(JournalFailure) { records = try self.records(after: last, bytesMax: 1) } catch {
+                guard error.code == .damaged else { throw error }
+                return last.next
+            }
+            guard let record = records.last else { return nil }
+            last = record.sequence
+        }
+    }
+
+    /// Where a record ends; `nil` if there is none.
+    func revision(at sequence: JournalSequence) throws(JournalFailure) -> Revision? {
+        try reading { db in
+            try number(db, "SELECT end FROM record WHERE sequence = ?", sequence.rawValue).map { Revision($0) }
+        }
+    }
+
+    // MARK: The log
+
+    /// Writes the log into the database, as far as nobody is in the way, in the background; if that is due.
+    func checkpointIfDue(_ marks: MarkPage) { checkpoints?.startIfDue(marks) }
+
+    /// Writes the log into the database, and waits until the disk has it.
+    func checkpoint() throws(JournalFailure) {
+        do { try checkpoints?.run() } catch { throw directory.failure(error) }
+    }
+
+    /// One number; `nil` if there is none.
+    private func number(_ db: Database, _ sql: String, _ argument: UInt64? = nil) throws -> UInt64? {
+        let arguments = StatementArguments(argument.map { [Int64(bitPattern: $0)] } ?? [])
+        guard let row = try Row.fetchOne(db, sql: sql, arguments: arguments),
+            (row[0] as DatabaseValue).isNull == false
+        else { return nil }
+        return try row.bits(0)
+    }
+
+    private func reading<T>(_ body: (Database) throws -> T) throws(JournalFailure) -> T {
+        do { return try pool.read(body) } catch { throw directory.failure(error) }
+    }
+
+    private func writing<T>(_ body: (Database) throws -> T) throws(JournalFailure) -> T {
+        do { return try pool.write(body) } catch { throw directory.failure(error) }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Journal
+import SQLiteJournal
+import StateCore
+import SyncProtocol
+import Testing
+
+@Suite struct `An archive of a journal` {
+    private static let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    private func archive(_ journal: CounterJournal) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try JournalArchive.export(JournalReader(at: journal.path)) { bytes += $0 }
+        return bytes
+    }
+
+    /// Hands the bytes over in pieces of any size.
+    private func load(_ bytes: [UInt8], to path: String, piece: Int = 1000) throws -> JournalCopy {
+        var rest = bytes[...]
+        return try JournalArchive.import(to: path, begun: Self.now) {
+            guard !rest.isEmpty else { return nil }
+            defer { rest = rest.dropFirst(piece) }
+            return Array(rest.prefix(piece))
+        }
+    }
+
+    @Test(arguments: [1, 7, 1 << 20])
+    func `becomes a journal under a new lineage, with all that it held`(piece: Int) throws {
+        let journal = try CounterJournal.with(batches: 600, snapshots: [10, 599, 600])
+        let target = NewPath()
+        let copy = try load(try archive(journal), to: target.path, piece: piece)
+        #expect(copy.to.sequence == JournalSequence(600))
+        let bench = JournalBench(.full, at: target.path)
+        let contents = try #require(try bench.journal.open())
+        #expect(contents.identity == copy.identity)
+        #expect(contents.identity.lineage != JournalIdentity.sample.lineage)
+        #expect(contents.epochs == [.sample(1, at: 0)])
+        #expect(try bench.everything() == journal.bench.everything())
+        bench.journal.close()
+        #expect(try JournalReader(at: target.path).verify().snapshotCount == 4)
+    }
+
+    @Test func `that was cut anywhere is refused, and leaves nothing`() throws {
+        let bytes = try archive(try CounterJournal.with(batches: 3, snapshots: [2]))
+        for count in 0..<bytes.count {
+            let target = NewPath()
+            let failure = #expect(throws: JournalFailure.self, "cut to \(count)") {
+                try load(Array(bytes.prefix(count)), to: target.path)
+            }
+            #expect(failure?.code == .damaged)
+            #expect(!target.exists)
+        }
+    }
+
+    @Test func `with any byte changed is refused, and leaves nothing`() throws {
+        let bytes = try archive(try CounterJournal.with(batches: 3, snapshots: [2]))
+        for index in bytes.indices {
+            var changed = bytes
+            changed[index] ^= 0x10
+            let target = NewPath()
+            #expect(throws: JournalFailure.self, "byte \(index)") { try load(changed, to: target.path) }
+            #expect(!target.exists)
+        }
+    }
+
+    @Test func `with something behind its end is refused`() throws {
+        let bytes = try archive(try CounterJournal.with(batches: 3))
+        let target = NewPath()
+        let failure = #expect(throws: JournalFailure.self) { try load(bytes + [0], to: target.path) }
+        #expect(failure?.message.contains("behind the end") == true)
+        #expect(!target.exists)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Journal
+import SQLiteJournal
+import StateCore
+import SyncProtocol
+import Testing
+
+/// Whatever happens to the files of a journal: what it holds is right, or it is refused.
+@Suite struct `A damaged journal` {
+    /// A journal with snapshots, epochs, and records both in the database and in its log, as a crash leaves it.
+    private static func crashed() throws -> JournalBench {
+        let bench = JournalBench(.full)
+        try bench.begin()
+        try bench.journal.claim(.sample(1, at: 0))
+        try bench.journal.append((1...40).map { .sample($0, bytes: 700) })
+        try bench.journal.store(.sample(20))
+        _ = try bench.reopened()
+        try bench.journal.claim(.sample(2, at: 120))
+        for sequence: UInt64 in 41...60 { try bench.journal.append([.sample(sequence, bytes: 300)]) }
+        try bench.journal.store(.sample(50))
+        return try bench.crashed()
+    }
+
+    /// Opens a damaged copy, and reads all of it.
+    private func check(_ bench: JournalBench, _ original: Everything, _ damage: String) throws {
+        do throws(JournalFailure) {
+            let contents = try bench.journal.open()
+            defer { bench.journal.close() }
+            guard contents != nil else {
+                Issue.record("\(damage): the journal seems to be new")
+                return
+            }
+            #expect(contents?.epochs == [.sample(1, at: 0), .sample(2, at: 120)], "\(damage)")
+            #expect(contents?.last == JournalSequence(60), "\(damage)")
+            var records: [JournalRecord] = []
+            var last = JournalSequence(0)
+            while let end = try read(bench, after: last) {
+                records += end
+                last = records[records.count - 1].sequence
+            }
+            #expect(records == original.records, "\(damage)")
+            for entry in try bench.journal.snapshots() {
+                let snapshot = try bench.journal.snapshot(entry)
+                #expect(original.snapshots.contains(snapshot), "\(damage)")
+            }
+        } catch {
+            #expect([.damaged, .newerFormat, .pruned, .inputOutput].contains(error.code), "\(damage): \(error)")
+            #expect(error.message.contains(bench.path) || error.code == .pruned, "\(damage): \(error)")
+        }
+    }
+
+    private func read(_ bench: JournalBench, after last: JournalSequence) throws(JournalFailure) -> [JournalRecord]? {
+        let records = try bench.journal.records(after: last, bytesMax: 1 << 16)
+        return records.isEmpty ? nil : records
+    }
+
+    private static func original() throws -> (bench: JournalBench, everything: Everything) {
+        let bench = try crashed()
+        let whole = try bench.crashed()
+        _ = try whole.journal.open()
+        let everything = try whole.everything()
+        #expect(everything.records.count == 60)
+        #expect(everything.snapshots.count == 3)
+        whole.journal.close()
+        return (bench, everything)
+    }
+
+    private static let files = [
+        "journal.sqlite", "journal.sqlite-wal", "marks", "snapshots/0-0.snapshot", "snapshots/20-60.snapshot",
+        "snapshots/50-150.snapshot",
+    ]
+
+    @Test(arguments: files)
+    func `with a bit flipped is right or refused`(file: String) throws {
+        let (bench, everything) = try Self.original()
+        var generator = SystemRandomNumberGenerator()
+        let seed = UInt64.random(in: .min ... .max, using: &generator)
+        var random = SplitMix(state: seed)
+        for _ in 0..<60 {
+            let copy = try bench.crashed()
+            let url = URL(filePath: copy.path + "/" + file)
+            var data = try Data(contentsOf: url)
+            // Half of them where there is little and much depends on it: at the beginning.
+            let range = random.next().isMultiple(of: 2) ? min(512, data.count) : data.count
+            let offset = Int(random.next() % UInt64(range))
+            data[offset] ^= 1 << UInt8(random.next() % 8)
+            try data.write(to: url)
+            try check(copy, everything, "\(file), byte \(offset), seed \(seed)")
+        }
+    }
+
+    @Test(arguments: files)
+    func `with a file cut is right or refused`(file: String) throws {
+        let (bench, everything) = try Self.original()
+        for part in 0..<16 {
+            let copy = try bench.crashed()
+            let url = URL(filePath: copy.path + "/" + file)
+            let data = try Data(contentsOf: url)
+            let count = data.count * part / 16
+            try data.prefix(count).write(to: url)
+            try check(copy, everything, "\(file), cut to \(count) bytes")
+        }
+    }
+
+    @Test(arguments: files)
+    func `with a file deleted is right or refused`(file: String) throws {
+        let (bench, everything) = try Self.original()
+        try FileManager.default.removeItem(atPath: bench.path + "/" + file)
+        try check(bench, everything, "without \(file)")
+    }
+
+    @Test func `without its log says what was acknowledged, and what to do`() throws {
+        let bench = try Self.crashed()
+        try FileManager.default.removeItem(atPath: bench.path + "/journal.sqlite-wal")
+        let failure = #expect(throws: JournalFailure.self) { try bench.journal.open() }
+        #expect(failure?.code == .damaged)
+        #expect(failure?.message.contains("acknowledged at revision 180") == true, "\(String(describing: failure))")
+        #expect(failure?.message.contains("statecast-journal salvage \(bench.path)") == true)
+    }
+
+    @Test func `does not give an epoch's number twice`() throws {
+        let bench = try Self.crashed()
+        try bench.sql("DELETE FROM epoch WHERE epoch = 2")
+        let failure = #expect(throws: JournalFailure.self) { try bench.journal.open() }
+        #expect(
+            failure?.message.contains("knows epochs up to 1, and 2 was claimed") == true,
+            "\(String(describing: failure))"
+        )
+    }
+
+    @Test func `drops what was never acknowledged, and goes on`() throws {
+        let bench = try Self.crashed()
+        _ = try bench.journal.open()
+        bench.journal.close()
+        try bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 60")
+        let failure = #expect(throws: JournalFailure.self) {
+            _ = try bench.journal.open()
+            _ = try bench.everything()
+        }
+        #expect(failure?.message.contains("from revision 178 on: record 60 has a wrong checksum") == true)
+        bench.journal.close()
+        // As if it had ended between the commit of the last two and their acknowledgement.
+        try bench.acknowledge(58)
+        #expect(try bench.journal.open()?.last == JournalSequence(59))
+        #expect(try bench.everything().records.count == 59)
+        try bench.journal.append([.sample(60)])
+        bench.journal.close()
+    }
+}
+
+/// A small generator that a seed makes repeatable.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}

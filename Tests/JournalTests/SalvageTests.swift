@@ -1,0 +1,119 @@
+import Foundation
+import Journal
+import SQLiteJournal
+import StateCoding
+import StateCore
+import SyncProtocol
+import Testing
+
+@Suite struct `Salvaging a journal` {
+    private static let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    private func salvage(
+        _ journal: CounterJournal,
+        to target: NewPath,
+        store: String? = nil
+    ) throws -> JournalSalvage {
+        let before = try files(of: journal.path)
+        defer { #expect((try? files(of: journal.path)) == before, "the damaged journal was changed") }
+        let store = try store.map { try StoreName($0) }
+        return try JournalSalvage.salvage(journal.path, to: target.path, store: store, begun: Self.now)
+    }
+
+    /// What a primary finds where something was salvaged.
+    private func state(at target: NewPath) throws -> Value {
+        let journal = SQLiteJournal(at: target.path)
+        let contents = try #require(try journal.open())
+        #expect(contents.identity.lineage != JournalIdentity.sample.lineage)
+        #expect(contents.identity.store == JournalIdentity.sample.store)
+        journal.close()
+        let reader = try JournalReader(at: target.path)
+        _ = try reader.verify()
+        return try reader.walk(to: Revision(.max)).tree
+    }
+
+    private func count(behind batch: UInt64) -> Value {
+        ["count": Value(CounterJournal.revision(behind: batch).rawValue)]
+    }
+
+    @Test func `keeps what lies before the damage, and says what is lost`() throws {
+        let journal = try CounterJournal.with(batches: 20, snapshots: [5])
+        journal.bench.journal.close()
+        try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 12")
+        let target = NewPath()
+        let saved = try salvage(journal, to: target)
+        #expect(try state(at: target) == count(behind: 11))
+        #expect(saved.copy.from.revision == Revision(0))
+        #expect(saved.copy.to.revision == CounterJournal.revision(behind: 11))
+        #expect(saved.acknowledged == CounterJournal.revision(behind: 20))
+        #expect(saved.damage?.contains("record 12 has a wrong checksum") == true)
+        #expect(saved.lostHistory == nil)
+    }
+
+    @Test func `goes on from a snapshot behind the damage`() throws {
+        let journal = try CounterJournal.with(batches: 20, snapshots: [5, 15])
+        journal.bench.journal.close()
+        try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 12")
+        let target = NewPath()
+        let saved = try salvage(journal, to: target)
+        #expect(try state(at: target) == count(behind: 20))
+        #expect(saved.copy.from.sequence == JournalSequence(15))
+        #expect(saved.lostHistory == Revision(0))
+        #expect(saved.damage == nil)
+    }
+
+    @Test func `keeps what is left without the log`() throws {
+        let journal = try CounterJournal.with(batches: 10, snapshots: [5])
+        let stored = try journal.bench.reopened()
+        #expect(stored?.last == JournalSequence(10))
+        for _ in 0..<5 { try journal.append() }
+        let crashed = try journal.bench.crashed()
+        try FileManager.default.removeItem(atPath: crashed.path + "/journal.sqlite-wal")
+        let target = NewPath()
+        let saved = try JournalSalvage.salvage(crashed.path, to: target.path, store: nil, begun: Self.now)
+        #expect(try state(at: target) == count(behind: 10))
+        #expect(saved.acknowledged == CounterJournal.revision(behind: 15))
+    }
+
+    @Test func `keeps the newest snapshot where there are no records, and asks for the store's name`() throws {
+        let journal = try CounterJournal.with(batches: 20, snapshots: [5, 15])
+        journal.bench.journal.close()
+        try Data("nothing".utf8).write(to: URL(filePath: journal.path + "/journal.sqlite"))
+        let target = NewPath()
+        let failure = #expect(throws: JournalFailure.self) { try salvage(journal, to: target) }
+        #expect(failure?.message.contains("--store") == true)
+        #expect(!target.exists)
+        let saved = try salvage(journal, to: target, store: "bench")
+        #expect(try state(at: target) == count(behind: 15))
+        #expect(saved.acknowledged == CounterJournal.revision(behind: 20))
+        #expect(saved.damage != nil)
+    }
+
+    @Test func `does without the page of marks`() throws {
+        let journal = try CounterJournal.with(batches: 20)
+        journal.bench.journal.close()
+        try FileManager.default.removeItem(atPath: journal.path + "/marks")
+        let target = NewPath()
+        let saved = try salvage(journal, to: target)
+        #expect(try state(at: target) == count(behind: 20))
+        #expect(saved.acknowledged == nil)
+    }
+
+    @Test func `has to stop where nothing can be read`() throws {
+        let journal = try CounterJournal.with(batches: 20)
+        journal.bench.journal.close()
+        try FileManager.default.removeItem(atPath: journal.path + "/snapshots/0-0.snapshot")
+        let target = NewPath()
+        let failure = #expect(throws: JournalFailure.self) { try salvage(journal, to: target) }
+        #expect(failure?.message.contains("nothing can be saved") == true)
+        #expect(!target.exists)
+    }
+
+    @Test func `is refused while a primary has the journal`() throws {
+        let journal = try CounterJournal.with(batches: 20)
+        let target = NewPath()
+        let failure = #expect(throws: JournalFailure.self) { try salvage(journal, to: target) }
+        #expect(failure?.code == .inUse)
+        #expect(!target.exists)
+    }
+}

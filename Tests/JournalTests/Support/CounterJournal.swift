@@ -1,0 +1,127 @@
+import Foundation
+import Journal
+import SQLiteJournal
+import StateCoding
+import StateCore
+import SyncProtocol
+
+/// A journal whose records really lead from one state to the next: a counter, with two actions to a batch, of which every
+/// third is rejected.
+final class CounterJournal {
+    let bench: JournalBench
+    private(set) var tree: Value = ["count": 0]
+    private(set) var revision: UInt64 = 0
+    private var sequence: UInt64 = 0
+    private var number: UInt64 = 1
+    private var history = History(
+        lineage: JournalIdentity.sample.lineage,
+        epoch: Epoch(1),
+        summary: Summary(of: ["count": 0])
+    )
+
+    static let session = SessionID(high: 7, low: 7)
+
+    var path: String { bench.path }
+
+    /// Begins a history, and its first epoch.
+    init(_ kind: JournalKind = .full) throws {
+        bench = JournalBench(kind)
+        _ = try bench.journal.open()
+        try bench.journal.begin(.sample, from: snapshot())
+        try bench.journal.claim(.sample(1, at: 0))
+    }
+
+    deinit { bench.journal.close() }
+
+    /// A journal of so many batches, with snapshots behind some of them.
+    static func with(batches: UInt64, snapshots: Set<UInt64> = []) throws -> CounterJournal {
+        let journal = try CounterJournal()
+        for batch in 1...batches {
+            try journal.append()
+            if snapshots.contains(batch) { try journal.storeSnapshot() }
+        }
+        return journal
+    }
+
+    /// Appends a batch.
+    func append() throws { try bench.journal.append([nextRecord()]) }
+
+    /// A batch that goes on from the last one.
+    func nextRecord(digest: UInt64? = nil) throws -> JournalRecord {
+        sequence += 1
+        let from = revision
+        var entries: [BatchRecord.Entry] = []
+        for _ in 0..<2 {
+            let isRejected = number.isMultiple(of: 3)
+            let action: Value = ["Counted", ["by": 1]]
+            let rejection = isRejected ? Rejection(.refused, "every third is") : nil
+            entries.append(BatchRecord.Entry(action: action.encoded, rejection: rejection))
+            revision += isRejected ? 0 : 1
+            number += 1
+        }
+        let next: Value = ["count": Value(revision)]
+        let summary = Summary(of: next)
+        let batch = BatchRecord(
+            epoch: Epoch(1),
+            from: Revision(from),
+            to: Revision(revision),
+            digest: digest ?? summary.digest,
+            bytes: summary.bytes,
+            runs: [
+                BatchRecord.Run(
+                    session: Self.session,
+                    opened: JournalSequence(0),
+                    first: ActionNumber(number - 2),
+                    time: Timestamp(milliseconds: 1_700_000_000_000),
+                    user: nil,
+                    entries: entries
+                )
+            ],
+            patch: Patch(from: tree, to: next).encode()
+        )
+        try history.replay(batch, at: JournalSequence(sequence), limits: Limits())
+        tree = next
+        return JournalRecord(
+            sequence: JournalSequence(sequence),
+            from: batch.from,
+            to: batch.to,
+            body: batch.encoded
+        )
+    }
+
+    /// Stores the state as it is.
+    func storeSnapshot(of state: Value? = nil) throws { try bench.journal.store(snapshot(of: state)) }
+
+    private func snapshot(of state: Value? = nil) -> JournalSnapshot {
+        let tree = state ?? tree
+        let context = SnapshotContext(
+            epoch: Epoch(1),
+            fingerprint: EpochStart.sample(1, at: 0).fingerprint,
+            summary: Summary(of: tree),
+            sessions: history.sessions,
+            migrations: 0
+        )
+        let entry = SnapshotEntry(sequence: JournalSequence(sequence), revision: Revision(revision))
+        return JournalSnapshot(entry, context: context.encoded, state: tree.encoded)
+    }
+
+    /// Where it is after so many batches.
+    static func revision(behind batch: UInt64) -> Revision { Revision(2 * batch - 2 * batch / 3) }
+}
+
+/// All files of a journal that hold something, by name.
+func files(of path: String) throws -> [String: Data] {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: path)
+    let lasting = names.filter { !$0.hasSuffix("-shm") && $0 != "lock" && $0 != "snapshots" }
+    let contents = try lasting.map { ($0, try Data(contentsOf: URL(filePath: "\(path)/\($0)"))) }
+    return Dictionary(uniqueKeysWithValues: contents).filter { !$0.value.isEmpty }
+}
+
+/// A path at which nothing is yet, gone with the object.
+final class NewPath {
+    let path = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID().uuidString)").path
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var exists: Bool { FileManager.default.fileExists(atPath: path) }
+}

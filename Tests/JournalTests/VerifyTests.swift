@@ -1,0 +1,90 @@
+import Foundation
+import Journal
+import SQLiteJournal
+import StateCoding
+import SyncProtocol
+import Testing
+
+@Suite struct `Verifying a journal` {
+    private func failure(of journal: CounterJournal) throws -> String {
+        journal.bench.journal.close()
+        let reader = try JournalReader(at: journal.path)
+        let failure = #expect(throws: JournalFailure.self) { try reader.verify() }
+        #expect(failure?.code == .damaged)
+        return failure?.message ?? ""
+    }
+
+    @Test func `finds a whole one whole`() throws {
+        let journal = try CounterJournal.with(batches: 20, snapshots: [5, 11, 20])
+        let found = try JournalReader(at: journal.path).verify()
+        #expect(found.from.revision == Revision(0))
+        #expect(found.to.revision == CounterJournal.revision(behind: 20))
+        #expect(found.snapshotCount == 4)
+        #expect(found.tail == nil)
+    }
+
+    @Test func `names the last revision before a record that was changed`() throws {
+        let journal = try CounterJournal.with(batches: 20, snapshots: [5])
+        journal.bench.journal.close()
+        try journal.bench.sql("UPDATE record SET body = zeroblob(length(body)) WHERE sequence = 12")
+        let message = try failure(of: journal)
+        let last = CounterJournal.revision(behind: 11)
+        #expect(message.contains("whole up to revision \(last), not beyond"), "\(message)")
+        #expect(message.contains("from revision \(last.rawValue + 1) on: record 12 has a wrong checksum"), "\(message)")
+    }
+
+    @Test func `names the last revision before a record that is missing`() throws {
+        let journal = try CounterJournal.with(batches: 20, snapshots: [5])
+        journal.bench.journal.close()
+        try journal.bench.sql("DELETE FROM record WHERE sequence = 12")
+        let message = try failure(of: journal)
+        #expect(
+            message.contains("whole up to revision \(CounterJournal.revision(behind: 11)), not beyond"),
+            "\(message)"
+        )
+        #expect(message.contains("record 12 is missing"), "\(message)")
+    }
+
+    @Test func `finds a record that leads elsewhere than it says`() throws {
+        let journal = try CounterJournal.with(batches: 4)
+        try journal.bench.journal.append([journal.nextRecord(digest: 1)])
+        let message = try failure(of: journal)
+        #expect(
+            message.contains("whole up to revision \(CounterJournal.revision(behind: 4)), not beyond"),
+            "\(message)"
+        )
+        #expect(message.contains("record 5 does not fit: it leads to the digest"), "\(message)")
+    }
+
+    @Test func `finds a snapshot to which no records lead`() throws {
+        let journal = try CounterJournal.with(batches: 4)
+        try journal.storeSnapshot(of: ["count": 1_000_000])
+        try journal.append()
+        let revision = CounterJournal.revision(behind: 4)
+        let message = try failure(of: journal)
+        #expect(message.contains("the snapshot of revision \(revision) is not what the records lead to"), "\(message)")
+    }
+
+    @Test func `misses what was acknowledged`() throws {
+        let journal = try CounterJournal.with(batches: 4)
+        journal.bench.journal.close()
+        try journal.bench.sql("DELETE FROM record WHERE sequence = 4")
+        #expect(try failure(of: journal).contains("acknowledged at revision \(CounterJournal.revision(behind: 4))"))
+    }
+
+    @Test func `misses the page of marks`() throws {
+        let journal = try CounterJournal.with(batches: 4)
+        try FileManager.default.removeItem(atPath: journal.path + "/marks")
+        #expect(try failure(of: journal).contains("\"marks\""))
+    }
+
+    @Test func `does not mind what was never acknowledged`() throws {
+        let journal = try CounterJournal.with(batches: 6)
+        journal.bench.journal.close()
+        try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 6")
+        try journal.bench.acknowledge(5)
+        let found = try JournalReader(at: journal.path).verify()
+        #expect(found.to.revision == CounterJournal.revision(behind: 5))
+        #expect(found.tail?.contains("record 6 has a wrong checksum") == true)
+    }
+}
