@@ -16,6 +16,10 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
         public static let insecure = Code(description: "insecure")
         /// The store's definition is wrong: its state cannot be encoded, or two actions have one name.
         public static let definition = Code(description: "definition")
+        /// The journal is in use, damaged, of another store, or cannot be written; the message says which.
+        public static let journal = Code(description: "journal")
+        /// The session file is in use, damaged, of another store, or cannot be written; the message says which.
+        public static let session = Code(description: "session")
         /// The node was closed.
         public static let closed = Code(description: "closed")
         /// The replica follows another history than the one that was asked about.

@@ -6,7 +6,7 @@ import Testing
     @Test func `the blocks of the documents are these files`() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         var blocks: [String: [String]] = [:]
-        for document in ["TUTORIAL.md", "CODING.md"] {
+        for document in ["TUTORIAL.md", "CODING.md", "EVOLUTION.md"] {
             let file = folder.appending(path: "../../docs/\(document)").standardizedFileURL
             let text = try String(contentsOf: file, encoding: .utf8)
             let matches = text.matches(of: /`(\w+\.swift)`\n```swift\n([\S\s]*?)```\n/)

@@ -5,8 +5,32 @@ struct BatchedAction {
     let context: ActionContext
     /// Before the middlewares, or why it could not be read.
     let arrived: Result<any Action, Rejection>
+    /// As it came, encoded; empty for one of the primary's own process where nothing is journaled.
+    let bytes: [UInt8]
     /// The action as the primary's own process handed it in; nil for a sender's.
     let local: LocalAction?
+
+    /// As the journal keeps it if it is rejected: what nobody can read is not kept.
+    var readableBytes: [UInt8] {
+        if case .success = arrived { bytes } else { [] }
+    }
+}
+
+/// What the reducer made of an action.
+struct Reduced {
+    let effect: Effect
+    /// The action as it reached the reducer, encoded.
+    let bytes: [UInt8]
+}
+
+/// What became of an action.
+struct SettledAction {
+    let session: SessionID
+    let number: ActionNumber
+    let context: ActionContext
+    /// See ``BatchRecord/Entry``.
+    let bytes: [UInt8]
+    let outcome: Outcome
 }
 
 /// What is to be done about an action once it is durable. Most actions of senders have nothing of the kind.

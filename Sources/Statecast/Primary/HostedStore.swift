@@ -1,3 +1,4 @@
+internal import Journal
 internal import ZeroMQ
 
 /// A store as the node sees it: without its types. Lives on the node's loop.
@@ -21,6 +22,14 @@ protocol HostedStore: AnyObject {
     func snapshotEncoded(_ snapshot: EncodedSnapshot)
     /// The records up to one are durable.
     func committed(through sequence: JournalSequence)
+    /// What became of records that the journal was handed.
+    func journaled(_ outcome: Result<JournalSequence, JournalFailure>)
+    /// What was read from the journal for replicas that had been away.
+    func pastRead(_ updates: [Update]?, after revision: Revision)
+    /// What became of a snapshot for the journal.
+    func snapshotStored(_ entry: SnapshotEntry, _ outcome: Result<Void, any Error>)
+    /// Whether more actions may be taken, or have to wait until the journal has caught up.
+    var hasRoom: Bool { get }
     /// Takes what its own process asked for before now, as far as it can be done: the store is about to end.
     func finish()
     /// The store is not served any more.
@@ -39,24 +48,36 @@ struct EncodedSnapshot: Sendable {
 
 /// What a store needs from the node that it lives on.
 struct StoreSurroundings {
-    let lineage: Lineage
-    let epoch: Epoch
     let limits: Limits
     let actionsEndpoint: String
     let clock: NodeClock
     let publish: (StoreName, Topic, Frame) -> Void
-    /// Makes a record durable and says so to `committed`, then or later.
+    /// Says, then or later, that a record which no journal keeps counts as durable.
     let commit: (StoreName, Record) -> Void
+    /// Runs something on the loop, soon. From any thread.
+    let onLoop: @Sendable (StoreName, @escaping @Sendable (any HostedStore) -> Void) -> Void
+    /// The store cannot go on, and the node must not.
+    let fail: (StatecastError) -> Void
+    let journalPolicy: JournalPolicy
     /// Runs the work off the loop and hands its result to `snapshotEncoded`.
     let encode: (StoreName, @escaping @Sendable () -> EncodedSnapshot) -> Void
     /// Makes the loop take a turn soon. From any thread.
     let wake: @Sendable () -> Void
 }
 
-/// A store before its node has started: everything but the surroundings.
+/// A store before its node has started: everything but where it goes on from.
 protocol StoreDefinition: Sendable {
     var name: StoreName { get }
-    func host(in surroundings: StoreSurroundings) -> any HostedStore
+    /// Finds out where the store goes on from. Blocks while it reads.
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any HostableStore
     /// The node was stopped, whether it ever served the store or not.
     func end()
+}
+
+/// A store that knows where it goes on from: everything but the surroundings.
+protocol HostableStore: Sendable {
+    var name: StoreName { get }
+    func host(in surroundings: StoreSurroundings) -> any HostedStore
+    /// It will not be hosted.
+    func abandon()
 }

@@ -34,6 +34,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     ///   - resume: what is to be done at each start, going by the state: the effects that a stop or a crash cut off.
     ///   - reducer: pure, and quick: it runs on the loop that serves the sockets. Its effects run beside it, once their
     ///     action is durable.
+    ///   - journal: where its history is kept, for this store alone; without one each start begins a new lineage.
+    ///   - evolution: how what another build left in the journal becomes this build's state.
     /// - Throws: ``StatecastError`` with code `definition`: a malformed name, a state that cannot be encoded, two actions
     ///   of one name.
     public convenience init(
@@ -42,6 +44,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         actions: [any Action.Type],
         middleware: [Middleware<State>] = [],
         resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        journal: (any Journal)? = nil,
+        evolution: StateEvolution = StateEvolution(),
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: Reducer<State>
@@ -52,6 +56,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
             actions: actions,
             middleware: middleware,
             resume: resume,
+            journal: journal,
+            evolution: evolution,
             on: try PrimaryNode(configuration: configuration, logger: logger),
             logger: logger,
             reducer: reducer
@@ -64,6 +70,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         state: State,
         actions: [any Action.Type],
         middleware: [Middleware<State>] = [],
+        journal: (any Journal)? = nil,
+        evolution: StateEvolution = StateEvolution(),
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Void
@@ -73,6 +81,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
             state: state,
             actions: actions,
             middleware: middleware,
+            journal: journal,
+            evolution: evolution,
             configuration: configuration,
             logger: logger,
             reducer: Reducer(reducer)
@@ -86,6 +96,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         actions: [any Action.Type],
         middleware: [Middleware<State>] = [],
         resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        journal: (any Journal)? = nil,
+        evolution: StateEvolution = StateEvolution(),
         on node: PrimaryNode,
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: Reducer<State>
@@ -97,6 +109,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
             reducer: reducer,
             middleware: middleware,
             resume: resume,
+            journal: journal,
+            evolution: evolution,
             logger: logger
         )
         try node.add(definition)

@@ -12,6 +12,8 @@ public struct PrimaryConfiguration: Sendable {
     /// How many messages wait for each subscriber that reads slowly; beyond, it misses some and catches up later. Times
     /// the size of a message it is the memory that one subscriber can hold.
     public var publishHighWaterMark = 1000
+    /// How often the journals of its stores get a snapshot, and how much history they keep.
+    public var journal = JournalPolicy()
     /// The bounds of the protocol.
     public var limits = Limits()
 

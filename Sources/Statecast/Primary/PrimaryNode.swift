@@ -30,6 +30,10 @@ public actor PrimaryNode: Service {
     private var timer: DeadlineTimer?
     /// Whether it held its endpoints before.
     private var hasBound = false
+    /// What is being recovered, while that is so.
+    private var starting: Task<PrimaryAddress, any Error>?
+    /// Why it had to stop.
+    private let ending = Ending()
 
     /// How much of the incoming actions one turn takes: what comes in meanwhile makes the next batch.
     private static let framesPerTurnMax = 512
@@ -40,7 +44,9 @@ public actor PrimaryNode: Service {
         let publisher: Socket
         let puller: Socket
         let address: PrimaryAddress
-        var watches: [Watch] = []
+        var subscriptions: Watch?
+        /// `nil` while no store has room for more.
+        var actions: Watch?
 
         init(publisher: consuming Socket, puller: consuming Socket, address: PrimaryAddress) {
             self.publisher = publisher
@@ -75,19 +81,57 @@ public actor PrimaryNode: Service {
 
     /// Binds, unless that is done, and serves all stores until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``StatecastError`` with code `endpoint` or `insecure`: one line that says which endpoint and what to do.
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `journal`: one line that says what is wrong and what
+    ///   to do. The latter also later, when a journal cannot be written any more.
     public func run() async throws {
-        try start()
-        try? await gracefulShutdown()
+        try await start()
+        let failure = await ending.wait()
         stop()
+        if let failure { throw failure }
     }
 
-    /// Binds both endpoints and begins to serve.
+    /// Recovers what the journals hold, binds both endpoints and begins to serve.
     ///
     /// - Returns: where it is bound, ports filled in.
     @discardableResult
-    public func start() throws -> PrimaryAddress {
+    public func start() async throws -> PrimaryAddress {
         if let address = wires?.address { return address }
+        if let starting { return try await starting.value }
+        let starting = Task { try await recoverAndBind() }
+        self.starting = starting
+        defer { self.starting = nil }
+        return try await starting.value
+    }
+
+    private func recoverAndBind() async throws -> PrimaryAddress {
+        let recovered = try await recovered()
+        do {
+            // It may have been stopped meanwhile.
+            try Task.checkCancellation()
+            return try bindAndServe(recovered)
+        } catch {
+            for store in recovered { store.abandon() }
+            throw error is CancellationError
+                ? StatecastError(.closed, "the primary was stopped while it started") : error
+        }
+    }
+
+    /// What the stores go on from; read where it holds up nobody.
+    private func recovered() async throws -> [any HostableStore] {
+        let (definitions, limits, time) = (definitions.withLock { $0 }, configuration.limits, clock.time)
+        return try await BlockingWork.run {
+            var recovered: [any HostableStore] = []
+            do {
+                for definition in definitions { recovered.append(try definition.recover(limits: limits, time: time)) }
+            } catch {
+                for store in recovered { store.abandon() }
+                throw error
+            }
+            return recovered
+        }
+    }
+
+    private func bindAndServe(_ recovered: [any HostableStore]) throws -> PrimaryAddress {
         let publish = try Reachability.endpoint(configuration.publish, insecure: configuration.insecure)
         let actions = try Reachability.endpoint(configuration.actions, insecure: configuration.insecure)
         let advertised = try configuration.advertiseActions.map { try Reachability.endpoint($0, insecure: true) }
@@ -95,22 +139,21 @@ public actor PrimaryNode: Service {
             let publisher = try Socket(.xpub, options: .publisher(configuration))
             let puller = try Socket(.pull, options: .puller(configuration.limits))
             let boundActions = try bind(puller, to: actions)
-            host((advertised ?? boundActions).description)
             let boundPublish = try bind(publisher, to: publish)
             hasBound = true
+            host(recovered, (advertised ?? boundActions).description)
             let address = PrimaryAddress(publish: boundPublish.description, actions: boundActions.description)
             let wires = Wires(publisher: publisher, puller: puller, address: address)
-            wires.watches = [
-                loop.watch(wires.publisher) { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } },
-                loop.watch(wires.puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } },
-            ]
+            wires.subscriptions = loop.watch(wires.publisher) { [weak self] in
+                self?.assumeIsolated { $0.drainSubscriptions() }
+            }
             self.wires = wires
+            watchActions()
             timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
             for store in stores.values { store.begin() }
             tick()
             return address
         } catch {
-            stores = [:]
             throw StatecastError(error)
         }
     }
@@ -126,6 +169,7 @@ public actor PrimaryNode: Service {
     /// What its own process dispatched before is done, and so is what was accepted; what is on its way is resent by its
     /// sender to the next primary.
     public func stop() {
+        starting?.cancel()
         for store in stores.values { store.finish() }
         wires = nil
         timer = nil
@@ -152,32 +196,44 @@ public actor PrimaryNode: Service {
         }
     }
 
-    private func host(_ actionsEndpoint: String) {
-        var generator = SystemRandomNumberGenerator()
-        for definition in definitions.withLock({ $0 }) {
-            let surroundings = StoreSurroundings(
-                lineage: Lineage(using: &generator),
-                epoch: Epoch(1),
-                limits: configuration.limits,
-                actionsEndpoint: actionsEndpoint,
-                clock: clock,
-                publish: { [weak self] store, topic, frame in
-                    self?.assumeIsolated { $0.publish(Message.encode(frame, to: Address(store, topic))) }
-                },
-                // Without a journal a record is as durable as it gets once it is made.
-                commit: { [weak self] store, record in
-                    self?.assumeIsolated { $0.stores[store]?.committed(through: record.sequence) }
-                },
-                encode: { [weak self] store, work in
-                    Task.detached { await self?.encoded(work(), for: store) }
-                },
-                wake: { [weak self, tasks = LoopTasks(on: loop)] in
-                    Task.detached(executorPreference: tasks) { await self?.endTurn() }
-                }
-            )
-            stores[definition.name] = definition.host(in: surroundings)
-        }
+    private func host(_ recovered: [any HostableStore], _ actionsEndpoint: String) {
+        let surroundings = StoreSurroundings(
+            limits: configuration.limits,
+            actionsEndpoint: actionsEndpoint,
+            clock: clock,
+            publish: { [weak self] store, topic, frame in
+                self?.assumeIsolated { $0.publish(Message.encode(frame, to: Address(store, topic))) }
+            },
+            // Without a journal a record is as durable as it gets once it is made.
+            commit: { [weak self] store, record in
+                self?.assumeIsolated { $0.stores[store]?.committed(through: record.sequence) }
+            },
+            onLoop: { [weak self, tasks = LoopTasks(on: loop)] store, work in
+                Task.detached(executorPreference: tasks) { await self?.run(work, on: store) }
+            },
+            fail: { [ending] in ending.end($0) },
+            journalPolicy: configuration.journal,
+            encode: { [weak self] store, work in
+                Task.detached { await self?.encoded(work(), for: store) }
+            },
+            wake: { [weak self, tasks = LoopTasks(on: loop)] in
+                Task.detached(executorPreference: tasks) { await self?.endTurn() }
+            }
+        )
+        for store in recovered { stores[store.name] = store.host(in: surroundings) }
         gate = Gate(stores: Set(stores.keys))
+    }
+
+    private func run(_ work: (any HostedStore) -> Void, on store: StoreName) {
+        guard let store = stores[store] else { return }
+        work(store)
+        endTurn()
+    }
+
+    /// Takes actions, until a store has no room for more.
+    private func watchActions() {
+        guard let wires, wires.actions == nil else { return }
+        wires.actions = loop.watch(wires.puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } }
     }
 
     private func drainSubscriptions() {
@@ -209,6 +265,8 @@ public actor PrimaryNode: Service {
 
     private func drainActions() {
         guard let wires else { return }
+        // What is not taken waits in the socket, then with its senders.
+        guard stores.values.allSatisfy(\.hasRoom) else { return wires.actions = nil }
         var bytes = 0
         for _ in 0..<Self.framesPerTurnMax {
             guard bytes < Self.bytesPerTurnMax, let message = wires.puller.next(logger) else { break }
@@ -248,6 +306,7 @@ public actor PrimaryNode: Service {
 
     private func endTurn() {
         for store in stores.values { store.endTurn() }
+        if stores.values.allSatisfy(\.hasRoom) { watchActions() }
         let hasRequests = stores.values.contains { $0.hasRequests }
         let next = hasRequests ? clock.now : stores.values.map(\.nextDeadline).min()
         timer?.set(next.map(clock.deadline))

@@ -27,7 +27,7 @@ extension StoreHost {
     private func difference() throws -> Difference {
         let difference = try Differ.patch(from: closed, to: state)
         let patch = difference.patch.encode()
-        let bytesMax = surroundings.limits.frameBytesMax - Limits.topicBytesMax - 64
+        let bytesMax = surroundings.limits.patchBytesMax
         guard patch.count <= bytesMax else {
             throw Rejection(
                 .tooLarge,
@@ -53,7 +53,7 @@ extension StoreHost {
     /// it was decided on a state that is taken back. So a middleware may see an action a second time.
     private func closeOneByOne() {
         machine.reopenBatch()
-        outcomes.removeAll(keepingCapacity: true)
+        settled.removeAll(keepingCapacity: true)
         followUps.removeAll()
         cancelled.removeAll()
         takeBack()
@@ -61,14 +61,16 @@ extension StoreHost {
         let late = joining
         joining.removeAll()
         for (index, action) in batch.enumerated() {
+            reductions?.begin(action.session, action.number)
             let (passed, difference) = passAlone(action)
+            reductions?.end()
             settle(action, passed)
             if index == batch.endIndex - 1 { joining = late }
             close(difference)
         }
     }
 
-    private func passAlone(_ action: BatchedAction) -> (Result<Effect, Rejection>, Difference) {
+    private func passAlone(_ action: BatchedAction) -> (Result<Reduced, Rejection>, Difference) {
         let unchanged = Difference(patch: [], summary: summary)
         if let local = action.local, !local.isWanted || isBeingCancelled(local) {
             // The action before it cancels it this time.

@@ -4,9 +4,15 @@ internal import Logging
 extension StoreHost {
     func commit(_ record: Record) {
         metrics.closed(record)
-        for outcome in outcomes { count(outcome) }
-        outcomes.removeAll(keepingCapacity: true)
-        surroundings.commit(name, record)
+        for action in settled { count(action.outcome) }
+        defer { settled.removeAll(keepingCapacity: true) }
+        guard let journal else { return surroundings.commit(name, record) }
+        write(record, to: journal)
+        if journal.durability == .relaxed { committed(through: record.sequence) }
+    }
+
+    func committed(through sequence: JournalSequence) {
+        perform(machine.committed(through: sequence, at: surroundings.clock.now))
     }
 
     private func count(_ outcome: Outcome) {
@@ -22,13 +28,15 @@ extension StoreHost {
     func becameDurable(_ record: Record) {
         let batch = underway.removeFirst()
         published = batch.state
-        publishedDigest = record.summary.digest
+        publishedSummary = record.summary
         if let update = record.update { show(at: update.to) }
         for (observer, replay) in batch.joining { audience.join(observer, replay: replay) }
         for followUp in batch.followUps {
             start(followUp)
             followUp.local?.settle(receipt(for: followUp))
         }
+        clearSuspicions(record)
+        storeSnapshotIfDue()
     }
 
     /// Shows its own process what is published.

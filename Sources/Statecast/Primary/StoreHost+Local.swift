@@ -16,8 +16,7 @@ extension StoreHost {
             switch request {
             case .action(let action):
                 if action.isWanted {
-                    let context = ActionContext(time: surroundings.clock.time)
-                    take(.success(action.action), of: .primary, machine.ownNumber, context: context, local: action)
+                    take(action)
                 } else {
                     action.settle(.failure(LocalAction.cancelled))
                 }
@@ -28,6 +27,16 @@ extension StoreHost {
         }
     }
 
+    private func take(_ action: LocalAction) {
+        let context = ActionContext(time: surroundings.clock.time)
+        let bytes = bytesForJournal(of: action.action)
+        take((try? bytes.get()) ?? [], of: .primary, machine.ownNumber, context: context, local: action) {
+            () throws(Rejection) in
+            _ = try bytes.get()
+            return action.action
+        }
+    }
+
     /// Whether the next turn could take something in.
     var hasLocalRequests: Bool { canTake || (waiting.isEmpty && definition.entrance.hasRequests) }
 
@@ -35,10 +44,12 @@ extension StoreHost {
     var canTake: Bool {
         switch waiting.first {
         case nil: false
-        case .action(let action): !action.isWanted || (machine.ownRoom > 0 && !isBeingCancelled(action))
+        case .action(let action): !action.isWanted || (hasRoomForOwn && !isBeingCancelled(action))
         case .observe, .ignore: true
         }
     }
+
+    private var hasRoomForOwn: Bool { machine.ownRoom > 0 && hasRoom && !isFull }
 
     /// Whether an action that is reduced and not yet durable cancels the effect that sent this one. What comes of that is
     /// known once it is durable, or taken back; until then the result is neither wanted nor unwanted.

@@ -7,44 +7,61 @@ extension StoreHost {
         let context = ActionContext(time: surroundings.clock.time, session: admitted.session.description)
         var number = admitted.first
         for bytes in admitted.actions {
-            let arrived = Result { () throws(Rejection) in try decode(bytes) }
-            take(arrived, of: admitted.session, number, context: context)
+            take(bytes, of: admitted.session, number, context: context) { [self] () throws(Rejection) in
+                if let rejection = machine.rejection(ofBytes: bytes.count) { throw rejection }
+                return try definition.registry.decode(bytes)
+            }
             number = number.next
         }
     }
 
-    private func decode(_ bytes: [UInt8]) throws(Rejection) -> any Action {
-        if let rejection = machine.rejection(ofBytes: bytes.count) { throw rejection }
-        return try definition.registry.decode(bytes)
-    }
-
     /// Takes the next action of a session into the open batch.
+    ///
+    /// - Parameter bytes: the action, encoded, as far as a journal needs that.
     func take(
-        _ arrived: Result<any Action, Rejection>,
+        _ bytes: [UInt8],
         of session: SessionID,
         _ number: ActionNumber,
         context: ActionContext,
-        local: LocalAction? = nil
+        local: LocalAction? = nil,
+        _ decode: () throws(Rejection) -> any Action
     ) {
-        let action = BatchedAction(session: session, number: number, context: context, arrived: arrived, local: local)
+        // Whatever ends the process from here on was this action.
+        reductions?.begin(session, number)
+        defer { reductions?.end() }
+        let arrived = Result { () throws(Rejection) in
+            try refusePoison(session, number)
+            return try decode()
+        }
+        let action = BatchedAction(
+            session: session,
+            number: number,
+            context: context,
+            arrived: arrived,
+            bytes: bytes,
+            local: local
+        )
         batch.append(action)
         settle(action, pass(action))
     }
 
     /// Takes an action through the middlewares to the reducer.
     ///
-    /// - Returns: the effect, or why it was not reduced.
-    func pass(_ action: BatchedAction) -> Result<Effect, Rejection> {
+    /// - Returns: what came of it, or why it was not reduced.
+    func pass(_ action: BatchedAction) -> Result<Reduced, Rejection> {
         action.arrived.flatMap { arrived in
-            guard !definition.middleware.isEmpty else { return .success(reduce(arrived, context: action.context)) }
-            var effect: Effect?
-            let store = MiddlewareStore(context: action.context, dispatcher: dispatcher) { [self] in state }
-            let outcome = definition.middleware.pass(arrived, in: store, misuse: misused) { arrived in
-                effect = reduce(arrived, context: action.context)
+            guard !definition.middleware.isEmpty else {
+                return .success(Reduced(effect: reduce(arrived, context: action.context), bytes: action.bytes))
             }
-            if let effect { return .success(effect) }
+            var reduced: Result<Reduced, Rejection>?
+            let store = MiddlewareStore(context: action.context, dispatcher: dispatcher) { [self] in state }
+            let outcome = definition.middleware.pass(arrived, in: store, misuse: misused) { reached in
+                reduced = bytesForJournal(of: reached).map { bytes in
+                    Reduced(effect: reduce(reached, context: action.context), bytes: bytes)
+                }
+            }
             // A value that a middleware answers with cannot travel: to the sender the action was not applied.
-            return outcome.flatMap { _ in .failure(.swallowed(arrived)) }
+            return reduced ?? outcome.flatMap { _ in .failure(.swallowed(arrived)) }
         }
     }
 
@@ -65,14 +82,22 @@ extension StoreHost {
     }
 
     /// Says what became of an action, and notes what is to be done about it.
-    func settle(_ action: BatchedAction, _ passed: Result<Effect, Rejection>) {
-        let (verdict, effect) =
+    func settle(_ action: BatchedAction, _ passed: Result<Reduced, Rejection>) {
+        let (verdict, effect, bytes) =
             switch passed {
-            case .success(let effect): (Verdict.applied, effect)
-            case .failure(let rejection): (Verdict.rejected(rejection), Effect.none)
+            case .success(let reduced): (Verdict.applied, reduced.effect, reduced.bytes)
+            case .failure(let rejection): (Verdict.rejected(rejection), Effect.none, action.readableBytes)
             }
         let outcome = machine.resolved(action.session, action.number, verdict)
-        outcomes.append(outcome)
+        settled.append(
+            SettledAction(
+                session: action.session,
+                number: action.number,
+                context: action.context,
+                bytes: bytes,
+                outcome: outcome
+            )
+        )
         guard action.local != nil || !effect.isNone else { return }
         cancelled.formUnion(effect.cancelledIDs)
         followUps.append(

@@ -10,6 +10,9 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     let definition: TypedStore<State>
     let surroundings: StoreSurroundings
     let metrics: PrimaryMetrics
+    /// `nil` for a store that forgets.
+    let journal: JournalWriter?
+    let reductions: ReductionNotes?
     let effects: EffectRunner
 
     /// With all actions reduced.
@@ -20,12 +23,12 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     var summary: Summary
     /// At the head: what replicas have.
     var published: State
-    /// Of `published`.
-    var publishedDigest: UInt64
+    /// Digest and size of `published`.
+    var publishedSummary: Summary
     /// The open batch.
     var batch: [BatchedAction] = []
-    /// What became of its actions, to be counted once it is settled.
-    var outcomes: [Outcome] = []
+    /// What became of its actions, in the order in which they were taken.
+    var settled: [SettledAction] = []
     var followUps: [FollowUp] = []
     /// What the effects among them cancel.
     var cancelled: Set<AnyID> = []
@@ -38,28 +41,38 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     /// What the primary's own process asked for and has to wait.
     var waiting: Deque<LocalRequest<State>> = []
     var audience = Audience<State>()
+    /// Since when there is no room in the journal, and until when actions are refused for that.
+    var fullUntil: Instant?
+    var snapshots = SnapshotSchedule()
     /// Whether it is served.
     private var isServed = false
 
-    init(_ definition: TypedStore<State>, in surroundings: StoreSurroundings) {
+    init(_ recovered: RecoveredStore<State>, in surroundings: StoreSurroundings) {
+        let definition = recovered.definition
         machine = PrimaryMachine(
             store: definition.name,
-            lineage: surroundings.lineage,
-            epoch: surroundings.epoch,
-            summary: definition.summary,
+            history: recovered.history,
             fingerprint: definition.fingerprint,
             actions: definition.registry.entries,
             actionsEndpoint: surroundings.actionsEndpoint,
+            readsPast: recovered.journal != nil,
             limits: surroundings.limits,
             now: surroundings.clock.now
         )
         metrics = PrimaryMetrics(store: definition.name)
+        journal = recovered.journal.map { journal in
+            JournalWriter(journal) { [name = definition.name, onLoop = surroundings.onLoop] outcome in
+                onLoop(name) { $0.journaled(outcome) }
+            }
+        }
+        reductions = recovered.journal?.reductions
         effects = EffectRunner { [entrance = definition.entrance] in entrance.enter(.action(.result($0))) }
-        state = definition.state
-        closed = definition.state
-        summary = definition.summary
-        published = definition.state
-        publishedDigest = definition.summary.digest
+        state = recovered.state
+        closed = state
+        summary = recovered.history.summary
+        snapshots.isWanted = recovered.wantsSnapshot
+        published = state
+        publishedSummary = summary
         self.definition = definition
         self.surroundings = surroundings
     }
@@ -86,14 +99,18 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             resumption: machine.epoch.rawValue
         )
         effects.start(definition.resume(published), key: key)
+        storeSnapshotIfDue()
     }
 
     func finish() {
         gather()
-        while canTake {
-            takeWaiting()
-            closeBatch()
-        }
+        repeat {
+            while canTake {
+                takeWaiting()
+                closeBatch()
+            }
+            settleJournal()
+        } while canTake
     }
 
     func end() {
@@ -106,6 +123,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         }
         definition.entrance.close(keeping: audience, leaving: observers + waiting)
         (underway, followUps, joining, waiting, audience) = ([], [], [], [], Audience())
+        journal?.close()
     }
 
     // MARK: Events
@@ -115,6 +133,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     func unsubscribed(from topic: Topic) { perform(machine.unsubscribed(from: topic)) }
 
     func received(_ frame: ActionsFrame) {
+        if let refusal = refusalForLackOfRoom(frame) { return perform(refusal) }
         let (admitted, directives) = machine.admit(frame)
         perform(directives)
         if let admitted { take(admitted) }
@@ -130,10 +149,6 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     }
 
     func tick() { perform(machine.tick(at: surroundings.clock.now, time: surroundings.clock.time)) }
-
-    func committed(through sequence: JournalSequence) {
-        perform(machine.committed(through: sequence, at: surroundings.clock.now))
-    }
 
     func snapshotEncoded(_ snapshot: EncodedSnapshot) {
         switch snapshot.bytes {
@@ -164,6 +179,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             switch directive {
             case .publish(let topic, let frame): surroundings.publish(name, topic, frame)
             case .encodeSnapshot: encodeSnapshot()
+            case .readPast(let start, let end, let bytesMax): readPast(after: start, through: end, bytesMax: bytesMax)
             case .commit(let record): commit(record)
             case .durable(let record): becameDurable(record)
             case .count(let event): metrics.count(event)
@@ -172,7 +188,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     }
 
     private func encodeSnapshot() {
-        let (state, revision, digest) = (published, machine.head, publishedDigest)
+        let (state, revision, digest) = (published, machine.head, publishedSummary.digest)
         surroundings.encode(name) {
             let bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(state) }
             let whole = try? Summary(ofEncoded: bytes.get())

@@ -10,6 +10,8 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let reducer: Reducer<State>
     let middleware: [Middleware<State>]
     let resume: @Sendable (State) -> Effect
+    let journal: (any Journal)?
+    let evolution: EvolutionPlan
     let logger: Logger
     /// The way in for the primary's own process; the same from one start to the next.
     let entrance: LocalEntrance<State>
@@ -23,6 +25,8 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         reducer: Reducer<State>,
         middleware: [Middleware<State>],
         resume: @escaping @Sendable (State) -> Effect,
+        journal: (any Journal)?,
+        evolution: StateEvolution,
         logger: Logger
     ) throws {
         let store = name
@@ -30,6 +34,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
             self.name = try StoreName(name)
             try StateEncoder().checkValueSemantics(of: state)
             summary = try Summary(ofEncoded: try StateEncoder().encode(state))
+            self.evolution = try EvolutionPlan(evolution, from: state)
         } catch {
             throw StatecastError(.definition, "the store \"\(name)\" cannot be served: \(error)", cause: error)
         }
@@ -37,6 +42,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         self.reducer = reducer
         self.middleware = middleware
         self.resume = resume
+        self.journal = journal
         self.logger = logger
         entrance = LocalEntrance(state) { action in
             let name = type(of: action).name
@@ -49,7 +55,12 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         registry = try ActionRegistry(actions)
     }
 
-    func host(in surroundings: StoreSurroundings) -> any HostedStore { StoreHost(self, in: surroundings) }
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any HostableStore {
+        if let journal { return try StoreRecovery(self, limits: limits, time: time).run(journal) }
+        var generator = SystemRandomNumberGenerator()
+        let history = History(lineage: Lineage(using: &generator), epoch: Epoch(1), summary: summary)
+        return RecoveredStore(definition: self, state: state, history: history, journal: nil)
+    }
 
     func end() { entrance.close() }
 }

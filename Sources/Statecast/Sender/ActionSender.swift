@@ -19,16 +19,21 @@ public final class ActionSender: Service, ActionDispatcher {
     private let logger: Logger
     private let statusNow = Broadcast<SenderStatus>(.connecting)
     private let store: StoreName
+    /// What an earlier process left in the session file, oldest first: it is sent before anything else.
+    public let resumed: [ResumedAction]
 
     /// Begins a session. Waits for a primary that is not there yet.
     ///
     /// - Parameters:
     ///   - store: the store's name.
     ///   - endpoint: where the primary publishes; where to push it says itself.
-    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
+    ///   - session: keeps what is not finished on the disk, so that the next process goes on with it; `nil`: what has no
+    ///     outcome when the process ends is forgotten.
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `definition` (the store's name) or `session`.
     public init(
         store: String,
         from endpoint: String,
+        session file: SessionFile? = nil,
         configuration: SenderConfiguration = SenderConfiguration(),
         logger: Logger = Logger(label: "statecast.sender")
     ) throws {
@@ -40,12 +45,19 @@ public final class ActionSender: Service, ActionDispatcher {
             _ = try Reachability.connectable(actions, insecure: configuration.insecure)
         }
         self.logger = logger
-        intake = SenderIntake(pendingMax: configuration.pendingMax)
+        let session = if let file { try ResumedSession(file, of: self.store) } else { nil as ResumedSession? }
+        resumed = session?.actions ?? []
+        intake = SenderIntake(
+            pendingMax: configuration.pendingMax,
+            behind: session?.saved.last ?? Ticket(rawValue: 0),
+            pending: session?.pending.count ?? 0
+        )
         node = try SenderNode(
             store: self.store,
             endpoint: endpoint,
             configuration: configuration,
             intake: intake,
+            session: session,
             statuses: statusNow,
             logger: logger
         )
@@ -89,19 +101,39 @@ public final class ActionSender: Service, ActionDispatcher {
     /// Takes an action and returns at once; waits only while too many are without a receipt.
     ///
     /// Many at a time go in one frame: submit, then wait for the receipts.
-    public func submit(_ action: some Action) async throws -> PendingReceipt {
-        await take(try ActionCoding.encode(action)).receipt
+    ///
+    /// - Parameter position: how far whoever sends has come in its input with this action; with a session file the next
+    ///   process finds it in ``SessionFile/position``.
+    public func submit(_ action: some Action, position: UInt64? = nil) async throws -> PendingReceipt {
+        await take(try ActionCoding.encode(action), mark: position.map { InputMark(position: $0) }).receipt
     }
 
-    /// Takes an action of which only the name and the payload are known; see ``submit(_:)``.
-    public func submit(named name: String, payload: Value) async -> PendingReceipt {
-        await take(ActionCoding.encode(name: name, payload: payload.encoded)).receipt
+    /// Takes an action of which only the name and the payload are known; see ``submit(_:position:)``.
+    public func submit(named name: String, payload: Value, position: UInt64? = nil) async -> PendingReceipt {
+        await submit(named: name, payload: payload, mark: position.map { InputMark(position: $0) })
     }
+
+    package func submit(named name: String, payload: Value, mark: InputMark?) async -> PendingReceipt {
+        await take(ActionCoding.encode(name: name, payload: payload.encoded), mark: mark).receipt
+    }
+
+    /// Takes a piece of input that is no action, for the session file to keep what became of it.
+    package func reject(_ verdict: Rejection, mark: InputMark) async -> PendingReceipt {
+        await take([], mark: mark, verdict: verdict).receipt
+    }
+
+    /// Whoever needed the outcomes up to this one has them: the session file may forget them.
+    package func told(through receipt: PendingReceipt) async {
+        if let ticket = receipt.ticket { await node.told(through: ticket) }
+    }
+
+    /// All of the input was taken.
+    package func inputEnded(at mark: InputMark) async { await node.inputEnded(at: mark) }
 
     /// Takes an action in and returns at once, without an answer; actions of one thread keep their order.
     ///
     /// Nothing holds back whoever dispatches: what the primary cannot take yet waits in memory, also beyond
-    /// ``SenderConfiguration/pendingMax``. Where there may be many, ``submit(_:)`` waits for room. An action that has no
+    /// ``SenderConfiguration/pendingMax``. Where there may be many, ``submit(_:position:)`` waits for room. An action that has no
     /// encoding, or comes after ``close()``, is dropped, and logged; rejections are counted (see the metrics). How many
     /// had no receipt yet when the sender was closed or dropped is logged.
     public func dispatch(_ action: any Action) {
@@ -138,11 +170,13 @@ public final class ActionSender: Service, ActionDispatcher {
 
     private func take(
         _ bytes: [UInt8],
+        mark: InputMark? = nil,
+        verdict: Rejection? = nil,
         until deadline: ContinuousClock.Instant? = nil,
         expired: String = ""
     ) async -> (ticket: Ticket?, receipt: PendingReceipt) {
         do {
-            return try await intake.take(bytes, until: deadline, wake: wakeNode)
+            return try await intake.take(bytes, mark: mark, verdict: verdict, until: deadline, wake: wakeNode)
         } catch {
             let cause =
                 switch error as? SenderIntake.Refusal {

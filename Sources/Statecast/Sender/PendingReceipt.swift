@@ -11,8 +11,13 @@ public final class PendingReceipt: Sendable {
     private let storage = Mutex(Storage())
     /// Whether somebody was handed it; nobody is of an action that was dispatched.
     let isAwaited: Bool
+    /// The action's; `nil` if it was not taken.
+    let ticket: Ticket?
 
-    init(isAwaited: Bool = true) { self.isAwaited = isAwaited }
+    init(ticket: Ticket? = nil, isAwaited: Bool = true) {
+        self.ticket = ticket
+        self.isAwaited = isAwaited
+    }
 
     /// Waits for the receipt.
     ///

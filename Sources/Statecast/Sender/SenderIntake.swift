@@ -9,7 +9,17 @@ final class SenderIntake: Sendable {
     struct Taken {
         let ticket: Ticket
         let bytes: [UInt8]
+        /// How far the input was taken with it, if that was said.
+        let mark: InputMark?
+        /// Why it is over before it leaves, if it is.
+        let verdict: Rejection?
         let receipt: PendingReceipt
+
+        /// As a session file keeps it.
+        var saved: SavedAction {
+            let outcome = verdict.map { SavedOutcome(sent: nil, settlement: .rejected($0)) }
+            return SavedAction(ticket: ticket, position: mark?.position, bytes: bytes, outcome: outcome)
+        }
     }
 
     /// Why an action was not taken.
@@ -34,16 +44,27 @@ final class SenderIntake: Sendable {
 
     init(pendingMax: Int) { self.pendingMax = pendingMax }
 
+    /// Goes on behind the last ticket of an earlier process, with so many of its actions without a receipt.
+    init(pendingMax: Int, behind last: Ticket, pending: Int) {
+        self.pendingMax = pendingMax
+        storage.withLock { storage in
+            storage.ticketCount = last.rawValue
+            storage.pending = pending
+        }
+    }
+
     /// Takes an action, once there is room. `wake` is called if the loop does not know yet that something is there.
     ///
     /// - Throws: ``Refusal``.
     func take(
         _ bytes: [UInt8],
+        mark: InputMark? = nil,
+        verdict: Rejection? = nil,
         until deadline: ContinuousClock.Instant?,
         wake: () -> Void
     ) async throws -> (Ticket, PendingReceipt) {
         while true {
-            if let (ticket, receipt, isFirst) = try attempt(bytes) {
+            if let (ticket, receipt, isFirst) = try attempt(bytes, mark: mark, verdict: verdict) {
                 if isFirst { wake() }
                 return (ticket, receipt)
             }
@@ -61,6 +82,8 @@ final class SenderIntake: Sendable {
     /// `nil` if there is no room. Who awaits nothing is not held back either.
     private func attempt(
         _ bytes: [UInt8],
+        mark: InputMark? = nil,
+        verdict: Rejection? = nil,
         isAwaited: Bool = true
     ) throws -> (Ticket, PendingReceipt, isFirst: Bool)? {
         try storage.withLock { storage in
@@ -69,8 +92,8 @@ final class SenderIntake: Sendable {
             storage.pending += 1
             storage.ticketCount += 1
             let ticket = Ticket(rawValue: storage.ticketCount)
-            let receipt = PendingReceipt(isAwaited: isAwaited)
-            storage.taken.append(Taken(ticket: ticket, bytes: bytes, receipt: receipt))
+            let receipt = PendingReceipt(ticket: ticket, isAwaited: isAwaited)
+            storage.taken.append(Taken(ticket: ticket, bytes: bytes, mark: mark, verdict: verdict, receipt: receipt))
             return (ticket, receipt, storage.taken.count == 1)
         }
     }

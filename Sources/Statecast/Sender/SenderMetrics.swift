@@ -9,6 +9,7 @@ struct SenderMetrics {
     private let asked: Counter
     private let rewound: Counter
     private let lineages: Counter
+    private let losses: Counter
     private let outbox: Gauge
 
     init(store: StoreName) {
@@ -21,6 +22,7 @@ struct SenderMetrics {
         asked = counter("watermarks_asked_total")
         rewound = counter("rewound_total")
         lineages = counter("lineages_changed_total")
+        losses = counter("outcomes_lost_total")
         outbox = Gauge(label: "statecast_sender_outbox_actions", dimensions: dimensions)
     }
 
@@ -35,6 +37,7 @@ struct SenderMetrics {
         case .asked: asked.increment()
         case .rewound: rewound.increment()
         case .lineageChanged: lineages.increment()
+        case .outcomesLost: losses.increment()
         case .refused(let code): counter("requests_refused_total", code).increment()
         case .framePushed(let actions):
             frames.increment()

@@ -20,9 +20,11 @@ actor SenderNode {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private var machine: SenderMachine
+    private var saver: SessionSaver?
+    private let writer: SessionWriter?
     private var downlink: Downlink?
     private var push: Push?
-    private var pending: [Ticket: PendingReceipt] = [:]
+    private var pending: [Ticket: PendingReceipt]
     private var schemaWaiters: [ObjectIdentifier: CheckedContinuation<StoreSchema, any Error>] = [:]
     private var isStopped = false
     private var unreadable = UnreadableMessages()
@@ -51,6 +53,7 @@ actor SenderNode {
         endpoint: Endpoint,
         configuration: SenderConfiguration,
         intake: SenderIntake,
+        session: ResumedSession?,
         statuses: Broadcast<SenderStatus>,
         logger: Logger
     ) throws {
@@ -62,8 +65,15 @@ actor SenderNode {
         self.statuses = statuses
         self.logger = logger
         metrics = SenderMetrics(store: store)
-        let session = SessionID(using: &generator)
-        machine = SenderMachine(session: session, limits: configuration.limits, now: clock.now)
+        let (limits, now) = (configuration.limits, clock.now)
+        if let session {
+            machine = SenderMachine(resuming: session.saved, limits: limits, now: now)
+        } else {
+            machine = SenderMachine(session: SessionID(using: &generator), limits: limits, now: now)
+        }
+        saver = session.map { SessionSaver($0.saved) }
+        writer = session.map { SessionWriter($0.file) }
+        pending = session?.pending ?? [:]
     }
 
     nonisolated func shutdown() { loop.shutdown() }
@@ -79,8 +89,10 @@ actor SenderNode {
             onReadable: { [weak self] in self?.assumeIsolated { $0.drain() } },
             onDeadline: { [weak self] in self?.assumeIsolated { $0.turn() } }
         )
+        writer?.onProgress { [weak self] in Task.detached { await self?.saved() } }
         perform(machine.start(at: clock.now, using: &generator))
         for _ in schemaWaiters { downlink?.subscribe(.schema) }
+        save()
         setTimer()
     }
 
@@ -91,6 +103,7 @@ actor SenderNode {
         takeIn()
         downlink = nil
         push = nil
+        closeFile()
         giveUpAll(because: cause)
         for waiter in schemaWaiters.values {
             waiter.resume(throwing: StatecastError(.closed, "the sender was closed"))
@@ -103,9 +116,15 @@ actor SenderNode {
     /// Takes over what was submitted since the last time. It leaves at the end of this turn, so that all of it shares
     /// frames.
     func takeIn() {
-        for action in intake.drain() {
-            pending[action.ticket] = action.receipt
-            perform(machine.enqueue(action.bytes, as: action.ticket))
+        let taken = intake.drain()
+        for action in taken { pending[action.ticket] = action.receipt }
+        for action in taken {
+            saver?.take(action.saved, mark: action.mark)
+            if let verdict = action.verdict {
+                close(action.ticket, nil, .rejected(verdict))
+            } else if saver == nil {
+                perform(machine.enqueue(action.bytes, as: action.ticket))
+            }
         }
         downlink?.timer.set(.now)
     }
@@ -114,9 +133,10 @@ actor SenderNode {
     private func giveUpAll(because cause: String) {
         var (notSent, unknown) = (0, 0)
         for (ticket, receipt) in pending.sorted(by: { $0.key < $1.key }) {
-            let sent = giveUp(ticket, because: cause)
+            let code = giveUp(ticket, because: cause)
             guard !receipt.isAwaited else { continue }
-            if sent == nil { notSent += 1 } else { unknown += 1 }
+            if code == .notSent { notSent += 1 }
+            if code == .outcomeUnknown { unknown += 1 }
         }
         guard notSent + unknown > 0 else { return }
         logger.warning(
@@ -125,25 +145,30 @@ actor SenderNode {
         )
     }
 
-    /// Nobody waits for the action any longer. Says which one it was if it left.
+    /// Nobody waits for the action any longer. Says what they were told.
     @discardableResult
-    func giveUp(_ ticket: Ticket, because cause: String) -> SentAction? {
+    func giveUp(_ ticket: Ticket, because cause: String) -> Rejection.Code? {
         if !isStopped { takeIn() }
         guard let receipt = pending.removeValue(forKey: ticket) else { return nil }
-        let sent = machine.withdraw(ticket)
-        metrics.rejected(sent == nil ? .notSent : .outcomeUnknown)
-        if let sent {
-            let reason = Rejection(
-                .outcomeUnknown,
-                "\(cause); action \(sent.number) of session \(sent.session) may or may not have been applied"
-            )
-            receipt.settle(ActionOutcome(session: sent.session, number: sent.number, result: .failure(reason)))
-        } else {
-            let reason = Rejection(.notSent, "\(cause) before the action was sent; it will not be applied")
-            receipt.settle(.notSent(reason))
-        }
+        let outcome = givenUp(ticket, because: cause)
+        receipt.settle(outcome)
         intake.settled(1)
-        return sent
+        guard case .failure(let reason) = outcome.result else { return nil }
+        if reason.code != .kept { metrics.rejected(reason.code) }
+        return reason.code
+    }
+
+    private func givenUp(_ ticket: Ticket, because cause: String) -> ActionOutcome {
+        // What is still on its way to the file goes on, too, unless that fails.
+        if let saver, ticket <= saver.last || !isStopped {
+            let reason = "\(cause); the session file keeps the action, which goes on when its sender does"
+            return .notSent(Rejection(.kept, reason))
+        }
+        guard saver == nil, let sent = machine.withdraw(ticket) else {
+            return .notSent(Rejection(.notSent, "\(cause) before the action was sent; it will not be applied"))
+        }
+        let reason = "\(cause); action \(sent.number) of session \(sent.session) may or may not have been applied"
+        return ActionOutcome(sent, .rejected(Rejection(.outcomeUnknown, reason)))
     }
 
     /// Asks the store which actions it knows.
@@ -209,7 +234,8 @@ actor SenderNode {
 
     /// Pushes what the window allows, a bounded number of frames.
     private func flush() {
-        guard let push, !push.isBlocked else { return }
+        save()
+        guard let push, !push.isBlocked, saver?.mayPush ?? true else { return }
         for _ in 0..<Self.framesPerTurnMax {
             guard let frame = machine.nextFrame else { break }
             do throws(ZeroMQError) {
@@ -243,6 +269,56 @@ actor SenderNode {
         setTimer()
     }
 
+    // MARK: Session file
+
+    /// Hands in what happened since the last time.
+    private func save() {
+        if let change = saver?.handIn(machine.standing) { writer?.write(change) }
+    }
+
+    /// More of what was handed in is on the disk, or nothing ever will be.
+    private func saved() {
+        guard !isStopped, let writer else { return }
+        takeSaved(writer.progress.written)
+        if let failure = writer.progress.failure { return fail(failure) }
+        drain()
+    }
+
+    private func takeSaved(_ count: Int) {
+        guard let (actions, standing) = saver?.written(count) else { return }
+        for action in actions { perform(machine.enqueue(action.bytes, as: action.ticket)) }
+        if let standing { machine.noted(standing) }
+    }
+
+    /// What cannot be kept must not leave.
+    private func fail(_ failure: StatecastError) {
+        logger.error("cannot send: \(failure)", metadata: ["store": "\(store)"])
+        statuses.send(.refused(Rejection(.stopped, failure.message)))
+        stop(because: failure.message)
+    }
+
+    /// Whoever needed the outcomes up to there has them.
+    func told(through ticket: Ticket) {
+        guard !isStopped else { return }
+        saver?.tell(through: ticket)
+        save()
+    }
+
+    /// All of the input was taken.
+    func inputEnded(at mark: InputMark) {
+        guard !isStopped else { return }
+        takeIn()
+        saver?.endInput(at: mark)
+        save()
+    }
+
+    private func closeFile() {
+        guard let writer else { return }
+        save()
+        writer.close()
+        takeSaved(writer.progress.written)
+    }
+
     // MARK: Directives
 
     private func perform(_ directives: [SenderDirective]) {
@@ -261,18 +337,18 @@ actor SenderNode {
     }
 
     private func settle(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Settlement) {
+        saver?.settle(ticket, sent, settlement)
+        close(ticket, sent, settlement)
+    }
+
+    /// Tells whoever waits for the action.
+    private func close(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Settlement) {
         guard let receipt = pending.removeValue(forKey: ticket) else { return }
-        let result: Result<Receipt, Rejection>
-        switch (settlement, sent) {
-        case (.applied(let position), let sent?):
-            result = .success(Receipt(session: sent.session, number: sent.number, position: position))
-            metrics.applied()
-        case (.rejected(let rejection), _):
-            result = .failure(rejection)
-            metrics.rejected(rejection.code)
-        case (.applied, nil): preconditionFailure("an action without a number was applied: ticket \(ticket.rawValue)")
+        switch settlement {
+        case .applied: metrics.applied()
+        case .rejected(let rejection): metrics.rejected(rejection.code)
         }
-        receipt.settle(ActionOutcome(session: sent?.session, number: sent?.number, result: result))
+        receipt.settle(ActionOutcome(sent, settlement))
         intake.settled(1)
     }
 

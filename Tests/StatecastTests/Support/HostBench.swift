@@ -44,13 +44,13 @@ final class HostBench<State: Codable & Equatable & Sendable> {
             reducer: reducer,
             middleware: middleware,
             resume: resume,
+            journal: nil,
+            evolution: StateEvolution(),
             logger: Logger(label: "bench")
         )
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self)
         self.wakes = wakes
         let surroundings = StoreSurroundings(
-            lineage: Lineage(bits: 0xA1),
-            epoch: Epoch(3),
             limits: limits,
             actionsEndpoint: "tcp://*:1",
             clock: NodeClock(),
@@ -59,10 +59,15 @@ final class HostBench<State: Codable & Equatable & Sendable> {
                 records.append(record)
                 if isDurableAtOnce { commit() }
             },
+            onLoop: { _, _ in },
+            fail: { _ in },
+            journalPolicy: JournalPolicy(),
             encode: { [unowned self] _, work in snapshots.append(work()) },
             wake: { wake.yield() }
         )
-        host = StoreHost(definition, in: surroundings)
+        let history = History(lineage: Lineage(bits: 0xA1), epoch: Epoch(3), summary: definition.summary)
+        let recovered = RecoveredStore(definition: definition, state: state, history: history, journal: nil)
+        host = StoreHost(recovered, in: surroundings)
     }
 
     var entrance: LocalEntrance<State> { definition.entrance }

@@ -1,0 +1,166 @@
+internal import Journal
+internal import Logging
+
+/// From what a journal holds to what a primary goes on from: the newest snapshot, and the patches behind it.
+///
+/// Blocks while it reads; not to be run on a loop.
+struct StoreRecovery<State: Codable & Equatable & Sendable> {
+    let definition: TypedStore<State>
+    let limits: Limits
+    private let time: Timestamp
+
+    /// How many bytes of records are read at once.
+    private static var bytesAtOnce: Int { 8 << 20 }
+
+    init(_ definition: TypedStore<State>, limits: Limits, time: Timestamp) {
+        self.definition = definition
+        self.limits = limits
+        self.time = time
+    }
+
+    /// Takes the journal and recovers what it holds, or begins a history in it.
+    ///
+    /// - Throws: ``StatecastError`` with code `journal`; then the journal is closed.
+    func run(_ journal: any Journal) throws(StatecastError) -> RecoveredStore<State> {
+        do {
+            let contents = try journal.open()
+            do {
+                guard let contents else { return try begin(journal) }
+                return try recover(journal, contents)
+            } catch {
+                journal.close()
+                throw error
+            }
+        } catch {
+            let code = (error as? JournalFailure)?.code
+            let message = code == nil ? "the journal of the store \"\(definition.name)\": \(error)" : "\(error)"
+            throw StatecastError(.journal, message, cause: error)
+        }
+    }
+
+    private func begin(_ journal: any Journal) throws -> RecoveredStore<State> {
+        var generator = SystemRandomNumberGenerator()
+        let identity = JournalIdentity(store: definition.name, lineage: Lineage(using: &generator), begun: time)
+        var history = History(lineage: identity.lineage, epoch: Epoch(1), summary: definition.summary)
+        history.migrations = definition.evolution.count
+        let context = SnapshotContext(
+            epoch: history.epoch,
+            fingerprint: definition.fingerprint,
+            summary: history.summary,
+            sessions: history.sessions,
+            migrations: history.migrations
+        )
+        let entry = SnapshotEntry(sequence: history.sequence, revision: history.head)
+        let state = try StateEncoder().encode(definition.state)
+        try journal.begin(identity, from: JournalSnapshot(entry, context: context.encoded, state: state))
+        return try claim(history, [], definition.state, journal, wantsSnapshot: false)
+    }
+
+    private func recover(_ journal: any Journal, _ contents: JournalContents) throws -> RecoveredStore<State> {
+        guard contents.identity.store == definition.name else {
+            throw JournalFailure(
+                .misfit,
+                "the journal holds the store \"\(contents.identity.store)\", not \"\(definition.name)\": choose another one"
+            )
+        }
+        let snapshot = try newestSnapshot(of: journal)
+        let context = try SnapshotContext(decoding: snapshot.context)
+        let start = History(contents, context, snapshot.entry)
+        let later = contents.epochs.filter { $0.epoch > context.epoch }
+        // In the shape of this build the state is read as itself, which takes less time and memory than a tree.
+        if Set(later.map(\.fingerprint) + [context.fingerprint]) == [definition.fingerprint],
+            let typed = try? replay(start, on: StateContent<State>(snapshot.state), journal),
+            typed.history.migrations == definition.evolution.count
+        {
+            return try claim(typed.history, contents.epochs, typed.content.state, journal, wantsSnapshot: false)
+        }
+        let (history, content) = try replay(start, on: TreeContent(snapshot.state), journal)
+        let (state, record) = try evolve(content.tree, history)
+        return try claim(history, contents.epochs, state, journal, record, wantsSnapshot: true)
+    }
+
+    /// The newest one that is whole: from an older one more records lead to the same state.
+    private func newestSnapshot(of journal: any Journal) throws -> JournalSnapshot {
+        var first: (any Error)?
+        for entry in try journal.snapshots().reversed() {
+            do { return try journal.snapshot(entry) } catch {
+                definition.logger.warning("\(error)")
+                first = first ?? error
+            }
+        }
+        throw first ?? JournalFailure(.damaged, "the journal has no snapshot: restore a backup")
+    }
+
+    /// Goes through all records behind a snapshot.
+    ///
+    /// - Throws: ``JournalFailure`` with code `damaged` if what comes out is not what was recorded.
+    private func replay<Content: RecoveredContent>(
+        _ start: History,
+        on content: Content,
+        _ journal: any Journal
+    ) throws -> (history: History, content: Content) {
+        var (history, content) = (start, content)
+        while true {
+            let records = try journal.records(after: history.sequence, bytesMax: Self.bytesAtOnce)
+            guard !records.isEmpty else { break }
+            var composer = PatchComposer()
+            for record in records {
+                let batch = try BatchRecord(decoding: record.body)
+                try history.replay(batch, at: record.sequence, limits: limits)
+                if batch.to > batch.from { composer.append(try Patch(decoding: batch.patch)) }
+            }
+            try content.apply(composer.finish())
+        }
+        let digest = try content.digest()
+        guard digest == history.summary.digest else {
+            throw JournalFailure(
+                .damaged,
+                "the journal leads to a state at revision \(history.head) whose digest is \(digest), and \(history.summary.digest) "
+                    + "was recorded: restore a backup"
+            )
+        }
+        return (history, content)
+    }
+
+    /// Begins an incarnation, where the last one ended.
+    private func claim(
+        _ history: History,
+        _ epochs: [EpochStart],
+        _ state: State,
+        _ journal: any Journal,
+        _ evolution: BatchRecord? = nil,
+        wantsSnapshot: Bool
+    ) throws -> RecoveredStore<State> {
+        let start = EpochStart(
+            epoch: history.epoch,
+            revision: history.head,
+            fingerprint: definition.fingerprint,
+            time: time
+        )
+        journal.reductions.open()
+        try journal.claim(start)
+        var history = history
+        history.epochs = EpochTable(epochs + [start])
+        if let evolution { try journal.append(evolution, to: &history, limits: limits) }
+        return RecoveredStore(
+            definition: definition,
+            state: state,
+            history: history,
+            journal: journal,
+            wantsSnapshot: wantsSnapshot
+        )
+    }
+}
+
+extension History {
+    fileprivate init(_ contents: JournalContents, _ context: SnapshotContext, _ entry: SnapshotEntry) {
+        self.init(
+            lineage: contents.identity.lineage,
+            epoch: (contents.epochs.last?.epoch ?? context.epoch).next,
+            epochs: contents.epochs,
+            from: context,
+            at: entry.sequence,
+            entry.revision
+        )
+    }
+}

@@ -1,0 +1,122 @@
+import Journal
+import StateCore
+import Statecast
+import SyncProtocol
+import Testing
+
+/// What happens when the journal cannot be written.
+@Suite(.timeLimit(.minutes(1))) struct `Without room in the journal` {
+    private static func primary(
+        _ journal: FaultyJournal,
+        effect: @escaping @Sendable (_ line: String, _ diary: Diary) -> Effect = { _, _ in .none }
+    ) throws -> Primary<Diary> {
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.limits = .quick
+        return try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            journal: journal,
+            configuration: configuration,
+            reducer: Diary.reducer(effect)
+        )
+    }
+
+    @Test func `who waits for an action is told, and nothing is left of it`() async throws {
+        let journal = FaultyJournal()
+        let events = EventLog()
+        let primary = try Self.primary(journal) { line, _ in .run { _ in events.add(line) } }
+        try await primary.start()
+        try await primary.send(Written(line: "1"))
+        journal.fail(FaultyJournal.full)
+        let rejection = await #expect(throws: Rejection.self) { try await primary.send(Written(line: "2")) }
+        #expect(rejection?.code == .storageFull)
+        #expect(primary.state.lines == ["1"])
+        journal.fail(nil)
+        let receipt = try await primary.sendOnceThereIsRoom(Written(line: "3"))
+        #expect(receipt.position.revision == Revision(2))
+        #expect(primary.state.lines == ["1", "3"])
+        await primary.stop()
+        #expect(!events.events.contains("2"))
+    }
+
+    @Test func `what nobody waits for is done once there is room`() async throws {
+        let journal = FaultyJournal()
+        let primary = try Self.primary(journal)
+        try await primary.start()
+        journal.fail(FaultyJournal.full)
+        for number in 1...100 { primary.dispatch(Written(line: "\(number)")) }
+        _ = await #expect(throws: Rejection.self) { try await primary.send(Written(line: "refused")) }
+        #expect(primary.state.lines == [])
+        journal.fail(nil)
+        try await primary.sendOnceThereIsRoom(Written(line: "last"))
+        #expect(primary.state.lines == (1...100).map { "\($0)" } + ["last"])
+        await primary.stop()
+    }
+
+    @Test func `senders wait, and nothing is lost or doubled`() async throws {
+        let journal = FaultyJournal()
+        let primary = try Self.primary(journal)
+        let address = try await primary.start()
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        try await sender.send(Written(line: "1"))
+        journal.fail(FaultyJournal.full)
+        var receipts: [PendingReceipt] = []
+        for number in 2...50 { receipts.append(try await sender.submit(Written(line: "\(number)"))) }
+        // The sender pauses when it is refused.
+        for await status in sender.statuses where status == .connecting { break }
+        #expect(primary.state.lines == ["1"])
+        journal.fail(nil)
+        for (index, receipt) in receipts.enumerated() {
+            #expect(try await receipt.receipt().position.revision == Revision(UInt64(index) + 2))
+        }
+        try await primary.send(Written(line: "51"))
+        #expect(primary.state.lines == (1...51).map { "\($0)" })
+        await sender.close()
+        await primary.stop()
+    }
+
+    @Test func `a journal that is broken otherwise ends the primary, with a line that says so`() async throws {
+        let journal = FaultyJournal()
+        let primary = try Self.primary(journal)
+        try await primary.start()
+        let running = Task { try await primary.run() }
+        try await primary.send(Written(line: "1"))
+        journal.fail(FaultyJournal.broken)
+        primary.dispatch(Written(line: "2"))
+        let error = await #expect(throws: StatecastError.self) { try await running.value }
+        #expect(error?.code == .journal)
+        #expect(error?.message == "the disk is broken")
+        #expect(primary.state.lines == ["1"])
+        journal.fail(nil)
+        let second = try Self.primary(journal)
+        try await second.start()
+        #expect(second.state.lines == ["1"])
+        await second.stop()
+    }
+
+    @Test func `an action that cannot be journaled is refused`() async throws {
+        struct Odd: Action {
+            func encode(to encoder: any Encoder) throws { throw CodingFailure(.unencodable, "odd") }
+        }
+        let primary = try Self.primary(FaultyJournal())
+        try await primary.start()
+        let rejection = await #expect(throws: Rejection.self) { try await primary.send(Odd()) }
+        #expect(rejection?.code == .unencodable)
+        #expect(rejection?.message.contains("cannot be journaled") == true)
+        await primary.stop()
+    }
+}
+
+extension Primary {
+    /// Sends until the primary has noticed that there is room.
+    @discardableResult
+    fileprivate func sendOnceThereIsRoom(_ action: any Action) async throws -> Receipt {
+        while true {
+            do throws(Rejection) { return try await send(action) } catch {
+                guard error.code == .storageFull else { throw error }
+                await Task.yield()
+            }
+        }
+    }
+}

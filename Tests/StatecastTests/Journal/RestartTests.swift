@@ -1,0 +1,153 @@
+import Journal
+import SQLiteJournal
+import StateCore
+import Statecast
+import SyncProtocol
+import Testing
+
+/// A primary that is ended and started again on the same journal.
+@Suite(.timeLimit(.minutes(1))) struct `A primary with a journal` {
+    private static func primary(
+        _ journal: any Journal,
+        _ configuration: PrimaryConfiguration = .anyPorts,
+        ringUpdatesMax: Int = Limits.quick.ringUpdatesMax
+    ) throws -> Primary<Diary> {
+        var configuration = configuration
+        configuration.limits = .quick
+        configuration.limits.ringUpdatesMax = ringUpdatesMax
+        return try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            journal: journal,
+            configuration: configuration,
+            reducer: Diary.reducer()
+        )
+    }
+
+    enum Kind: CaseIterable, Sendable { case memory, full, normal, relaxed }
+
+    /// Opens the same journal anew at each call.
+    private static func journals(_ kind: Kind, in folder: TemporaryFolder) -> () -> any Journal {
+        let memory = MemoryJournal()
+        return {
+            switch kind {
+            case .memory: memory
+            case .full: SQLiteJournal(at: folder.path + "/journal", durability: .full)
+            case .normal: SQLiteJournal(at: folder.path + "/journal", durability: .normal)
+            case .relaxed: SQLiteJournal(at: folder.path + "/journal", durability: .relaxed)
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `goes on where it ended, in the same history`(kind: Kind) async throws {
+        let folder = try TemporaryFolder()
+        let journal = Self.journals(kind, in: folder)
+        var lines: [String] = []
+        var lineage: Lineage?
+        for epoch in 1...4 {
+            let primary = try Self.primary(journal())
+            try await primary.start()
+            #expect(primary.state.lines == lines)
+            let position = try #require(await primary.position)
+            #expect(position.epoch == Epoch(UInt64(epoch)))
+            #expect(position.revision == Revision(UInt64(lines.count)))
+            #expect(lineage == nil || lineage == position.lineage)
+            lineage = position.lineage
+            for number in 1...50 {
+                lines.append("\(epoch).\(number)")
+                primary.dispatch(Written(line: lines[lines.count - 1]))
+            }
+            await primary.stop()
+            #expect(primary.state.lines == lines)
+        }
+    }
+
+    @Test(arguments: [Kind.memory, .full])
+    func `knows its senders, and applies nothing twice`(kind: Kind) async throws {
+        let folder = try TemporaryFolder()
+        let journal = Self.journals(kind, in: folder)
+        let first = try Self.primary(journal())
+        let address = try await first.start()
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        for number in 1...20 { _ = try await sender.send(Written(line: "\(number)")) }
+        await first.stop()
+        let configuration = PrimaryConfiguration(publish: address.publish, actions: address.actions)
+        let second = try Self.primary(journal(), configuration)
+        async let late = sender.send(Written(line: "21"))
+        try await second.start()
+        #expect(try await late.position.epoch == Epoch(2))
+        try await second.send(Written(line: "22"))
+        #expect(second.state.lines == (1...22).map { "\($0)" })
+        await sender.close()
+        await second.stop()
+    }
+
+    @Test(arguments: [Kind.memory, .full])
+    func `tells a replica that was away for long what it missed, however little it keeps in memory`(kind: Kind)
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let journal = Self.journals(kind, in: folder)
+        let first = try Self.primary(journal(), ringUpdatesMax: 2)
+        try await first.start()
+        for number in 1...10 { try await first.send(Written(line: "\(number)")) }
+        let lineage = try #require(await first.position).lineage
+        await first.stop()
+        let second = try Self.primary(journal(), ringUpdatesMax: 2)
+        let peer = try await RawPeer(second.start())
+        for number in 11...20 { try await second.send(Written(line: "\(number)")) }
+        let topic = "sc1/diary/join/00000000000000a1/\(lineage).1.5"
+        try await peer.subscribe(topic)
+        guard case .welcome(let welcome) = try await peer.next(on: topic) else {
+            Issue.record("no welcome")
+            return
+        }
+        #expect(welcome.offer == nil)
+        #expect(welcome.head == Revision(20))
+        for revision: UInt64 in 6...20 {
+            guard case .update(let update) = try await peer.next(on: topic) else { continue }
+            #expect(update.to == Revision(revision))
+            #expect(update.epoch == Epoch(2))
+        }
+        await second.stop()
+    }
+
+    @Test func `keeps a second one out, and names who has it`() async throws {
+        let folder = try TemporaryFolder()
+        let journal = Self.journals(.full, in: folder)
+        let first = try Self.primary(journal())
+        try await first.start()
+        let second = try Self.primary(journal())
+        let error = await #expect(throws: StatecastError.self) { try await second.start() }
+        #expect(error?.code == .journal)
+        #expect(error?.message.contains("is in use by process") == true)
+        await first.stop()
+        try await second.start()
+        await second.stop()
+    }
+
+    @Test func `stores snapshots, forgets what lies before them, and recovers from them`() async throws {
+        let folder = try TemporaryFolder()
+        let journal = Self.journals(.full, in: folder)
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.journal.snapshotRecords = 10
+        configuration.journal.historyBytes = 0
+        let first = try Self.primary(journal(), configuration)
+        try await first.start()
+        for number in 1...100 { try await first.send(Written(line: "\(number)")) }
+        await first.stop()
+        let check = SQLiteJournal(at: folder.path + "/journal")
+        #expect(try check.open()?.last == JournalSequence(100))
+        let snapshots = try check.snapshots()
+        #expect(snapshots.count == 2)
+        #expect(try #require(snapshots.last).sequence > JournalSequence(50))
+        #expect(throws: JournalFailure.self) { try check.records(after: JournalSequence(0), bytesMax: 1) }
+        check.close()
+        let second = try Self.primary(journal(), configuration)
+        try await second.start()
+        #expect(second.state.lines == (1...100).map { "\($0)" })
+        await second.stop()
+    }
+}

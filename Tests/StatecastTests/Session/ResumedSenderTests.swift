@@ -1,0 +1,117 @@
+import Foundation
+import Journal
+import StateCore
+import Statecast
+import Testing
+
+/// Senders that end, and others that go on with their session files.
+@Suite(.timeLimit(.minutes(1))) struct `A sender with a session file` {
+    private let folder: TemporaryFolder
+    private let journal = MemoryJournal()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func primary(at address: PrimaryAddress? = nil) throws -> Primary<Diary> {
+        var configuration = PrimaryConfiguration.anyPorts
+        if let address { configuration = PrimaryConfiguration(publish: address.publish, actions: address.actions) }
+        configuration.limits = .quick
+        return try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            journal: journal,
+            configuration: configuration,
+            reducer: Diary.reducer()
+        )
+    }
+
+    /// libzmq gives an endpoint up a moment after its socket is closed.
+    private func restarted(at address: PrimaryAddress) async throws -> Primary<Diary> {
+        while true {
+            let primary = try primary(at: address)
+            do {
+                try await primary.start()
+                return primary
+            } catch let error as StatecastError where error.code == .endpoint {
+                await primary.stop()
+                await Task.yield()
+            }
+        }
+    }
+
+    private func file() throws -> SessionFile { try SessionFile(at: folder.path + "/session", store: "diary") }
+
+    private func sender(_ file: SessionFile, from endpoint: String) throws -> ActionSender {
+        try ActionSender(store: "diary", from: endpoint, session: file, configuration: .quick)
+    }
+
+    @Test func `leaves what it could not send to the next`() async throws {
+        let first = try primary()
+        let address = try await first.start()
+        let one = try sender(try file(), from: address.publish)
+        for number in 1...3 { try await one.send(Written(line: "\(number)")) }
+        await first.stop()
+        var pending: [PendingReceipt] = []
+        for number in UInt64(4)...6 {
+            pending.append(try await one.submit(Written(line: "\(number)"), position: number))
+        }
+        await one.close()
+        for receipt in pending {
+            let rejection = await #expect(throws: Rejection.self) { try await receipt.receipt() }
+            #expect(rejection?.code == .kept)
+        }
+
+        let kept = try file()
+        #expect(kept.position == 6)
+        #expect(kept.outstandingCount == 3)
+        let two = try sender(kept, from: address.publish)
+        #expect(two.resumed.map(\.name) == Array(repeating: Written.name, count: 3))
+        #expect(two.resumed.map(\.position) == [4, 5, 6])
+        let late = try await two.submit(Written(line: "7"))
+        let second = try await restarted(at: address)
+        let revisions = try await two.resumed.asyncMap { try await $0.receipt.receipt().revision.rawValue }
+        #expect(revisions == [4, 5, 6])
+        #expect(try await late.receipt().number == ActionNumber(7))
+        await two.close()
+        #expect(try file().outstandingCount == 0)
+        await second.stop()
+        #expect(second.state.lines == (1...7).map { "\($0)" })
+    }
+
+    @Test func `goes on though nobody waits any longer`() async throws {
+        let first = try primary()
+        let address = try await first.start()
+        await first.stop()
+        let sender = try sender(try file(), from: address.publish)
+        let rejection = await #expect(throws: Rejection.self) {
+            try await sender.send(Written(line: "1"), timeout: .milliseconds(1))
+        }
+        #expect(rejection?.code == .kept)
+        let second = try await restarted(at: address)
+        try await sender.send(Written(line: "2"))
+        await sender.close()
+        await second.stop()
+        #expect(second.state.lines == ["1", "2"])
+    }
+
+    @Test func `sends nothing that it cannot keep`() async throws {
+        let primary = try primary()
+        let address = try await primary.start()
+        let file = try file()
+        let sender = try sender(file, from: address.publish)
+        try await sender.send(Written(line: "1"))
+        file.close()
+        let rejection = await #expect(throws: Rejection.self) { try await sender.send(Written(line: "2")) }
+        #expect(rejection?.code == .notSent)
+        await primary.stop()
+        #expect(primary.state.lines == ["1"])
+    }
+}
+
+extension Array {
+    fileprivate func asyncMap<T>(_ transform: (Element) async throws -> T) async rethrows -> [T] {
+        var mapped: [T] = []
+        for element in self { mapped.append(try await transform(element)) }
+        return mapped
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import StateCore
+import SyncProtocol
+import Testing
+
+@testable import Statecast
+
+@Suite struct `A session file` {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path + "/session"
+    }
+
+    private func open(store: String = "counter") throws -> SessionFile {
+        try SessionFile(at: path, store: store, keepsOutcomes: true)
+    }
+
+    private var bytes: Data {
+        get throws { try Data(contentsOf: URL(filePath: path)) }
+    }
+
+    private func put(_ bytes: Data) throws { try bytes.write(to: URL(filePath: path)) }
+
+    private static func taking(_ ticket: UInt64, bytes: Int = 10) -> SessionChange {
+        var change = SessionChange()
+        let action = SavedAction(
+            ticket: Ticket(rawValue: ticket),
+            position: ticket,
+            bytes: Array(repeating: UInt8(truncatingIfNeeded: ticket), count: bytes)
+        )
+        change.take(action, mark: InputMark(position: ticket))
+        return change
+    }
+
+    private static func rejecting(_ ticket: UInt64) -> SessionChange {
+        var change = SessionChange()
+        let rejection = Rejection(.tooLarge, "too large")
+        change.settle(Ticket(rawValue: ticket), SavedOutcome(sent: nil, settlement: .rejected(rejection)))
+        change.tell(through: Ticket(rawValue: ticket))
+        return change
+    }
+
+    /// A file that holds three actions, each in a record of its own.
+    private func written() throws -> SavedSession {
+        let file = try open()
+        var saved = try file.claim(for: try StoreName("counter"))
+        for ticket in UInt64(1)...3 {
+            try file.save(Self.taking(ticket))
+            try saved.apply(Self.taking(ticket))
+        }
+        file.close()
+        return saved
+    }
+
+    private func message(store: String = "counter") -> String? {
+        do {
+            _ = try open(store: store)
+            return nil
+        } catch { return (error as? StatecastError)?.message }
+    }
+
+    @Test func `is found as it was left`() throws {
+        let saved = try written()
+        let file = try open()
+        #expect(file.position == 3)
+        #expect(file.outstandingCount == 3)
+        #expect(try file.claim(for: try StoreName("counter")) == saved)
+    }
+
+    @Test func `that is cut anywhere is damaged, and left as it is`() throws {
+        _ = try written()
+        let whole = try bytes
+        for count in 1..<whole.count {
+            try put(whole.prefix(count))
+            #expect(message()?.contains("damaged") ?? false || count < 31, "cut to \(count)")
+            #expect(try bytes == whole.prefix(count))
+        }
+    }
+
+    @Test func `in which a bit is flipped is refused, and left as it is`() throws {
+        _ = try written()
+        let whole = try bytes
+        // The name of the process that has or had it means nothing later.
+        for offset in whole.indices where !(32..<240).contains(offset) {
+            var flipped = whole
+            flipped[offset] ^= 1 << (offset % 8)
+            try put(flipped)
+            #expect(message() != nil, "flipped at \(offset)")
+            #expect(try bytes == flipped)
+        }
+    }
+
+    @Test func `drops what was being written when its process ended`() throws {
+        let saved = try written()
+        let whole = try bytes
+        let record = SessionRecords.record(Self.taking(4).encoded, at: whole.count)
+        for tail in [Data(record.dropLast()), Data(record.prefix(5)), Data(count: 40)] {
+            try put(whole + tail)
+            let file = try open()
+            #expect(try file.claim(for: try StoreName("counter")) == saved)
+            try file.save(Self.taking(4))
+            file.close()
+            #expect(try open().position == 4)
+        }
+    }
+
+    @Test func `is locked, and names who has it`() throws {
+        let file = try open()
+        #expect(message()?.contains("in use by process \(getpid()) ") == true)
+        _ = try file.claim(for: try StoreName("counter"))
+        #expect(message()?.contains("in use by process \(getpid()) ") == true)
+        file.close()
+        #expect(message() == nil)
+    }
+
+    @Test func `has one sender`() throws {
+        let file = try open()
+        _ = try file.claim(for: try StoreName("counter"))
+        #expect(throws: StatecastError.self) { try file.claim(for: try StoreName("counter")) }
+    }
+
+    @Test func `of a later version, of another store, or another file altogether is refused`() throws {
+        _ = try written()
+        let whole = try bytes
+        #expect(message(store: "fleet")?.contains("belongs to store counter, not fleet") == true)
+        var later = whole
+        later[try #require(whole.firstIndex(of: UInt8(ascii: "1")))] = UInt8(ascii: "2")
+        try put(later)
+        #expect(message()?.contains("later version") == true)
+        let text = Data("the user's own\n".utf8)
+        try put(text)
+        #expect(message()?.contains("no session file") == true)
+        #expect(try bytes == text)
+    }
+
+    @Test func `holds nothing when it is empty`() throws {
+        try put(Data())
+        let file = try open()
+        #expect(!file.isUnfinished)
+        _ = try file.claim(for: try StoreName("counter"))
+    }
+
+    @Test func `is written anew when little of it is still needed`() throws {
+        let file = try open()
+        _ = try file.claim(for: try StoreName("counter"))
+        let count = UInt64(3 * SessionFile.rewriteBytesMin / (64 << 10))
+        for ticket in 1...count {
+            try file.save(Self.taking(ticket, bytes: 64 << 10))
+            if ticket < count { try file.save(Self.rejecting(ticket)) }
+        }
+        file.close()
+        #expect(try bytes.count <= SessionFile.rewriteBytesMin + 100_000)
+        let again = try open()
+        #expect(again.outstandingCount == 1)
+        #expect(again.position == count)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["session"])
+    }
+}

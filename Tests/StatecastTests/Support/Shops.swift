@@ -1,0 +1,100 @@
+import Journal
+import Statecast
+import SyncProtocol
+
+/// A shop, as it was at first.
+struct FirstShop: Codable, Equatable, Sendable {
+    var name = "Corner shop"
+    var items: Table<Int, Item> = [:]
+
+    struct Item: Codable, Equatable, Sendable {
+        var title: String
+    }
+}
+
+/// A shop that knows more.
+struct SecondShop: Codable, Equatable, Sendable {
+    var name = "Corner shop"
+    var items: Table<Int, Item> = [:]
+    var isOpen = true
+
+    struct Item: Codable, Equatable, Sendable {
+        var title: String
+        var price = 100
+    }
+
+    static let evolution = StateEvolution(rows: [Item(title: "", price: 5)])
+}
+
+/// A shop that calls a field otherwise, and counts in cents.
+struct ThirdShop: Codable, Equatable, Sendable {
+    var title = "Corner shop"
+    var items: Table<Int, SecondShop.Item> = [:]
+    var isOpen = true
+
+    static let evolution = StateEvolution(
+        rows: [SecondShop.Item(title: "", price: 5)],
+        migrations: [
+            { shop in
+                shop["title"] = shop["name"]
+                shop["name"] = nil
+            },
+            { shop in
+                shop["items"]?.changeEach { item in
+                    if let price = item["price"]?.intValue { item["price"] = Value(price * 100) }
+                }
+            },
+        ]
+    )
+}
+
+/// An item is there from now on.
+struct Listed: Action, Equatable {
+    let number: Int
+    let title: String
+}
+
+/// A shop of any version.
+protocol Shop: Codable, Equatable, Sendable {
+    init()
+    mutating func list(_ number: Int, _ title: String)
+}
+
+extension FirstShop: Shop {
+    mutating func list(_ number: Int, _ title: String) { items[number] = Item(title: title) }
+}
+
+extension SecondShop: Shop {
+    mutating func list(_ number: Int, _ title: String) { items[number] = Item(title: title) }
+}
+
+extension ThirdShop: Shop {
+    mutating func list(_ number: Int, _ title: String) { items[number] = SecondShop.Item(title: title) }
+}
+
+extension Shop {
+    static func primary(
+        _ journal: any Journal,
+        evolution: StateEvolution = StateEvolution(),
+        _ configuration: PrimaryConfiguration = .anyPorts
+    ) throws -> Primary<Self> {
+        var configuration = configuration
+        let frameBytesMax = configuration.limits.frameBytesMax
+        configuration.limits = .quick
+        configuration.limits.frameBytesMax = frameBytesMax
+        return try Primary(
+            store: "shop",
+            state: Self(),
+            actions: [Listed.self],
+            journal: journal,
+            evolution: evolution,
+            configuration: configuration
+        ) { shop, action in
+            if let action = action as? Listed { shop.list(action.number, action.title) }
+        }
+    }
+
+    static func replica(from address: PrimaryAddress) throws -> Replica<Self> {
+        try Replica(store: "shop", from: address.publish, configuration: .quick)
+    }
+}
