@@ -58,6 +58,25 @@ struct PrimaryCommand: AsyncParsableCommand {
     )
     var highWaterMark: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "The directory that keeps the store's history, or memory to keep none. (STATECAST_JOURNAL, default: a directory "
+                + "named after the store in $STATE_DIRECTORY, $XDG_STATE_HOME/statecast or ~/.local/state/statecast)",
+            valueName: "path"
+        )
+    )
+    var journal: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What an acknowledged action survives: full (a power cut), normal (the end of the process; a power cut can take "
+                + "the last moments) or relaxed (a graceful stop; a crash can take the last moments). (STATECAST_DURABILITY, "
+                + "default: full)",
+            valueName: "durability"
+        )
+    )
+    var durability: String?
+
     @Flag(
         inversion: .prefixedNo,
         help: "Bind beyond this machine, though nothing encrypts or checks what passes there. (STATECAST_INSECURE)"
@@ -72,13 +91,15 @@ struct PrimaryCommand: AsyncParsableCommand {
                 .app: .text(app), .store: .text(store),
                 .publish: .text(publish), .actions: .text(actions),
                 .advertiseActions: .text(advertiseActions),
+                .journal: .text(journal), .durability: .text(durability),
                 .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
             ])
             let logger = Logger(label: "statecast.primary")
             let node = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)
             let app = try await settings.choice(.app, default: ServedApp.fleet)
-            let store = try await settings.text(.store)
-            let served = try app.serve(as: store, on: node, logger: logger)
+            let store = try await settings.text(.store) ?? app.storeName
+            let journal = try await JournalLocation.journal(settings, store: store)
+            let served = try app.serve(as: store, on: node, journal: journal, logger: logger)
             try await CommandRun.until(
                 done: {
                     let address = try await node.start()

@@ -1,5 +1,6 @@
 import CounterApp
 import FleetApp
+import Journal
 import Logging
 import Statecast
 
@@ -7,26 +8,39 @@ import Statecast
 enum ServedApp: String, CaseIterable {
     case fleet, counter
 
+    /// The store's name, unless another one is given.
+    var storeName: String {
+        switch self {
+        case .fleet: Fleet.storeName
+        case .counter: Counter.storeName
+        }
+    }
+
     /// Adds the app's store to a node.
-    func serve(as name: String?, on node: PrimaryNode, logger: Logger) throws -> ServedStore {
+    func serve(
+        as name: String,
+        on node: PrimaryNode,
+        journal: (any Journal)?,
+        logger: Logger
+    ) throws -> ServedStore {
         switch self {
         case .fleet:
-            let name = name ?? Fleet.storeName
             let primary = try Primary(
                 store: name,
                 state: Fleet(),
                 actions: Fleet.actions,
+                journal: journal,
                 on: node,
                 logger: logger,
                 reducer: Fleet.reducer
             )
             return ServedStore(name: name) { await primary.position }
         case .counter:
-            let name = name ?? Counter.storeName
             let primary = try Primary(
                 store: name,
                 state: Counter(),
                 actions: Counter.actions,
+                journal: journal,
                 on: node,
                 logger: logger,
                 reducer: Counter.reducer

@@ -15,6 +15,11 @@ struct SendCommand: AsyncParsableCommand {
 
             It waits for a primary that is not there yet. --list shows which actions there are.
 
+            With --session FILE a run that was ended, by whatever means, goes on with --resume: what it took from its \
+            input and did not finish is in the file. What was not printed is printed then; the last lines before the end may \
+            be printed again. With --json each line names its line of the input: "line":12. Where a run ends before its \
+            work is done, it says so and ends with 1. A file whose work is done serves for another input, without --resume.
+
 
             """ + CommonOptions.discussion
     )
@@ -46,6 +51,8 @@ struct SendCommand: AsyncParsableCommand {
     )
     var timeout: Double?
 
+    @OptionGroup var session: SessionOptions
+
     @OptionGroup var common: CommonOptions
 
     @Argument(help: "The action's name.")
@@ -63,6 +70,7 @@ struct SendCommand: AsyncParsableCommand {
                     : "An action, --ndjson and --list exclude each other."
             )
         }
+        if list && session.session != nil { throw ValidationError("--list sends nothing that --session could keep.") }
     }
 
     func run() async throws {
@@ -74,7 +82,8 @@ struct SendCommand: AsyncParsableCommand {
             let upstream = try await Upstream(settings)
             let timeout = try await settings.duration(.timeout)
             let logger = Logger(label: "statecast.send")
-            let sender = try upstream.sender(logger: logger)
+            let file = try session.open(for: upstream.store)
+            let sender = try upstream.sender(session: file, logger: logger)
             let notices = PresenceNotices(upstream, logger: logger)
             let noticing = Task { await notices.follow(sender.statuses.map(\.presence)) }
             defer { noticing.cancel() }
@@ -87,7 +96,7 @@ struct SendCommand: AsyncParsableCommand {
                         return try await listing.run(from: upstream, timeout: timeout)
                     }
                     let source = request.map(Sending.Source.single) ?? .lines(InputLines())
-                    let sending = Sending(sender, output: output, asJSON: asJSON)
+                    let sending = Sending(sender, session: file, output: output, asJSON: asJSON)
                     try await sending.run(source, to: upstream, timeout: timeout)
                 },
                 beside: [sender],

@@ -28,8 +28,8 @@ package struct InputLines: Sendable {
         if let last = splitter.end() { try await body(last) }
     }
 
-    /// What is there, or comes next; `nil` at the end.
-    private static func readChunk() -> Result<[UInt8]?, CommandFailure> {
+    /// The bytes that are there, or come next; `nil` at the end. Blocks until there are some.
+    package static func readChunk() -> Result<[UInt8]?, CommandFailure> {
         while true {
             var number: Int32 = 0
             let chunk = [UInt8](unsafeUninitializedCapacity: chunkBytes) { buffer, count in

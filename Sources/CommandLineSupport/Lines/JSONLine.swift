@@ -6,7 +6,10 @@ package struct JSONLine: CustomStringConvertible {
     package let description: String
 
     /// The object of these fields.
-    package init(_ fields: KeyValuePairs<String, Value>) {
+    package init(_ fields: KeyValuePairs<String, Value>) { self.init(fields.map { $0 }) }
+
+    /// The object of these fields.
+    package init(_ fields: [(key: String, value: Value)]) {
         let members = fields.map { JSON.text(of: .text($0.key)) + ":" + JSON.text(of: $0.value) }
         description = Self.escapingSteering("{" + members.joined(separator: ",") + "}")
     }

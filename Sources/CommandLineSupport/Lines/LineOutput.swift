@@ -24,8 +24,13 @@ package final class LineOutput: Sendable {
 
     /// Writes text as it is, and blocks until it is written.
     @discardableResult
-    static func writeNow(_ text: String) -> Result<Void, any Error> {
-        var rest = Array(text.utf8)[...]
+    static func writeNow(_ text: String) -> Result<Void, any Error> { Result { try writeNow(Array(text.utf8)) } }
+
+    /// Writes bytes as they are, and blocks until they are written.
+    ///
+    /// - Throws: as ``write(_:)``.
+    package static func writeNow(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count > 0 {
@@ -38,12 +43,11 @@ package final class LineOutput: Sendable {
                 // Whoever shares the descriptor made it non-blocking.
                 var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 poll(&ready, 1, -1)
-            case EPIPE: return .failure(OutputClosed())
+            case EPIPE: throw OutputClosed()
             case let number:
                 let reason = String(cString: strerror(number))
-                return .failure(CommandFailure.failed("cannot write to standard output: \(reason)"))
+                throw CommandFailure.failed("cannot write to standard output: \(reason)")
             }
         }
-        return .success(())
     }
 }

@@ -16,6 +16,8 @@ enum SendResult: Sendable {
         case unknown
         /// It has not been applied and will not be.
         case notSent
+        /// The session file keeps it.
+        case kept
         /// It was not this action that was refused, but the session.
         case refusedSession(Rejection)
     }
@@ -26,6 +28,7 @@ enum SendResult: Sendable {
         switch rejection.code {
         case .outcomeUnknown: return .unknown
         case .notSent: return .notSent
+        case .kept: return .kept
         // What is too large is found out before it gets a number; any other reason without one is the session's.
         case .tooLarge: return .rejected
         default: return outcome.number == nil ? .refusedSession(rejection) : .rejected
@@ -33,18 +36,24 @@ enum SendResult: Sendable {
     }
 
     /// For programs: `{"number":1,"status":"applied","revision":12}`.
-    var json: String {
+    ///
+    /// - Parameter position: the line of the input, where it is to be named.
+    func json(position: UInt64? = nil) -> String {
+        JSONLine(fields + (position.map { [("line", Value($0))] } ?? [])).description
+    }
+
+    private var fields: [(key: String, value: Value)] {
         switch self {
         case .malformed(let line, let fault):
-            Self.json(nil, "rejected", Rejection(.malformed, "line \(line): \(fault.message)"))
+            Self.fields(nil, "rejected", Rejection(.malformed, "line \(line): \(fault.message)"))
         case .settled(_, let outcome):
             switch outcome.result {
             case .success(let receipt):
-                JSONLine([
-                    "number": Value(receipt.number.rawValue), "status": "applied",
-                    "revision": Value(receipt.revision.rawValue),
-                ]).description
-            case .failure(let rejection): Self.json(outcome.number, status, rejection)
+                [
+                    ("number", Value(receipt.number.rawValue)), ("status", "applied"),
+                    ("revision", Value(receipt.revision.rawValue)),
+                ]
+            case .failure(let rejection): Self.fields(outcome.number, status, rejection)
             }
         }
     }
@@ -71,13 +80,18 @@ enum SendResult: Sendable {
         case .rejected, .refusedSession: "rejected"
         case .unknown: "unknown"
         case .notSent: "not-sent"
+        case .kept: "kept"
         }
     }
 
-    private static func json(_ number: ActionNumber?, _ status: String, _ rejection: Rejection) -> String {
-        JSONLine([
-            "number": number.map { Value($0.rawValue) } ?? .null, "status": .text(status),
-            "code": .text(rejection.code.rawValue), "message": .text(rejection.message),
-        ]).description
+    private static func fields(
+        _ number: ActionNumber?,
+        _ status: String,
+        _ rejection: Rejection
+    ) -> [(key: String, value: Value)] {
+        [
+            ("number", number.map { Value($0.rawValue) } ?? .null), ("status", .text(status)),
+            ("code", .text(rejection.code.rawValue)), ("message", .text(rejection.message)),
+        ]
     }
 }

@@ -8,17 +8,23 @@ struct SendTally: Sendable {
     private var hasRejected = false
     private var hasUnsent = false
     private var hasApplied = false
+    /// Whether the session file keeps actions that have no outcome.
+    private var hasKept = false
     /// Why the session was refused.
     private(set) var refusal: Rejection?
 
     /// Nothing yet.
     init() {}
 
+    /// The session was refused, and its actions are kept.
+    mutating func refused(_ reason: Rejection) { refusal = refusal ?? reason }
+
     mutating func count(_ result: SendResult) {
         switch result.kind {
         case .applied: hasApplied = true
         case .rejected: hasRejected = true
         case .notSent: hasUnsent = true
+        case .kept: hasKept = true
         case .refusedSession(let rejection): refusal = refusal ?? rejection
         case .unknown:
             guard case .settled(_, let outcome) = result, let session = outcome.session,
@@ -40,11 +46,12 @@ struct SendTally: Sendable {
     ///   - upstream: where the primary was asked.
     ///   - status: how the sender stood with it in the end.
     ///   - cause: why the actions without an outcome have none, such as `timed out after 5 s`.
-    func conclude(_ upstream: Upstream, _ status: SenderStatus, because cause: String?) throws {
-        if !unknown.isEmpty {
-            throw CommandFailure.unknownOutcome((cause.map { $0 + ": " } ?? "") + unknownText)
-        }
-        if let refusal { throw CommandFailure.failed(refusal.message) }
+    ///   - kept: what the session file holds, to be said if that is anything.
+    func conclude(_ upstream: Upstream, _ status: SenderStatus, because cause: String?, kept: String? = nil) throws {
+        let (begin, rest) = (cause.map { $0 + ": " } ?? "", kept.map { "; " + $0 } ?? "")
+        if !unknown.isEmpty { throw CommandFailure.unknownOutcome(begin + unknownText + rest) }
+        if let refusal { throw CommandFailure.failed(refusal.message + rest) }
+        if hasKept || hasUnsent, let kept { throw CommandFailure.failed(begin + kept) }
         if hasUnsent {
             let begin = cause ?? "stopped"
             if case .unreachable(let actions) = status {

@@ -6,6 +6,9 @@ internal import Synchronization
 /// Sends what is asked for, pipelined, and shows the receipts in order.
 package struct Sending: Sendable {
     private let sender: ActionSender
+    private let file: SessionFile?
+    /// How far an earlier process took the input.
+    private let taken: InputMark
     private let output: LineOutput
     private let asJSON: Bool
 
@@ -17,19 +20,18 @@ package struct Sending: Sendable {
         case lines(InputLines)
     }
 
-    private enum Submitted: Sendable {
-        case malformed(line: Int, LineFault)
-        case taken(name: String, PendingReceipt)
-    }
-
     /// How many may be on their way; beyond, no more input is read.
     private static let submittedMax = 4096
     /// How long a signal leaves for receipts that are on their way.
     private static let grace = Duration.seconds(1)
 
     /// A command's way to send.
-    package init(_ sender: ActionSender, output: LineOutput, asJSON: Bool) {
+    ///
+    /// - Parameter file: where the sender keeps its session, if it does.
+    package init(_ sender: ActionSender, session file: SessionFile? = nil, output: LineOutput, asJSON: Bool) {
         self.sender = sender
+        self.file = file
+        taken = file?.mark ?? .start
         self.output = output
         self.asJSON = asJSON
     }
@@ -38,7 +40,7 @@ package struct Sending: Sendable {
     ///
     /// - Throws: ``CommandFailure`` or an exit code, unless all was applied.
     package func run(_ source: Source, to upstream: Upstream, timeout: Duration?) async throws {
-        let submitted = ReceiptQueue<Submitted>(countMax: Self.submittedMax)
+        let submitted = ReceiptQueue<SubmittedRequest>(countMax: Self.submittedMax)
         let cause = StopCause()
         let feeding = Task {
             let result: Result<Void, any Error>
@@ -54,7 +56,17 @@ package struct Sending: Sendable {
                 await sender.close(because: "no receipt within \(timeout)")
             }
         }
-        let tally = await withGracefulShutdownHandler {
+        let watch = file.map { _ in
+            Task { () -> Rejection? in
+                // Otherwise a refusal is the outcome of each action; these wait in the file for better times.
+                guard let reason = await refusal() else { return nil }
+                cause.set(reason.message)
+                feeding.cancel()
+                await sender.close(because: reason.message)
+                return reason
+            }
+        }
+        var tally = await withGracefulShutdownHandler {
             await show(submitted) { feeding.cancel() }
         } onGracefulShutdown: {
             cause.set("interrupted")
@@ -66,9 +78,22 @@ package struct Sending: Sendable {
         }
         alarm?.cancel()
         let fed = await feeding.value
-        try tally.conclude(upstream, sender.status, because: cause.text)
+        watch?.cancel()
+        if let reason = await watch?.value { tally.refused(reason) }
+        if file != nil { await sender.close() }
+        let kept = file.flatMap { $0.isUnfinished ? "\($0.contents): go on with --resume" : nil }
+        try tally.conclude(upstream, sender.status, because: cause.text, kept: kept)
         if case .failure(let error) = fed, !(error is CancellationError) { throw error }
-        if let text = cause.text, case .failure = fed { throw CommandFailure.failed("\(text) before the input ended") }
+        if let text = cause.text, case .failure = fed {
+            throw CommandFailure.failed("\(text) before the input ended" + (kept.map { "; " + $0 } ?? ""))
+        }
+    }
+
+    private func refusal() async -> Rejection? {
+        for await status in sender.statuses {
+            if case .refused(let reason) = status { return reason }
+        }
+        return nil
     }
 
     /// Why the sending stopped before its end; the first cause counts.
@@ -80,62 +105,97 @@ package struct Sending: Sendable {
 
     // MARK: In
 
-    private func feed(_ source: Source, into submitted: ReceiptQueue<Submitted>) async throws {
+    private func feed(_ source: Source, into submitted: ReceiptQueue<SubmittedRequest>) async throws {
+        for action in sender.resumed { await submitted.append(SubmittedRequest(action)) }
+        var progress = InputProgress(behind: taken)
         switch source {
-        case .single(let request): await submit(request, into: submitted)
+        case .single(let request):
+            let line = InputLine.line(number: 1, Array(request.name.utf8) + request.payload.encoded)
+            if try progress.read(line) { await submit(request, progress.mark, into: submitted) }
         case .lines(let lines):
             try await lines.forEach { line in
                 try Task.checkCancellation()
-                await take(line, into: submitted)
+                if try progress.read(line) { await take(line, progress.mark, into: submitted) }
             }
         }
+        try progress.end()
+        if file != nil { await sender.inputEnded(at: progress.mark) }
     }
 
-    private func take(_ line: InputLine, into submitted: ReceiptQueue<Submitted>) async {
+    private func take(_ line: InputLine, _ mark: InputMark, into submitted: ReceiptQueue<SubmittedRequest>) async {
         switch line {
         case .line(_, let bytes) where bytes.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }): break
         case .line(let number, let bytes):
-            do throws(LineFault) { await submit(try ActionRequest(line: bytes), into: submitted) } catch {
-                await submitted.append(.malformed(line: number, error))
+            do throws(LineFault) { await submit(try ActionRequest(line: bytes), mark, into: submitted) } catch {
+                await reject(MalformedLine(number: number, fault: error), mark, into: submitted)
             }
         case .tooLong(let number):
             let fault = LineFault(message: "longer than \(InputLines.lineBytesMax) bytes")
-            await submitted.append(.malformed(line: number, fault))
+            await reject(MalformedLine(number: number, fault: fault), mark, into: submitted)
         }
     }
 
-    private func submit(_ request: ActionRequest, into submitted: ReceiptQueue<Submitted>) async {
-        let receipt = await sender.submit(named: request.name, payload: request.payload)
-        await submitted.append(.taken(name: request.name, receipt))
+    private func submit(_ request: ActionRequest, _ mark: InputMark, into submitted: ReceiptQueue<SubmittedRequest>)
+        async
+    {
+        let receipt = await sender.submit(named: request.name, payload: request.payload, mark: mark)
+        await append(SubmittedRequest(content: .success(request.name), receipt: receipt), mark, to: submitted)
+    }
+
+    private func reject(_ line: MalformedLine, _ mark: InputMark, into submitted: ReceiptQueue<SubmittedRequest>) async
+    {
+        let verdict = Rejection(.malformed, line.fault.message)
+        let receipt = file == nil ? nil : await sender.reject(verdict, mark: mark)
+        await append(SubmittedRequest(content: .failure(line), receipt: receipt), mark, to: submitted)
+    }
+
+    private func append(_ entry: SubmittedRequest, _ mark: InputMark, to submitted: ReceiptQueue<SubmittedRequest>)
+        async
+    {
+        var entry = entry
+        if file != nil { entry.position = mark.position }
+        await submitted.append(entry)
     }
 
     // MARK: Out
 
     /// Shows each receipt as its turn comes. If the reader goes away, or the session is refused, no more is taken in;
-    /// what is on its way is seen through.
-    private func show(_ submitted: ReceiptQueue<Submitted>, stopFeeding: () -> Void) async -> SendTally {
+    /// what is on its way is seen through. What is left to a later run is shown there, and all that comes behind it.
+    private func show(_ submitted: ReceiptQueue<SubmittedRequest>, stopFeeding: () -> Void) async -> SendTally {
         var tally = SendTally()
         var isShown = true
+        // The session file forgets what was shown, up to the first that was not.
+        var isTold = file != nil
+        var isLeft = false
         while let batch = await submitted.take() {
+            var last: PendingReceipt?
             for entry in batch {
-                guard let result = await result(of: entry) else { continue }
+                guard !isLeft, let result = await result(of: entry) else {
+                    isTold = false
+                    continue
+                }
                 tally.count(result)
+                isLeft = file != nil && (result.kind == .kept || result.kind == .notSent)
                 if tally.refusal != nil {
                     stopFeeding()
-                } else if isShown {
-                    isShown = (try? await output.write(asJSON ? result.json : result.text)) != nil
+                } else if isShown, !isLeft {
+                    let line = asJSON ? result.json(position: entry.position) : result.text
+                    isShown = (try? await output.write(line)) != nil
                     if !isShown { stopFeeding() }
                 }
+                isTold = isTold && isShown && !isLeft
+                if isTold { last = entry.receipt }
             }
+            if let last { await sender.told(through: last) }
         }
         return tally
     }
 
     /// `nil` only if this task is cancelled: at the end of the time that a signal leaves.
-    private func result(of entry: Submitted) async -> SendResult? {
-        switch entry {
-        case .malformed(let line, let fault): .malformed(line: line, fault)
-        case .taken(let name, let receipt): (try? await receipt.outcome()).map { .settled(name: name, $0) }
+    private func result(of entry: SubmittedRequest) async -> SendResult? {
+        switch entry.content {
+        case .failure(let line): .malformed(line: line.number, line.fault)
+        case .success(let name): (try? await entry.receipt?.outcome()).map { .settled(name: name, $0) }
         }
     }
 }

@@ -57,17 +57,25 @@ package struct Upstream: Sendable {
         return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
     }
 
-    /// Begins a session.
-    package func sender(logger: Logger) throws -> ActionSender {
+    /// Begins a session, or goes on with the one in a file.
+    package func sender(session file: SessionFile? = nil, logger: Logger) throws -> ActionSender {
         var configuration = SenderConfiguration()
         configuration.insecure = insecure
         return try usage {
-            try ActionSender(store: store, from: endpoint, configuration: configuration, logger: logger)
+            try ActionSender(
+                store: store,
+                from: endpoint,
+                session: file,
+                configuration: configuration,
+                logger: logger
+            )
         }
     }
 
     /// Nothing is connected yet: what is wrong at this point was given wrong.
     private func usage<Node>(_ make: () throws -> Node) throws -> Node {
-        do { return try make() } catch let error as StatecastError { throw CommandFailure.wrongUsage(error.message) }
+        do { return try make() } catch let error as StatecastError where error.code != .session {
+            throw CommandFailure.wrongUsage(error.message)
+        }
     }
 }

@@ -1,0 +1,62 @@
+import ArgumentParser
+import CommandLineSupport
+import CounterApp
+import FleetApp
+import SQLiteJournal
+import StateCoding
+import Statecast
+
+struct ReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Runs a journal's actions through this build's reducer, and says where the outcome differs.",
+        discussion: """
+            Exit code 1 if it does, with the first revision: then the reducer is not deterministic, or does something else \
+            than the one that wrote the journal. For apps of your own there is JournalReplay in the library.
+
+
+            """ + CommonOptions.discussion
+    )
+
+    @Option(help: ArgumentHelp("Whose reducer: fleet or counter. (STATECAST_APP, default: fleet)", valueName: "app"))
+    var app: String?
+
+    @OptionGroup var common: CommonOptions
+
+    @OptionGroup var journal: JournalArgument
+
+    func run() async throws {
+        try await reportingFailures {
+            let settings = try await common.settings([.app: .text(app)])
+            let app = try await settings.choice(.app, default: ReplayedApp.fleet)
+            let report = try app.replay(JournalReader(at: journal.path))
+            guard let difference = report.difference else {
+                let text = "same: revisions \(report.from) to \(report.to), actions: \(report.actions)"
+                return try await LineOutput().write(text)
+            }
+            if let patch = difference.patch {
+                let line = JSONLine([
+                    "from": Value(difference.revisions.lowerBound.rawValue),
+                    "to": Value(difference.revisions.upperBound.rawValue), "patch": patch,
+                ])
+                try await LineOutput().write(line.description)
+            }
+            throw CommandFailure.failed(
+                "different from revision \(difference.revisions.lowerBound) on: \(difference.reason)"
+            )
+        }
+    }
+}
+
+/// The apps whose reducers are built in: those that statecast-primary serves.
+private enum ReplayedApp: String, CaseIterable {
+    case fleet, counter
+
+    func replay(_ journal: JournalReader) throws -> JournalReplayReport {
+        switch self {
+        case .fleet: try JournalReplay(of: Fleet.self, actions: Fleet.actions, reducer: Fleet.reducer).run(journal)
+        case .counter:
+            try JournalReplay(of: Counter.self, actions: Counter.actions, reducer: Counter.reducer).run(journal)
+        }
+    }
+}
