@@ -1,6 +1,7 @@
 # make run        a primary, an agent and a live board on this machine; Ctrl-C ends all (SECONDS=10: ends by itself)
 # make test       builds everything without warnings, checks the format, runs all tests
 # make bench      the whole path beside the raw libzmq pipe
+# make crash-test  kills a primary and its senders again and again under load, and checks the books (CYCLES=200)
 # make bench-core the in-process core beside a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  the coding beside Foundation's JSON (FILTER=regular expression)
 # make fuzz       looks for inputs that break the decoder, apply or JSON (SECONDS=60 for each)
@@ -9,20 +10,21 @@
 
 SECONDS =
 TIMES = 10
+CYCLES = 200
 FILTER = .*
 
-.PHONY: run test lint bench bench-core bench-coding fuzz tsan stress libzmq
+.PHONY: run test lint bench bench-core bench-coding fuzz tsan stress crash-test libraries
 
-run: libzmq
+run: libraries
 	@scripts/run $(SECONDS)
 
-test: libzmq lint
+test: libraries lint
 	@scripts/test
 
 lint:
 	@swift format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks Fuzzing
 
-bench: libzmq
+bench: libraries
 	@swift build --configuration release --product statecast-bench
 	@.build/release/statecast-bench
 
@@ -35,11 +37,15 @@ bench-coding:
 fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)
 
-tsan: libzmq
+tsan: libraries
 	@SWIFT_BACKTRACE=enable=no swift test --sanitize=thread --scratch-path .build/tsan --filter '^(StateCoreTests|StateCodingTests)'
 
-stress: libzmq
+stress: libraries
 	@scripts/stress $(TIMES)
 
-libzmq:
-	@scripts/install-libzmq
+crash-test: libraries
+	@swift build --product statecast-crash-test
+	@$$(swift build --show-bin-path)/statecast-crash-test --cycles $(CYCLES)
+
+libraries:
+	@scripts/install-libraries

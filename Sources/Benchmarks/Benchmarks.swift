@@ -1,41 +1,19 @@
-internal import ArgumentParser
+import ArgumentParser
 
-/// Measures the whole path beside the raw libzmq pipe, in turn, in one process and one run.
+/// What is measured of the whole path, each in one process and one run.
 @main
 struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-bench",
-        abstract: "Measures sender -> primary -> replica beside the raw libzmq pipe PUSH -> PULL -> PUB -> SUB."
+        abstract: "Measures the whole path of an action, and how long a primary takes to recover.",
+        subcommands: [PathBenchmark.self, RecoveryBenchmark.self],
+        defaultSubcommand: PathBenchmark.self
     )
-
-    @Option(help: "How often each is measured; medians are printed.") var runs = 5
-    @Option(help: "Actions, and messages, of a throughput run.") var actions = 100_000
-    @Option(help: "Actions, and messages, of a latency run.") var roundTrips = 2000
-    @Option(help: "Bytes of an action, and of a message.") var bytes = 100
-
-    mutating func run() async throws {
-        let pipe = RawPipe(bytes: bytes)
-        let pipeline = try await Pipeline(actionBytes: bytes)
-        var raw = Figures()
-        var statecast = Figures()
-        for _ in 0..<runs {
-            raw.add(try pipe.throughput(messages: actions).messagesPerSecond, try pipe.latency(roundTrips: roundTrips))
-            statecast.add(
-                try await pipeline.throughput(actions: actions),
-                try await pipeline.latency(actions: roundTrips)
-            )
-        }
-        await pipeline.close()
-        print("\(bytes) bytes, median of \(runs) runs in turn      per second     p50 us     p99 us")
-        print("raw libzmq pipe                       \(raw.row)")
-        print("sender -> primary -> replica          \(statecast.row)")
-        print("ratio                                 \(statecast.ratio(to: raw))")
-    }
 }
 
 /// The figures of one contestant over all runs.
 struct Figures {
-    private var rates: [Double] = []
+    private(set) var rates: [Double] = []
     private var p50s: [Double] = []
     private var p99s: [Double] = []
 

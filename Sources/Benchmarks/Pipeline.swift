@@ -1,3 +1,6 @@
+import Foundation
+import Journal
+import SQLiteJournal
 import Statecast
 
 /// The whole path of an action: a sender encodes and pushes it, a primary reduces and publishes it, a replica shows it.
@@ -19,11 +22,21 @@ struct Pipeline {
     private let sender: ActionSender
     private let action: Marked
 
-    init(actionBytes: Int) async throws {
+    /// Where the journal is kept; `nil` without one.
+    private let folder: String?
+
+    /// - Parameter durability: of the primary's journal; `nil` for none.
+    init(actionBytes: Int, durability: Durability? = nil) async throws {
+        let folder = durability.map { _ in
+            FileManager.default.temporaryDirectory.appending(path: "statecast-bench-\(UUID().uuidString)").path
+        }
+        self.folder = folder
+        let journal = durability.flatMap { durability in folder.map { SQLiteJournal(at: $0, durability: durability) } }
         primary = try Primary(
             store: "marks",
             state: Marks(),
             actions: [Marked.self],
+            journal: journal,
             configuration: PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
         ) { state, action in
             guard let action = action as? Marked else { return }
@@ -39,10 +52,19 @@ struct Pipeline {
         try await replica.reached(try await sender.send(action))
     }
 
-    func close() async {
+    /// Ends all three.
+    ///
+    /// - Returns: how many records the journal has, one for each batch.
+    func close() async throws -> UInt64 {
         await sender.close()
         await replica.close()
         await primary.stop()
+        guard let folder else { return 0 }
+        let journal = SQLiteJournal(at: folder)
+        let last = try journal.open()?.last
+        journal.close()
+        try FileManager.default.removeItem(atPath: folder)
+        return last?.rawValue ?? 0
     }
 
     /// Actions per second, from the first submission until the replica shows the last.

@@ -1,4 +1,4 @@
-internal import ZeroMQ
+import ZeroMQ
 
 #if canImport(Glibc)
     internal import Glibc

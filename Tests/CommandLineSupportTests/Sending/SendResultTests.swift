@@ -8,7 +8,7 @@ import Testing
     @Test func `what was applied has number and revision`() {
         let result = SendResult.applied(1, revision: 12)
         #expect(result.kind == .applied)
-        #expect(result.json == #"{"number":1,"status":"applied","revision":12}"#)
+        #expect(result.json() == #"{"number":1,"status":"applied","revision":12}"#)
         #expect(result.text == "applied  StepChangeRequested  revision 12  (number 1)")
     }
 
@@ -16,7 +16,7 @@ import Testing
         let result = SendResult.failed(2, .unknownAction, "no such action")
         #expect(result.kind == .rejected)
         #expect(
-            result.json == #"{"number":2,"status":"rejected","code":"unknown-action","message":"no such action"}"#
+            result.json() == #"{"number":2,"status":"rejected","code":"unknown-action","message":"no such action"}"#
         )
         #expect(result.text == "rejected  StepChangeRequested  unknown-action: no such action  (number 2)")
     }
@@ -24,14 +24,14 @@ import Testing
     @Test func `what is unknown is neither applied nor rejected`() {
         let result = SendResult.failed(3, .outcomeUnknown, "no receipt")
         #expect(result.kind == .unknown)
-        #expect(result.json == #"{"number":3,"status":"unknown","code":"outcome-unknown","message":"no receipt"}"#)
+        #expect(result.json() == #"{"number":3,"status":"unknown","code":"outcome-unknown","message":"no receipt"}"#)
         #expect(result.text == "unknown  StepChangeRequested  no receipt  (number 3)")
     }
 
     @Test func `what was not sent has no number`() {
         let result = SendResult.failed(nil, .notSent, "interrupted")
         #expect(result.kind == .notSent)
-        #expect(result.json == #"{"number":null,"status":"not-sent","code":"not-sent","message":"interrupted"}"#)
+        #expect(result.json() == #"{"number":null,"status":"not-sent","code":"not-sent","message":"interrupted"}"#)
         #expect(result.text == "not-sent  StepChangeRequested  interrupted")
     }
 
@@ -50,15 +50,20 @@ import Testing
         let result = SendResult.malformed(line: 7, LineFault(message: "not JSON"))
         #expect(result.kind == .rejected)
         #expect(
-            result.json == #"{"number":null,"status":"rejected","code":"malformed","message":"line 7: not JSON"}"#
+            result.json() == #"{"number":null,"status":"rejected","code":"malformed","message":"line 7: not JSON"}"#
         )
         #expect(result.text == "rejected  line 7  malformed: not JSON")
     }
 
     @Test func `what a primary says reaches no terminal as it is`() {
         let result = SendResult.failed(1, .refused, "\u{1B}[2Jgone\n\u{9B}31m")
-        for line in [result.text, result.json] {
+        for line in [result.text, result.json()] {
             #expect(!line.unicodeScalars.contains { $0.properties.generalCategory == .control })
         }
+    }
+
+    @Test func `the line of the input is named where it is counted`() {
+        let result = SendResult.applied(1, revision: 12)
+        #expect(result.json(position: 7) == #"{"number":1,"status":"applied","revision":12,"line":7}"#)
     }
 }

@@ -99,4 +99,22 @@ import Testing
             #expect(failure.message.hasPrefix("interrupted: the actions without a receipt were not sent"))
         }
     }
+
+    @Test func `what the session file keeps is said, and ends with 1`() async throws {
+        let upstream = try await Upstream(try await Settings(flags: [:], file: nil))
+        var tally = SendTally()
+        tally.count(.applied(1, revision: 1))
+        tally.count(.failed(nil, .kept))
+        let failure = #expect(throws: CommandFailure.self) {
+            try tally.conclude(upstream, .connecting, because: "interrupted", kept: "it holds work")
+        }
+        #expect(failure?.exitCode == .failure)
+        #expect(failure?.message == "interrupted: it holds work")
+        tally.count(.failed(2, .outcomeUnknown))
+        let unknown = #expect(throws: CommandFailure.self) {
+            try tally.conclude(upstream, .connecting, because: nil, kept: "it holds work")
+        }
+        #expect(unknown?.exitCode == .outcomeUnknown)
+        #expect(unknown?.message.hasSuffix("; it holds work") == true)
+    }
 }

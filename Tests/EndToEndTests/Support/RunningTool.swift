@@ -4,7 +4,7 @@ import Synchronization
 
 /// An executable that runs.
 final class RunningTool: Sendable {
-    private let processIdentifier: ProcessIdentifier
+    let processIdentifier: ProcessIdentifier
     private let continuation: AsyncStream<String>.Continuation
     /// The lines of its standard output, each once.
     let lines: AsyncStream<String>
@@ -23,6 +23,9 @@ final class RunningTool: Sendable {
 
     /// Writes to its standard input.
     func write(_ text: String) async throws { _ = try await input.write(text) }
+
+    /// Where it finds its files, if these are not those of everybody.
+    var root: String { "/proc/\(processIdentifier.value)/root" }
 
     func ended() { continuation.finish() }
 

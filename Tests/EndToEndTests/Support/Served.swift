@@ -7,6 +7,8 @@ struct Served: Sendable {
     let store: String
     let publish: String
     let actions: String
+    let epoch: String
+    let revision: String
 
     init(_ tool: RunningTool) async throws {
         self.tool = tool
@@ -21,8 +23,8 @@ struct Served: Sendable {
         store = try #require(fields["store"])
         publish = try #require(fields["publish"])
         actions = try #require(fields["actions"])
-        #expect(fields["epoch"] == "1")
-        #expect(fields["revision"] == "0")
+        epoch = try #require(fields["epoch"])
+        revision = try #require(fields["revision"])
     }
 
     /// Options that lead to it.
@@ -30,16 +32,21 @@ struct Served: Sendable {
 }
 
 /// Runs the body beside a primary on free ports, or on those given.
+///
+/// - Parameter isNew: whether it begins a history.
 func withServed<T: Sendable>(
     _ more: [String] = [],
     app: String = "counter",
     publish: String = "tcp://127.0.0.1:*",
     actions: String = "tcp://127.0.0.1:*",
+    isNew: Bool = true,
     _ body: @Sendable (Served) async throws -> T
 ) async throws -> T {
     let arguments = ["--app", app, "--publish", publish, "--actions", actions] + more
     let (value, ending) = try await Tool.primary.running(arguments) { tool in
-        try await body(try await Served(tool))
+        let served = try await Served(tool)
+        #expect((served.epoch == "1" && served.revision == "0") == isNew)
+        return try await body(served)
     }
     #expect(ending.exitCode == 0 || ending.signal == SIGKILL, "\(ending)")
     return value
@@ -66,6 +73,7 @@ struct ReceiptLine: Decodable, Equatable {
     let revision: UInt64?
     let code: String?
     let message: String?
+    let line: UInt64?
 
     init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
 }

@@ -14,10 +14,17 @@ struct Tool {
     static let primary = Tool(name: "statecast-primary")
     static let replica = Tool(name: "statecast-replica")
     static let send = Tool(name: "statecast-send")
+    static let journal = Tool(name: "statecast-journal")
     static let agent = Tool(name: "fleet-agent")
+    /// Only for tests: see its source.
+    static let poison = Tool(name: "poison-primary")
+
+    /// Where it is.
+    var location: String { path.string }
 
     /// Beside the tests, where the build put it.
     private var path: FilePath {
+        if name.hasPrefix("/") { return FilePath(name) }
         #if os(Linux)
             let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         #else
@@ -34,13 +41,21 @@ struct Tool {
         let errors: String
     }
 
+    /// A file that nobody else sees. Not a pipe: a tool that ends before it has read its input would end the tests with it.
+    private static func file(of input: String) throws -> FileDescriptor {
+        let path = FilePath(FileManager.default.temporaryDirectory.appending(path: "input-\(UUID().uuidString)").path)
+        try Data(input.utf8).write(to: URL(filePath: path.string))
+        defer { try? FileManager.default.removeItem(atPath: path.string) }
+        return try FileDescriptor.open(path, .readOnly)
+    }
+
     /// Runs to the end and gives back all that was printed.
     func run(_ arguments: [String], input: String = "") async throws -> Ending {
         let result = try await Subprocess.run(
             .path(path),
             arguments: Arguments(arguments),
             environment: Self.environment,
-            input: .string(input),
+            input: .fileDescriptor(try Self.file(of: input), closeAfterSpawningProcess: true),
             output: .string(limit: 64 << 20),
             error: .string(limit: 1 << 20)
         )
@@ -111,6 +126,7 @@ struct Tool {
     /// Nothing of the environment that the tests run in may reach the tools' settings.
     private static let environment = Environment.custom([
         "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no",
+        "STATECAST_JOURNAL": "memory",
     ])
 }
 

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Journal
+
+/// The whole path beside the raw libzmq pipe, without a journal and with one of each durability, in turn.
+struct PathBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "path",
+        abstract: "Measures sender -> primary -> replica beside the raw libzmq pipe PUSH -> PULL -> PUB -> SUB."
+    )
+
+    @Option(help: "How often each is measured; medians are printed.") var runs = 5
+    @Option(help: "Actions, and messages, of a throughput run.") var actions = 100_000
+    @Option(help: "Actions, and messages, of a latency run.") var roundTrips = 2000
+    @Option(help: "Bytes of an action, and of a message.") var bytes = 100
+
+    /// Without a journal first.
+    private static let contestants: [(name: String, durability: Durability?)] = [
+        ("sender -> primary -> replica", nil), ("  journal, durability full", .full),
+        ("  journal, durability normal", .normal), ("  journal, durability relaxed", .relaxed),
+    ]
+
+    func run() async throws {
+        let pipe = RawPipe(bytes: bytes)
+        var pipelines: [Pipeline] = []
+        for contestant in Self.contestants {
+            pipelines.append(try await Pipeline(actionBytes: bytes, durability: contestant.durability))
+        }
+        var raw = Figures()
+        var figures = pipelines.map { _ in Figures() }
+        for _ in 0..<runs {
+            raw.add(try pipe.throughput(messages: actions).messagesPerSecond, try pipe.latency(roundTrips: roundTrips))
+            for (index, pipeline) in pipelines.enumerated() {
+                figures[index].add(
+                    try await pipeline.throughput(actions: actions),
+                    try await pipeline.latency(actions: roundTrips)
+                )
+            }
+        }
+        print("\(bytes) bytes, median of \(runs) runs in turn      per second     p50 us     p99 us")
+        print("raw libzmq pipe                       \(raw.row)")
+        for (index, contestant) in Self.contestants.enumerated() {
+            print(contestant.name.padded(to: 38) + figures[index].row)
+            print("  ratio to the raw pipe               " + figures[index].ratio(to: raw))
+            if index > 0 { print("  ratio to the path without a journal " + figures[index].ratio(to: figures[0])) }
+            let records = try await pipelines[index].close()
+            guard records > 0 else { continue }
+            // One at a time each action is a batch, and so is the one that opens the path.
+            let batches = Double(records) - Double(runs * roundTrips + 1)
+            let seconds = figures[index].rates.reduce(0) { $0 + Double(actions) / $1 }
+            print(
+                "  batches                             " + "\(Int(batches / seconds)) per second, of "
+                    + "\(Int(Double(runs * actions) / batches)) actions"
+            )
+        }
+    }
+}
+
+extension String {
+    func padded(to count: Int) -> String { self + String(repeating: " ", count: max(0, count - self.count)) }
+}

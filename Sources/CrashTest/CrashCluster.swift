@@ -1,0 +1,121 @@
+import CounterApp
+import Foundation
+
+/// A primary, senders and replicas, each a process.
+final class CrashCluster {
+    private let plan: CrashPlan
+    private var random: SeededMoments
+    private var primary: Child?
+    private var senders: [Child] = []
+    private var replicas: [Child] = []
+    private var publish = "tcp://127.0.0.1:*"
+    private var actions = "tcp://127.0.0.1:*"
+    private var incarnation = 0
+    /// How often a primary and a sender were killed while senders had something to send.
+    private(set) var kills = (primary: 0, sender: 0)
+
+    init(_ plan: CrashPlan, seed: UInt64) throws {
+        self.plan = plan
+        random = SeededMoments(state: seed)
+        let line = #"{"action":"CounterIncreaseRequested"}"# + "\n"
+        let input = Data(String(repeating: line, count: plan.actions).utf8)
+        for sender in 0..<plan.senders { try input.write(to: URL(filePath: plan.input(sender))) }
+    }
+
+    func run() async throws {
+        try startPrimary()
+        senders = try (0..<plan.senders).map(startSender)
+        replicas = try (0..<plan.replicas).map(startReplica)
+        for cycle in 1...plan.cycles {
+            // Also before it has begun to serve, now and then.
+            pause(random.next(below: 8) == 0 ? 0.02 : 0.5)
+            let hasLoad = senders.contains(where: \.isRunning)
+            primary?.kill()
+            if hasLoad { kills.primary += 1 }
+            for sender in senders.indices where senders[sender].isRunning && random.next(below: 3) == 0 {
+                senders[sender].kill()
+                senders[sender] = try startSender(sender)
+                kills.sender += 1
+            }
+            try startPrimary()
+            if cycle.isMultiple(of: 20) { print("\(cycle) cycles") }
+        }
+        for sender in senders { try sender.wait() }
+        let head = plan.actions * plan.senders
+        for replica in 0..<plan.replicas { try awaitRevision(head, of: replica) }
+        for replica in replicas { try replica.stop() }
+        try primary?.stop()
+    }
+
+    func endAll() {
+        for child in replicas + senders { child.kill() }
+        primary?.kill()
+    }
+
+    /// A random moment, of so many seconds at most.
+    private func pause(_ seconds: Double) {
+        Thread.sleep(forTimeInterval: seconds * Double(random.next(below: 1000)) / 1000)
+    }
+
+    private func startPrimary() throws {
+        incarnation += 1
+        let child = try Child(
+            "statecast-primary",
+            [
+                "--app", "counter", "--journal", plan.journal, "--durability", plan.durability,
+                "--publish", publish, "--actions", actions,
+            ],
+            output: plan.path("primary-\(incarnation)")
+        )
+        primary = child
+        let fields = try child.firstLine().split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
+        // The same endpoints from now on, whichever the first one was given.
+        for field in fields where field.count == 2 {
+            if field[0] == "publish" { publish = String(field[1]) }
+            if field[0] == "actions" { actions = String(field[1]) }
+        }
+    }
+
+    private func startSender(_ sender: Int) throws -> Child {
+        try Child(
+            "statecast-send",
+            [
+                "--from", publish, "--store", Counter.storeName, "--ndjson", "--json",
+                "--session", plan.session(sender), "--resume",
+            ],
+            input: plan.input(sender),
+            output: plan.receipts(sender)
+        )
+    }
+
+    private func startReplica(_ replica: Int) throws -> Child {
+        try Child(
+            "statecast-replica",
+            ["--from", publish, "--store", Counter.storeName, "--json"],
+            output: plan.states(replica)
+        )
+    }
+
+    private func awaitRevision(_ revision: Int, of replica: Int) throws {
+        let end = Data(#""revision":\#(revision),"#.utf8)
+        while try Data(contentsOf: URL(filePath: plan.states(replica))).suffix(4096).range(of: end) == nil {
+            guard replicas[replica].isRunning else { throw CrashFailure("replica \(replica) ended") }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+}
+
+/// SplitMix64: small, and repeatable from its seed.
+struct SeededMoments: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+
+    mutating func next(below bound: UInt64) -> UInt64 { next() % bound }
+}

@@ -1,0 +1,142 @@
+import CounterApp
+import Foundation
+import Journal
+import SQLiteJournal
+import StateCoding
+import SyncProtocol
+
+/// What the journal, the senders and the replicas say when all is over, compared.
+struct CrashVerdict {
+    private(set) var faults: [String] = []
+    private var actions = 0
+    private var receipts = 0
+    private var states = 0
+    private var epochs = 0
+
+    init(_ plan: CrashPlan) throws {
+        let history = try JournaledHistory(plan.journal)
+        epochs = history.epochs
+        let actions = history.applied.count
+        self.actions = actions
+        let expected = plan.actions * plan.senders
+        expect(actions == expected, "\(expected) actions were to be sent, the journal has \(actions)")
+        expect(Set(history.applied).count == actions, "the journal has an action twice")
+        expect(
+            history.state.counter == actions,
+            "\(actions) actions were applied, and the counter stands at \(history.state.counter)"
+        )
+        for sender in 0..<plan.senders { try check(sender, plan, history) }
+        for replica in 0..<plan.replicas { try check(replica: replica, plan, history) }
+    }
+
+    private mutating func expect(_ condition: Bool, _ fault: @autoclosure () -> String) {
+        if !condition { faults.append(fault()) }
+    }
+
+    /// Each receipt names a revision, where the journal has the action with its number.
+    private mutating func check(_ sender: Int, _ plan: CrashPlan, _ history: JournaledHistory) throws {
+        struct Line: Decodable {
+            let number: UInt64?
+            let status: String
+            let revision: UInt64?
+        }
+        var revisions: [UInt64: UInt64] = [:]
+        for line in try lines(plan.receipts(sender)) {
+            // A kill may have cut the last line of its time.
+            guard let receipt = try? JSONDecoder().decode(Line.self, from: line) else { continue }
+            guard receipt.status == "applied", let number = receipt.number, let revision = receipt.revision else {
+                faults.append("sender \(sender): \(String(decoding: line, as: UTF8.self))")
+                continue
+            }
+            receipts += 1
+            let index = Int(revision) - 1
+            expect(
+                history.applied.indices.contains(index) && history.applied[index].number.rawValue == number,
+                "sender \(sender) was told that number \(number) is revision \(revision), the journal does not have it there"
+            )
+            expect(
+                revisions.updateValue(revision, forKey: number) ?? revision == revision,
+                "sender \(sender) was told two revisions for number \(number)"
+            )
+        }
+    }
+
+    /// What a replica showed only ever went on, and ends where the journal does.
+    private mutating func check(replica: Int, _ plan: CrashPlan, _ history: JournaledHistory) throws {
+        struct Line: Decodable {
+            let epoch: UInt64
+            let revision: UInt64
+            let state: Counter
+        }
+        var last: Line?
+        for line in try lines(plan.states(replica)) {
+            let shown = try JSONDecoder().decode(Line.self, from: line)
+            states += 1
+            if let last {
+                expect(
+                    shown.revision >= last.revision && shown.epoch >= last.epoch,
+                    "replica \(replica) went from \(last.epoch).\(last.revision) to \(shown.epoch).\(shown.revision)"
+                )
+            }
+            // Each action counts one further, so each revision has one state.
+            expect(
+                shown.state.counter == Int(shown.revision),
+                "replica \(replica) showed \(shown.state.counter) at revision \(shown.revision)"
+            )
+            last = shown
+        }
+        expect(last?.state == history.state, "replica \(replica) ended with \(String(describing: last))")
+    }
+
+    private func lines(_ path: String) throws -> [Data] {
+        try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n")).map { Data($0) }
+    }
+
+    func report(kills: (primary: Int, sender: Int)) -> String {
+        let shown = faults.prefix(20).map { "FAULT \($0)\n" }.joined()
+        return shown + """
+            primary killed \(kills.primary) times under load, senders \(kills.sender) times; \(epochs) epochs
+            \(actions) actions in the journal, \(receipts) receipts, \(states) states shown
+            \(faults.isEmpty ? "nothing lost, nothing doubled" : "\(faults.count) faults")
+            """
+    }
+}
+
+/// All that a journal holds.
+struct JournaledHistory {
+    /// The actions, in order of their revisions.
+    private(set) var applied: [SentAction] = []
+    private(set) var state: Counter
+    let epochs: Int
+
+    struct SentAction: Hashable {
+        let session: SessionID
+        let number: ActionNumber
+    }
+
+    init(_ path: String) throws {
+        let journal = SQLiteJournal(at: path)
+        guard let contents = try journal.open(), let first = try journal.snapshots().first else {
+            throw CrashFailure("the journal is empty")
+        }
+        defer { journal.close() }
+        epochs = contents.epochs.count
+        state = try StateDecoder().decode(Counter.self, from: journal.snapshot(first).state)
+        var last = first.sequence
+        while true {
+            let records = try journal.records(after: last, bytesMax: 8 << 20)
+            guard let end = records.last else { break }
+            last = end.sequence
+            for record in records { try replay(BatchRecord(decoding: record.body)) }
+        }
+    }
+
+    private mutating func replay(_ record: BatchRecord) throws {
+        for run in record.runs {
+            for (offset, entry) in run.entries.enumerated() where entry.rejection == nil {
+                applied.append(SentAction(session: run.session, number: run.first.advanced(by: offset)))
+            }
+        }
+        if record.to > record.from { try Patch(decoding: record.patch).apply(to: &state) }
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+/// What docs/OPERATING.md shows of statecast-journal is what happens.
+@Suite(.timeLimit(.minutes(3))) struct `statecast-journal` {
+    /// A command, and what it has to print.
+    private struct Shown {
+        let command: String
+        var output: [String] = []
+    }
+
+    /// The commands of the document's section, in order.
+    private static func shown() throws -> [Shown] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        let text = try String(contentsOf: root.appending(path: "docs/OPERATING.md"), encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "\n## Journals\n").dropFirst().first)
+            .components(separatedBy: "\n## ")[0]
+        var shown: [Shown] = []
+        for block in section.components(separatedBy: "```console\n").dropFirst() {
+            for line in block.components(separatedBy: "```")[0].split(separator: "\n").map(String.init) {
+                if line.hasPrefix("$ ") {
+                    shown.append(Shown(command: String(line.dropFirst(2))))
+                } else {
+                    shown[shown.count - 1].output.append(line)
+                }
+            }
+        }
+        return shown
+    }
+
+    /// Whether a line is the one that is shown, where what differs from run to run is shown as `...`.
+    private static func matches(_ line: String, _ shown: String) -> Bool {
+        let parts = shown.components(separatedBy: "...")
+        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return line == shown }
+        var rest = line[...]
+        guard rest.hasPrefix(first), rest.hasSuffix(last) else { return false }
+        for part in parts where !part.isEmpty {
+            guard let range = rest.range(of: part) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+
+    @Test func `does what the document shows, while a primary runs and afterwards`() async throws {
+        let folder = try Folder()
+        let shown = try Self.shown()
+        let journal = folder.path + "/counter"
+        let stop = try #require(shown.firstIndex { $0.command.hasPrefix("kill") })
+        try await withServed(["--journal", journal]) { served in
+            // The first one is what runs already.
+            try await Self.run(shown[1..<stop], in: folder, at: served.publish)
+            served.tool.send(SIGTERM)
+        }
+        try await Self.run(shown[(stop + 1)...], in: folder, at: "tcp://127.0.0.1:9")
+        #expect(shown.count > 12)
+        for command in [
+            "info", "actions", "state", "diff", "verify", "replay", "backup", "restore", "export", "import",
+        ] {
+            #expect(shown.contains { $0.command.contains("statecast-journal \(command)") }, "\(command)")
+        }
+        // What was made can be served, and goes on.
+        for path in ["restored", "imported", "salvaged"] {
+            let arguments = ["--app", "counter", "--publish", anyPort, "--actions", anyPort]
+            try await Tool.primary.runningValue(arguments + ["--journal", "\(folder.path)/\(path)"]) { tool in
+                let served = try await Served(tool)
+                #expect((served.epoch, served.revision) == ("2", "3"), "\(path)")
+                let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+                #expect(sent.exitCode == 0, "\(sent.errors)")
+            }
+        }
+    }
+
+    private static func run(_ commands: ArraySlice<Shown>, in folder: Folder, at endpoint: String) async throws {
+        for shown in commands {
+            let ending = try await Tool.shell("cd \(folder.path) && exec 2>&1 && \(shown.command)", from: endpoint)
+            let isShown =
+                ending.output.count == shown.output.count && zip(ending.output, shown.output).allSatisfy(Self.matches)
+            #expect(isShown, "\(shown.command): \(ending.output)")
+        }
+    }
+
+    @Test func `names the first revision that is damaged, what saves the rest, and what is lost`() async throws {
+        let folder = try Folder()
+        let journal = folder.path + "/journal"
+        try await withServed(["--journal", journal]) { served in
+            for _ in 1...4 {
+                let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+                #expect(sent.exitCode == 0, "\(sent.errors)")
+            }
+            served.tool.send(SIGKILL)
+        }
+        // One bit of the last commit, which SQLite then drops without a word.
+        let log = URL(filePath: journal + "/journal.sqlite-wal")
+        var bytes = try Data(contentsOf: log)
+        let actions = bytes.ranges(of: Data("CounterIncreaseRequested".utf8))
+        let last = try #require(actions.last)
+        bytes[last.lowerBound] ^= 1
+        try bytes.write(to: log)
+        let verified = try await Tool.journal.run(["verify", journal])
+        #expect(verified.exitCode == 1)
+        #expect(verified.errors.contains("acknowledged at revision 4"), "\(verified.errors)")
+        let refused = try await Tool.primary.run(["--app", "counter", "--journal", journal, "--publish", anyPort])
+        #expect(refused.exitCode == 1)
+        #expect(refused.errors.contains("statecast-journal salvage \(journal) NEW-DIRECTORY"), "\(refused.errors)")
+        let saved = try await Tool.journal.run(["salvage", journal, folder.path + "/saved"])
+        #expect(saved.exitCode == 0, "\(saved.errors)")
+        #expect(saved.output.first?.contains("to=3") == true, "\(saved.output)")
+        #expect(saved.output.last?.contains("lost: revision 4, which was acknowledged") == true, "\(saved.output)")
+        let state = try await Tool.journal.run(["state", folder.path + "/saved"])
+        #expect(state.output == [#"{"revision":3,"state":{"step":1,"counter":3}}"#])
+    }
+
+    @Test(arguments: [
+        [], ["nonsense"], ["state"], ["state", "--at", "soon", "x"], ["actions", "--sender", "me", "x"], ["diff", "x"],
+        ["replay", "--app", "unheard-of", "x"],
+    ])
+    func `wrong usage ends with 64 and one reason`(_ arguments: [String]) async throws {
+        let ending = try await Tool.journal.run(arguments)
+        // Without a command it says which there are.
+        #expect(ending.exitCode == (arguments.isEmpty ? 0 : 64), "\(ending)")
+        #expect(ending.errors.contains("Error:") == !arguments.isEmpty)
+    }
+
+    @Test func `a journal that is not there ends with 1 and one line that says so`() async throws {
+        for command in ["info", "actions", "state", "verify", "replay", "export"] {
+            let ending = try await Tool.journal.run([command, "/nowhere"])
+            #expect(ending.exitCode == 1, "\(command): \(ending)")
+            #expect(ending.errors == "Error: there is no journal in /nowhere: it has no journal.sqlite\n")
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// Senders that keep their session in a file, and are ended.
+@Suite(.timeLimit(.minutes(3))) struct SessionTests {
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    private var session: [String] { ["--session", folder.path + "/session"] }
+    private var journal: [String] { ["--journal", folder.path + "/journal"] }
+    private func sending(_ served: Served) -> [String] { served.upstream + ["--ndjson", "--json"] + session }
+
+    /// Runs beside a sender that reads its input from a file.
+    private func sending<T: Sendable>(
+        _ arguments: [String],
+        from input: String,
+        _ body: @Sendable (RunningTool) async throws -> T
+    ) async throws -> (value: T, ending: Tool.Ending) {
+        let script = #"exec "$0" "$@" <'\#(input)'"#
+        return try await Tool(name: "/bin/sh").running(["-c", script, Tool.send.location] + arguments, body)
+    }
+
+    private func file(_ text: String) throws -> String {
+        let path = folder.path + "/input"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    /// Sends until so many lines were printed, and is killed while its input has not ended. Gives back all that were printed
+    /// by then.
+    private func killed(_ arguments: [String], behind count: Int, input: String) async throws -> [ReceiptLine] {
+        let (lines, ending) = try await Tool.send.running(arguments) { tool in
+            try await tool.write(input)
+            var lines: [ReceiptLine] = []
+            for _ in 0..<count { lines.append(try ReceiptLine(try await tool.line { _ in true })) }
+            tool.send(SIGKILL)
+            for await line in tool.lines { lines.append(try ReceiptLine(line)) }
+            return lines
+        }
+        #expect(ending.signal == SIGKILL)
+        return lines
+    }
+
+    private func state(of served: Served) async throws -> ReplicaLine {
+        let shown = try await Tool.replica.run(served.upstream + ["--json", "--once"])
+        return try ReplicaLine(try #require(shown.output.last))
+    }
+
+    @Test func `each line is applied once though the sender is killed time and again, and the primary, too`()
+        async throws
+    {
+        let count = 20_000
+        let input = increases(count)
+        var printed: [ReceiptLine] = []
+        let first = try await withServed(journal) { served in
+            let lines = try await killed(sending(served) + ["--resume"], behind: 500, input: increases(2000))
+            served.tool.send(SIGKILL)
+            return (served, lines)
+        }
+        printed += first.1
+        for round in 1...4 {
+            let address = first.0
+            printed += try await withServed(journal, publish: address.publish, actions: address.actions, isNew: false) {
+                served in
+                let input = increases(4000 * round)
+                let lines = try await killed(sending(served) + ["--resume"], behind: 500, input: input)
+                if round.isMultiple(of: 2) { served.tool.send(SIGKILL) }
+                return lines
+            }
+        }
+        let (last, state, again) = try await withServed(
+            journal,
+            publish: first.0.publish,
+            actions: first.0.actions,
+            isNew: false
+        ) { served in
+            let last = try await Tool.send.run(sending(served) + ["--resume"], input: input)
+            let again = try await Tool.send.run(sending(served) + ["--resume"], input: input)
+            return (last, try await self.state(of: served), again)
+        }
+        #expect(last.exitCode == 0, "\(last.errors)")
+        #expect(state.state.counter == count)
+        #expect(state.revision == UInt64(count))
+        printed += try last.output.map(ReceiptLine.init)
+        #expect(printed.allSatisfy { $0.status == "applied" && $0.line == $0.revision })
+        #expect(Set(printed.compactMap(\.line)) == Set(1...UInt64(count)), "each line is printed at least once")
+        #expect(again.exitCode == 0)
+        #expect(again.output.isEmpty, "nothing is left to do")
+    }
+
+    @Test func `a run without a primary is kept, said so, and goes on`() async throws {
+        let away = try await withServed { $0 }
+        let kept = try await Tool.send.run(sending(away) + ["--timeout", "0.5"], input: increases(3))
+        #expect(kept.exitCode == 1)
+        #expect(kept.output.isEmpty)
+        #expect(kept.errors.contains("lines taken: 3, actions outstanding: 3"))
+        #expect(kept.errors.contains("go on with --resume"))
+
+        let forgetful = try await Tool.send.run(sending(away))
+        #expect(forgetful.exitCode == 64)
+        #expect(forgetful.errors.contains("lines taken: 3, actions outstanding: 3"))
+        #expect(forgetful.errors.contains("--resume"))
+
+        try await withServed(publish: away.publish, actions: away.actions) { served in
+            let other = String(increases(3).dropFirst(20))
+            let wrong = try await Tool.send.run(sending(served) + ["--resume"], input: other)
+            #expect(wrong.exitCode == 64)
+            #expect(wrong.errors.contains("the same input from its start"))
+
+            let more = try await Tool.send.run(sending(served) + ["--resume"], input: increases(5))
+            #expect(more.exitCode == 0, "\(more.errors)")
+            #expect(try await state(of: served).state.counter == 5)
+            // Its work is done: the file serves for another input.
+            let next = try await Tool.send.run(sending(served), input: increases(2))
+            #expect(try next.output.map { try ReceiptLine($0).line } == [1, 2])
+            #expect(try await state(of: served).state.counter == 7)
+        }
+    }
+
+    @Test func `lines that are no actions are shown once all the same`() async throws {
+        let input = increases(1) + "nonsense\n\n" + #"{"action":"Unknown"}"# + "\n" + increases(1)
+        try await withServed { served in
+            let sent = try await Tool.send.run(sending(served), input: input)
+            #expect(sent.exitCode == 2)
+            let lines = try sent.output.map(ReceiptLine.init)
+            #expect(lines.map(\.line) == [1, 2, 4, 5])
+            #expect(lines.map(\.status) == ["applied", "rejected", "rejected", "applied"])
+            let again = try await Tool.send.run(sending(served) + ["--resume"], input: input)
+            #expect(again.exitCode == 0)
+            #expect(again.output.isEmpty)
+        }
+    }
+
+    @Test func `a file that is in use is refused, with the name of who has it`() async throws {
+        try await withServed { served in
+            let input = try OpenInput(in: folder, increases(1))
+            _ = try await sending(sending(served), from: input.path) { tool in
+                _ = try await tool.line { _ in true }
+                let second = try await Tool.send.run(sending(served) + ["--resume"])
+                #expect(second.exitCode == 1)
+                #expect(second.errors.contains("in use by process \(tool.processIdentifier.value) (statecast-send)"))
+                tool.send(SIGINT)
+            }
+        }
+    }
+
+    @Test func `an interrupted run says what is left`() async throws {
+        try await withServed { served in
+            let input = try OpenInput(in: folder, increases(2))
+            let (_, ending) = try await sending(sending(served), from: input.path) { tool in
+                for _ in 0..<2 { _ = try await tool.line { _ in true } }
+                tool.send(SIGINT)
+            }
+            #expect(ending.exitCode == 1)
+            #expect(ending.errors.contains("interrupted before the input ended"))
+            #expect(ending.errors.contains("lines taken: 2, actions outstanding: 0"))
+            let resumed = try await Tool.send.run(sending(served) + ["--resume"], input: increases(3))
+            #expect(try resumed.output.map { try ReceiptLine($0).line } == [3])
+        }
+    }
+
+    @Test func `a primary without its history leaves outcomes unknown, and the rest goes on`() async throws {
+        let input = increases(20_000)
+        let first = try await withServed { served in
+            _ = try await killed(sending(served), behind: 1, input: input)
+            served.tool.send(SIGKILL)
+            return served
+        }
+        try await withServed(publish: first.publish, actions: first.actions) { served in
+            // What it holds it says when it is not told to resume.
+            let held = try await Tool.send.run(sending(served)).errors
+            let outstanding = try #require(held.firstMatch(of: #/actions outstanding: (\d+)/#)).output.1
+            let sent = try await Tool.send.run(sending(served) + ["--resume"], input: input)
+            let lines = try sent.output.map(ReceiptLine.init)
+            let unknown = lines.filter { $0.code == "outcome-unknown" }
+            let applied = lines.filter { $0.revision != nil && $0.line != $0.revision }
+            #expect(sent.exitCode == (unknown.isEmpty ? 0 : 3), "\(sent.errors)")
+            #expect(unknown.count == Int(outstanding))
+            #expect(lines.last?.line == 20_000)
+            #expect(try await state(of: served).state.counter == applied.count)
+        }
+    }
+
+    @Test func `a disk without room loses nothing`() async throws {
+        let input = try file(increases(20_000))
+        try await withServed { served in
+            let command = "statecast-send --store counter --ndjson --json --session \(session[1]) < \(input)"
+            let full = try await Tool.shell("trap '' XFSZ; ulimit -f 200; " + command, from: served.publish)
+            #expect(full.exitCode == 1)
+            #expect(full.errors.contains("cannot write the session file"))
+            #expect(try full.output.allSatisfy { try ReceiptLine($0).status == "applied" }, "the others come again")
+            let sent = try await Tool.send.run(sending(served) + ["--resume"], input: increases(20_000))
+            #expect(sent.exitCode == 0, "\(sent.errors)")
+            #expect(try await state(of: served).state.counter == 20_000)
+        }
+    }
+
+    @Test func `a store that the primary does not have loses nothing`() async throws {
+        try await withServed { served in
+            let elsewhere = ["--from", served.publish, "--store", "elsewhere", "--ndjson", "--json"] + session
+            let refused = try await Tool.send.run(elsewhere, input: increases(2))
+            #expect(refused.exitCode == 1)
+            #expect(refused.output.isEmpty)
+            #expect(refused.errors.contains(#"there is no store "elsewhere""#))
+            #expect(!refused.errors.contains("before the input ended"))
+            let other = try await Tool.send.run(sending(served) + ["--resume"])
+            #expect(other.errors.contains("belongs to store elsewhere, not counter"))
+        }
+        try await withServed(["--store", "elsewhere"]) { served in
+            let sent = try await Tool.send.run(sending(served) + ["--resume"], input: increases(2))
+            #expect(sent.exitCode == 0, "\(sent.errors)")
+            #expect(try await state(of: served).state.counter == 2)
+        }
+    }
+}
