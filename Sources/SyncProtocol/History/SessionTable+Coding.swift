@@ -6,7 +6,8 @@ extension SessionTable {
         writer.array(count: 3)
         writer.write(horizon)
         own.write(to: &writer)
-        let known = byUse.filter { $0.session.durable >= $0.session.log.start }
+        // Also those of which no durable outcome is remembered: what they sent must not be taken again.
+        let known = byUse
         writer.array(count: known.count)
         for (id, session) in known {
             writer.array(count: 2)

@@ -20,8 +20,6 @@ package enum PrimaryDirective: Hashable, Sendable {
 
 /// What a primary counts.
 package enum PrimaryEvent: Hashable, Sendable {
-    case applied(Int)
-    case rejected(Rejection.Code)
     case refused(Rejection.Code)
     case duplicates(Int)
     case outOfOrder

@@ -10,13 +10,17 @@ extension PrimaryMachine {
         desk.past.arrived(updates, behind: revision)
     }
 
-    /// `nil` if the journal is of no use to the joiner.
+    /// `nil` if the joiner is better off with a snapshot: the journal is of no use to it, or is being read for another one.
     mutating func readPast(for request: JoinDesk.Request) -> [PrimaryDirective]? {
         let end = ring.start ?? head
         guard readsPast, let position = request.position, isValid(position), position.revision < end else { return nil }
-        guard desk.past.await(request, behind: position.revision) else { return [] }
-        let bytesMax = max(summary.bytes, limits.chunkBytes)
-        return [.readPast(after: position.revision, through: end, bytesMax: bytesMax)]
+        switch desk.past.await(request, behind: position.revision) {
+        case .read:
+            let bytesMax = max(summary.bytes, limits.chunkBytes)
+            return [.readPast(after: position.revision, through: end, bytesMax: bytesMax)]
+        case .wait: return []
+        case .elsewhere: return nil
+        }
     }
 
     /// Answers a joiner with what was read and what has come since; with a snapshot, if that does not chain.
@@ -26,7 +30,8 @@ extension PrimaryMachine {
         time: Timestamp,
         composed: inout Int
     ) -> [PrimaryDirective] {
-        guard let past = arrival.updates, let end = past.last?.to, let recent = ring.updates(from: end, head: head)
+        guard let past = arrival.updates, let end = past.last?.to, let recent = ring.updates(from: end, head: head),
+            past.count + recent.count <= limits.catchUpComposedMax
         else { return offer(arrival.request, hasWaited: false, at: now, time: time, composed: &composed) }
         let missing = Deque(past) + recent
         let catchUp = CatchUp(missing[...], limits: limits)

@@ -1,4 +1,5 @@
 import DequeModule
+import OrderedCollections
 package import StateCoding
 package import StateCore
 
@@ -146,12 +147,17 @@ package struct PrimaryMachine: Hashable, Sendable {
 
     /// None of the records that were handed out was made durable, and none will be: it is as if their actions had never
     /// come. The open batch must have been closed.
-    package mutating func rollBack() {
+    ///
+    /// - Returns: the senders whose actions they were.
+    package mutating func rollBack() -> [SessionID] {
         precondition(!hasOpenBatch, "a batch is open")
+        let senders = OrderedSet(uncommitted.flatMap { $0.outcomes.map(\.session) }).filter { $0 != .primary }
+        // That they were forgotten stands in no record now, and has to stand in the next.
+        sessions.rewind(forgetting: uncommitted.flatMap(\.forgotten))
         uncommitted = []
-        sessions.rewind()
         reduced = head
         sequence = durable
+        return Array(senders)
     }
 
     /// The records up to `sequence` are durable: now, and not before, they may be seen.

@@ -112,9 +112,24 @@ package struct SessionTable: Hashable, Sendable {
 
     /// Forgets all that was not made durable: it is as if it had never come. Sessions that made room for others stay
     /// forgotten, which is as well: they are told that they are not known.
-    mutating func rewind() {
+    ///
+    /// - Parameter forgotten: what was taken of those, and did not come to be durable either.
+    mutating func rewind(forgetting forgotten: [SessionID]) {
+        self.forgotten = forgotten + self.forgotten
         own.rewind()
         for index in sessions.values.indices { sessions.values[index].rewind() }
+    }
+
+    /// Whether a snapshot may have this table where following the records leads to another one: the same sessions are as
+    /// far, those that are not in the snapshot were forgotten, and those that are in it alone had sent nothing that was
+    /// durable.
+    package func agrees(with replayed: SessionTable) -> Bool {
+        own.durable == replayed.own.durable
+            && sessions.allSatisfy { id, session in
+                replayed.sessions[id].map { $0.opened == session.opened && $0.durable == session.durable }
+                    ?? (session.log.start > session.durable)
+            }
+            && replayed.sessions.allSatisfy { id, session in sessions[id] != nil || session.opened < horizon }
     }
 
     /// Follows what a record says became of actions.

@@ -54,6 +54,9 @@ public enum SenderStatus: Hashable, Sendable {
     case connecting
     /// Actions are sent as they come.
     case open
+    /// The primary answers, but does not take actions for now, for example because its disk is full. Actions are kept and
+    /// sent again, until one has a receipt.
+    case waiting(Rejection)
     /// The primary answers, but at its endpoint for actions, which is given, there is nobody to push to. Actions are kept.
     case unreachable(String)
     /// The primary refuses the session, for example because it has no store of that name.

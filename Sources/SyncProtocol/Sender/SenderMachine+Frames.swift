@@ -50,8 +50,11 @@ extension SenderMachine {
         let oversize = outbox.removeQueued { $0.bytes.count > bytesMax }
         directives += oversize.map { .settle($0.ticket, nil, .rejected(.tooLarge($0.bytes.count, bytesMax: bytesMax))) }
         awaitReceipts(at: now, using: &generator)
-        return directives + changed(to: .open)
+        return isHeldUp ? directives : directives + changed(to: .open)
     }
+
+    /// Whether the primary took nothing when it was asked last: what is left it may refuse again.
+    private var isHeldUp: Bool { if case .waiting = status { pendingCount > 0 } else { false } }
 
     /// The primary expects a number that is settled here: it has none of those that are not. They leave again, under the
     /// numbers of another session.
@@ -101,8 +104,9 @@ extension SenderMachine {
         backoff.reset()
         self.link?.rewoundTo = nil
         self.link?.settledBy = max(link.settledBy, receipts.epoch)
-        if case .open = phase { awaitReceipts(at: now, using: &generator) }
-        return directives
+        guard case .open = phase else { return directives }
+        awaitReceipts(at: now, using: &generator)
+        return directives + changed(to: .open)
     }
 
     /// Something was lost on the way: push again from there, once.
@@ -130,7 +134,7 @@ extension SenderMachine {
         let delay = backoff.next(using: &generator)
         if let retryAfter = refusal.retryAfter {
             phase = .pausing(until: now.advanced(by: retryAfter + delay))
-            return [count] + changed(to: .connecting)
+            return [count] + changed(to: .waiting(refusal.reason))
         }
         if refusal.reason.code == .unknownSession {
             var directives: [SenderDirective] = []

@@ -166,6 +166,7 @@ package struct SenderMachine: Hashable, Sendable {
     /// Asks for the watermark by subscribing anew.
     mutating func ask(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective] {
         let deadline = now.advanced(by: backoff.next(using: &generator))
+        let wasSilent = if case .asking = phase { true } else { false }
         if case .refused(let reason, _) = phase {
             phase = .refused(reason, until: deadline)
         } else {
@@ -174,7 +175,7 @@ package struct SenderMachine: Hashable, Sendable {
         let old = subscribed.map { [SenderDirective.unsubscribe(.receipts($0))] } ?? []
         subscribed = session
         askedAt = now
-        return changed(to: .connecting) + [.count(.asked)] + old + [.subscribe(topic)]
+        return changed(to: .connecting, isSilent: wasSilent) + [.count(.asked)] + old + [.subscribe(topic)]
     }
 
     /// The same, but not again and again without a pause: a primary may go on answering so.
@@ -194,8 +195,13 @@ package struct SenderMachine: Hashable, Sendable {
         phase = .open(receiptsDeadline: deadline)
     }
 
-    mutating func changed(to status: SenderStatus) -> [SenderDirective] {
-        if case .refused = self.status, status == .connecting { return [] }
+    /// - Parameter isSilent: whether the primary did not answer.
+    mutating func changed(to status: SenderStatus, isSilent: Bool = false) -> [SenderDirective] {
+        switch (self.status, status) {
+        case (.refused, .connecting): return []
+        case (.waiting, .connecting) where !isSilent: return []
+        default: break
+        }
         guard status != self.status else { return [] }
         self.status = status
         return [.status(status)]

@@ -82,6 +82,21 @@ import Testing
         #expect(bench.settle().receipts() == [1: .rejected(Rejection(.refused, "xxxxxx..."))])
     }
 
+    @Test func `what was forgotten for a batch that is taken back stands in the next record`() throws {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
+        bench.push(1...1)
+        bench.settle()
+        bench.push(1...1, of: Fixture.otherSession, opened: 1)
+        bench.close()
+        #expect(bench.records.map(\.forgotten) == [[Fixture.session]])
+        #expect(bench.rollBack() == [Fixture.otherSession])
+        #expect(bench.machine.head == Revision(1))
+        bench.push(1...1, of: Fixture.otherSession, opened: 1)
+        bench.close()
+        #expect(bench.records.map(\.forgotten) == [[Fixture.session]])
+        #expect(bench.commit().receipts(of: Fixture.otherSession) == [1: .applied(Revision(2))])
+    }
+
     @Test func `a batch that is reopened leaves no trace`() {
         var bench = PrimaryBench()
         bench.push(1...1)

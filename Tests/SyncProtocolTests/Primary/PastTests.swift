@@ -64,6 +64,44 @@ import Testing
         #expect(answer.welcome(on: PrimaryBench.join(3, Self.position)) != nil)
     }
 
+    @Test func `is read for once, also if it leaves and asks again`() {
+        var bench = Self.bench()
+        bench.join(1, from: Self.position)
+        for nonce: UInt64 in 2...5 {
+            _ = bench.machine.unsubscribed(from: PrimaryBench.join(nonce - 1, Self.position))
+            #expect(bench.machine.joinsWaitingCount == 0)
+            #expect(bench.join(nonce, from: Self.position) == [])
+        }
+        bench.machine.pastRead(Self.updates(3...6), after: Revision(2))
+        #expect(bench.serve().welcome(on: PrimaryBench.join(5, Self.position)) != nil)
+    }
+
+    @Test func `starts from a snapshot while another one is read for, even if that has left`() {
+        var bench = Self.bench()
+        bench.join(1, from: Self.position)
+        _ = bench.machine.unsubscribed(from: PrimaryBench.join(1, Self.position))
+        #expect(bench.join(2, from: Fixture.position(3)).snapshotsOrdered == 1)
+        bench.machine.pastRead(Self.updates(3...6), after: Revision(2))
+        #expect(bench.serve().isEmpty)
+        #expect(bench.join(3, from: Fixture.position(3)).count == 1)
+    }
+
+    @Test func `starts from a snapshot if it missed more than is composed`() {
+        for (most, offers) in [(8, 0), (7, 1)] {
+            var bench = PrimaryBench(
+                .with {
+                    $0.ringUpdatesMax = 4
+                    $0.catchUpComposedMax = most
+                },
+                readsPast: true
+            )
+            bench.advance(by: 10)
+            bench.join(from: Self.position)
+            bench.machine.pastRead(Self.updates(3...6), after: Revision(2))
+            #expect(bench.serve().snapshotsOrdered == offers, "\(most)")
+        }
+    }
+
     @Test func `without a journal starts from a snapshot`() {
         var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
         bench.advance(by: 10)

@@ -1,3 +1,4 @@
+import StateCoding
 import StateCore
 import SyncProtocol
 import Testing
@@ -141,5 +142,32 @@ import Testing
             actions: [StoreSchema.Entry(name: "add", example: nil)]
         )
         #expect(bench.machine.subscribed(to: .schema) == [.publish(.schema, .schema(schema))])
+    }
+
+    @Test(arguments: [4, 3, 0] as [UInt64])
+    func `a session stands in a snapshot where it is, however much of it is on its way`(underway: UInt64) throws {
+        var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
+        bench.push(1...4)
+        bench.settle()
+        if underway > 0 { bench.push(5...(4 + underway)) }
+        let context = SnapshotContext(
+            epoch: Fixture.epoch,
+            fingerprint: 0,
+            summary: Summary(digest: 7, bytes: 1),
+            sessions: bench.machine.sessions,
+            migrations: 0
+        )
+        let read = try SnapshotContext(decoding: context.encoded)
+        let history = History(
+            lineage: Fixture.lineage,
+            epoch: Epoch(2),
+            epochs: [],
+            from: read,
+            at: JournalSequence(1),
+            Revision(4)
+        )
+        var next = PrimaryBench(history: history)
+        next.push(1...6)
+        #expect(next.settle().receipts() == [5: .applied(Revision(5)), 6: .applied(Revision(6))])
     }
 }

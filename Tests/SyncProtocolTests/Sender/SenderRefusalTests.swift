@@ -8,7 +8,7 @@ import Testing
         bench.send(2)
         bench.push()
         bench.refuse(.overloaded, retryAfter: .seconds(5))
-        #expect(bench.status == .connecting)
+        #expect(bench.status == .waiting(Rejection(.overloaded, "because")))
         #expect(bench.push() == [])
         bench.wait(until: .seconds(5))
         #expect(bench.asked == 1)
@@ -18,6 +18,39 @@ import Testing
         bench.watermark(nil)
         #expect(bench.push().map(\.numbers) == [1...2])
         #expect(bench.machine.session == Fixture.session)
+    }
+
+    @Test func `for now: it says so until an action is taken, or the primary falls silent`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        let waiting = SenderStatus.waiting(Rejection(.storageFull, "because"))
+        for _ in 1...2 {
+            bench.push()
+            bench.refuse(.storageFull, retryAfter: .seconds(1))
+            bench.wait()
+            bench.watermark(nil)
+        }
+        #expect(bench.statuses == [.connecting, .open, waiting], "once")
+        bench.push()
+        bench.receipts(1...1)
+        #expect(bench.status == .open)
+        bench.refuse(.storageFull, retryAfter: .seconds(1))
+        bench.wait()
+        #expect(bench.status == waiting, "it was asked, and may answer")
+        bench.wait()
+        #expect(bench.status == .connecting)
+    }
+
+    @Test func `for now: with nothing left to send it is open again when the primary answers`() throws {
+        var bench = SenderBench.open()
+        let ticket = try #require(bench.send().first)
+        bench.push()
+        bench.refuse(.storageFull, retryAfter: .seconds(1))
+        bench.receipts(1...1)
+        #expect(bench.revision(ticket) == 1)
+        bench.wait()
+        bench.watermark(1)
+        #expect(bench.status == .open)
     }
 
     @Test func `a receipt that comes while it pauses counts`() {

@@ -13,13 +13,16 @@ struct PrimaryBench {
     var now = Instant.origin
 
     init(_ limits: Limits = Limits(), readsPast: Bool = false) {
+        let summary = Summary(digest: 7, bytes: 1 << 20)
+        let history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: summary)
+        self.init(history: history, limits, readsPast: readsPast)
+    }
+
+    /// One that goes on from what is known.
+    init(history: History, _ limits: Limits = Limits(), readsPast: Bool = false) {
         machine = PrimaryMachine(
             store: Fixture.store(),
-            history: History(
-                lineage: Fixture.lineage,
-                epoch: Fixture.epoch,
-                summary: Summary(digest: 7, bytes: 1 << 20)
-            ),
+            history: history,
             fingerprint: 99,
             actions: [StoreSchema.Entry(name: "add", example: nil)],
             actionsEndpoint: Fixture.endpoint,
@@ -77,6 +80,12 @@ struct PrimaryBench {
         return machine.committed(through: last.sequence, at: now)
     }
 
+    /// There was no room for what is closed.
+    mutating func rollBack() -> [SessionID] {
+        records = []
+        return machine.rollBack()
+    }
+
     /// Closes the batch and makes it durable.
     @discardableResult
     mutating func settle() -> [PrimaryDirective] {
@@ -99,8 +108,8 @@ struct PrimaryBench {
     mutating func join(_ nonce: UInt64 = 1, from position: Position? = nil) -> [PrimaryDirective] {
         machine.subscribed(to: Self.join(nonce, position)) + serve()
     }
-    @discardableResult
 
+    @discardableResult
     mutating func serve() -> [PrimaryDirective] { machine.serve(at: now, time: Fixture.time) }
 
     mutating func snapshotEncoded(_ bytes: [UInt8], at revision: UInt64) {
