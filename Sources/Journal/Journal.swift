@@ -23,7 +23,8 @@ public protocol Journal: JournalReading {
 
     /// Takes the journal for this process, and looks at what it holds.
     ///
-    /// Records that were never acknowledged and are damaged are dropped here: nobody knows of them.
+    /// Records that were never acknowledged and are damaged are not among what it holds, and are dropped before anything is
+    /// written: nobody knows of them.
     ///
     /// - Returns: what it holds; `nil` for a journal without a history, see ``begin(_:from:)``.
     /// - Throws: ``JournalFailure`` with code `in-use`, `newer-format`, `damaged` or `input-output`.

@@ -26,12 +26,15 @@ public struct JournalContents: Hashable, Sendable {
     public let epochs: [EpochStart]
     /// The last record; that of the oldest snapshot, if there is no record.
     public let last: JournalSequence
+    /// How many records behind that were never acknowledged and damaged, and were dropped.
+    public let droppedCount: Int
 
     /// Describes what was found.
-    public init(identity: JournalIdentity, epochs: [EpochStart], last: JournalSequence) {
+    public init(identity: JournalIdentity, epochs: [EpochStart], last: JournalSequence, droppedCount: Int = 0) {
         self.identity = identity
         self.epochs = epochs
         self.last = last
+        self.droppedCount = droppedCount
     }
 }
 

@@ -25,11 +25,19 @@ public struct JournalFailure: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// What was expected, what came, and what to do.
     public let message: String
+    /// What came, for a message that says itself where and what to do.
+    package let reason: String
 
     /// Names a failure.
     public init(_ code: Code, _ message: String) {
+        self.init(code, message, reason: message)
+    }
+
+    /// Names a failure, and the part of its message that says what is wrong.
+    package init(_ code: Code, _ message: String, reason: String) {
         self.code = code
         self.message = message
+        self.reason = reason
     }
 
     /// The message.

@@ -24,6 +24,6 @@ public protocol JournalReading: AnyObject, Sendable {
 
     /// Reads a snapshot and checks it.
     ///
-    /// - Throws: ``JournalFailure`` with code `damaged`.
+    /// - Throws: ``JournalFailure`` with code `damaged`; with code `pruned` if it is no longer kept.
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot
 }

@@ -14,7 +14,7 @@ public final class ReductionNotes: @unchecked Sendable {
     public static let byteCount = 32 * (1 + suspectsMax)
 
     /// How often an action may end the process before it is rejected.
-    static let crashesMax: UInt64 = 2
+    public static let crashesMax: UInt64 = 2
 
     private struct Note {
         var high: UInt64
@@ -30,6 +30,8 @@ public final class ReductionNotes: @unchecked Sendable {
 
     private let notes: UnsafeMutablePointer<Note>
     private let isOwned: Bool
+    /// How many suspects there are: asked for each action.
+    private var suspectsCount = 0
 
     /// Notes that live as long as this object.
     public init() {
@@ -52,14 +54,19 @@ public final class ReductionNotes: @unchecked Sendable {
     public func open() {
         let last = notes[0]
         notes[0] = .none
-        guard last.count > 0 else { return }
-        let known = (1...Self.suspectsMax).first { notes[$0].count > 0 && notes[$0].names(last) }
-        // Without room the oldest suspect goes, so that there is always room for the latest.
-        let free = (1...Self.suspectsMax).first { notes[$0].count == 0 }
-        let index = known ?? free ?? 1
-        let crashes = known == nil ? 0 : notes[index].count
-        notes[index] = last
-        notes[index].count = crashes + 1
+        // Oldest first.
+        var suspects = (1...Self.suspectsMax).map { notes[$0] }.filter { $0.count > 0 }
+        if last.count > 0 {
+            if let index = suspects.firstIndex(where: { $0.names(last) }) {
+                suspects[index].count += 1
+            } else {
+                suspects.append(last)
+            }
+        }
+        // There is always room for the latest.
+        suspects = suspects.suffix(Self.suspectsMax)
+        for index in 1...Self.suspectsMax { notes[index] = index > suspects.count ? .none : suspects[index - 1] }
+        suspectsCount = suspects.count
     }
 
     /// An action is about to be decoded and reduced.
@@ -77,11 +84,13 @@ public final class ReductionNotes: @unchecked Sendable {
 
     /// The outcome of an action is durable: it is no longer suspected.
     public func settled(_ session: SessionID, _ number: ActionNumber) {
-        if let index = suspect(session, number) { notes[index] = .none }
+        guard let index = suspect(session, number) else { return }
+        notes[index] = .none
+        suspectsCount -= 1
     }
 
     /// Whether anything is suspected: if not, there is no need to ask.
-    public var hasSuspects: Bool { (1...Self.suspectsMax).contains { notes[$0].count > 0 } }
+    public var hasSuspects: Bool { suspectsCount > 0 }
 
     private func suspect(_ session: SessionID, _ number: ActionNumber) -> Int? {
         let note = Note(high: session.high, low: session.low, number: number.rawValue, count: 0)

@@ -56,7 +56,17 @@ extension JournalReading {
         }
         if let first { throw first }
         guard let oldest = entries.first else { throw JournalFailure(.damaged, "the journal has no snapshot") }
-        throw JournalFailure(
+        throw pruned(revision, behind: oldest)
+    }
+
+    /// - Throws: ``JournalFailure`` with code `pruned` if a revision lies before all that is kept.
+    package func requireKept(_ revision: Revision) throws(JournalFailure) {
+        guard let oldest = try snapshots().first, revision < oldest.revision else { return }
+        throw pruned(revision, behind: oldest)
+    }
+
+    private func pruned(_ revision: Revision, behind oldest: SnapshotEntry) -> JournalFailure {
+        JournalFailure(
             .pruned,
             "revision \(revision) is no longer kept: the journal's history begins at revision \(oldest.revision)"
         )

@@ -42,6 +42,12 @@ package struct JournalWalk: Sendable {
         place = snapshot.entry
     }
 
+    /// Whether a snapshot holds what this walk came to.
+    package func agrees(with snapshot: JournalSnapshot) throws(JournalFailure) -> Bool {
+        let other = try JournalWalk(from: snapshot)
+        return place == other.place && tree == other.tree && other.sessions.agrees(with: sessions)
+    }
+
     /// Goes on by a record.
     ///
     /// - Returns: what the record holds.
