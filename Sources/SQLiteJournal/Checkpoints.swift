@@ -13,8 +13,15 @@ final class Checkpoints: Sendable {
     private let connection: DatabaseQueue
     private let thread = DispatchQueue(label: "statecast.journal.checkpoint", qos: .utility)
     private let progress = Locked((appended: 0, sinceRestart: 0, isRunning: false))
+    private let directory: JournalDirectory
+    private let failed = Locked<JournalFailure?>(nil)
+
+    /// Why the log can no longer be written into the database, other than for lack of room: nobody knows what a disk has
+    /// that once failed.
+    var failure: JournalFailure? { failed.withLock { $0 } }
 
     init(_ directory: JournalDirectory, _ configuration: Configuration) throws {
+        self.directory = directory
         var configuration = configuration
         // To begin anew it has to wait for whoever reads, and keeps whoever appends waiting meanwhile.
         configuration.busyMode = .timeout(0.1)
@@ -45,21 +52,35 @@ final class Checkpoints: Sendable {
         }
         guard isDue else { return }
         thread.async { [self] in
-            // Without room the log stays as it is, and grows: appending will say so.
-            try? run()
-            marks.flush()
+            do throws(JournalFailure) {
+                try run()
+                try marks.flush()
+            } catch {
+                // Without room the log stays as it is, and grows: appending will say so.
+                if error.code != .storageFull { failed.withLock { $0 = error } }
+            }
             progress.withLock { $0.isRunning = false }
         }
     }
 
     /// Runs one, and waits for it.
-    func run() throws {
-        try connection.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
-        guard progress.withLock({ $0.sinceRestart >= Self.logBytesMax }) else { return }
-        do { try connection.writeWithoutTransaction { db in _ = try db.checkpoint(.restart) } } catch {
-            // Somebody reads. What matters is in the database; the log grows until the next attempt.
-            return
-        }
+    func run() throws(JournalFailure) {
+        try run(.passive)
+        guard progress.withLock({ $0.sinceRestart >= Self.logBytesMax }), try run(.restart) else { return }
         progress.withLock { $0.sinceRestart = 0 }
+    }
+
+    /// - Returns: `false` if somebody reads what would have to go. What matters is in the database then; the log grows until
+    ///   the next attempt.
+    @discardableResult
+    private func run(_ mode: Database.CheckpointMode) throws(JournalFailure) -> Bool {
+        do {
+            try connection.writeWithoutTransaction { db in _ = try db.checkpoint(mode) }
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            return false
+        } catch {
+            throw directory.failure(error)
+        }
     }
 }

@@ -6,9 +6,30 @@ final class DirectoryLock: Sendable {
     private let descriptor: Int32
 
     /// - Throws: ``JournalFailure`` with code `in-use` that names the process which holds it.
-    init(_ directory: JournalDirectory) throws(JournalFailure) {
-        let descriptor = Foundation.open(directory.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    convenience init(_ directory: JournalDirectory) throws(JournalFailure) {
+        let descriptor = Self.open(directory)
         guard descriptor >= 0 else { throw directory.failed("cannot open \(directory.lock)", errno) }
+        try self.init(descriptor, directory)
+    }
+
+    /// For whoever only reads while nobody writes: `nil` where nobody can.
+    ///
+    /// - Throws: ``JournalFailure`` with code `in-use` that names the process which holds it.
+    static func whileReading(_ directory: JournalDirectory) throws(JournalFailure) -> DirectoryLock? {
+        var descriptor = Self.open(directory)
+        if descriptor < 0, [EROFS, EACCES, EPERM].contains(errno) {
+            descriptor = Foundation.open(directory.lock, O_RDONLY | O_CLOEXEC)
+            if descriptor < 0, errno == ENOENT { return nil }
+        }
+        guard descriptor >= 0 else { throw directory.failed("cannot open \(directory.lock)", errno) }
+        return try DirectoryLock(descriptor, directory)
+    }
+
+    private static func open(_ directory: JournalDirectory) -> Int32 {
+        Foundation.open(directory.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    }
+
+    private init(_ descriptor: Int32, _ directory: JournalDirectory) throws(JournalFailure) {
         guard Self.take(descriptor) else {
             let code = errno
             let holder = Self.name(in: descriptor)
@@ -18,6 +39,10 @@ final class DirectoryLock: Sendable {
                 .inUse,
                 "the journal \(directory.path) is in use by \(holder): stop that, or choose another directory"
             )
+        }
+        guard Self.isCurrent(descriptor, directory) else {
+            Foundation.close(descriptor)
+            throw JournalFailure(.inUse, "the journal \(directory.path) was removed just now: try again")
         }
         let name = Array("process \(getpid()) (\(ProcessInfo.processInfo.processName))".utf8)
         ftruncate(descriptor, 0)
@@ -40,6 +65,13 @@ final class DirectoryLock: Sendable {
             usleep(1000)
         }
         return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    }
+
+    /// Whether the file that is locked is the one that others will find.
+    private static func isCurrent(_ descriptor: Int32, _ directory: JournalDirectory) -> Bool {
+        var (locked, found) = (stat(), stat())
+        return fstat(descriptor, &locked) == 0 && stat(directory.lock, &found) == 0 && locked.st_ino == found.st_ino
+            && locked.st_dev == found.st_dev
     }
 
     private static func name(in descriptor: Int32) -> String {

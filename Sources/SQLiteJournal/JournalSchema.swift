@@ -48,9 +48,10 @@ enum JournalSchema {
         _ db: Database,
         _ directory: JournalDirectory
     ) throws -> (identity: JournalIdentity, first: JournalSequence)? {
-        guard let row = try Row.fetchOne(db, sql: "SELECT store, lineage, begun, first, checksum FROM identity") else {
-            return nil
-        }
+        // Whoever ended while making the tables has not begun anything.
+        guard try db.tableExists("identity"),
+            let row = try Row.fetchOne(db, sql: "SELECT store, lineage, begun, first, checksum FROM identity")
+        else { return nil }
         let numbers = try (1...3).map { try row.bits($0) }
         guard let text = row.text(0), try row.bits(4).bits == checksum(numbers, Array(text.utf8)),
             let store = try? StoreName(text)
@@ -98,6 +99,8 @@ enum JournalSchema {
     static let recordsAfter =
         "SELECT sequence, start, end, checksum, body FROM record WHERE sequence > ? ORDER BY sequence"
 
+    static let oldest = "SELECT sequence, length(body) FROM record WHERE sequence <= ? ORDER BY sequence"
+
     static func checksum(_ numbers: [UInt64], _ bytes: [UInt8] = []) -> Int64 {
         var checksum = Checksum()
         for number in numbers { checksum.combine(number) }
@@ -137,8 +140,27 @@ extension JournalRecord {
     private var numbers: [UInt64] { [sequence.rawValue, from.rawValue, to.rawValue] }
 
     var arguments: StatementArguments {
-        StatementArguments(numbers.map(\.bits) + [JournalSchema.checksum(numbers, body)]) + [Data(body)]
+        StatementArguments(numbers.map(\.bits) + [checksum]) + [Data(body)]
     }
+
+    /// `nil` for a row that is not as it was written.
+    init?(whole row: Row) {
+        guard let record = try? JournalRecord(unchecked: row), (try? row.bits(3).bits) == record.checksum else {
+            return nil
+        }
+        self = record
+    }
+
+    private init(unchecked row: Row) throws {
+        self.init(
+            sequence: JournalSequence(try row.bits(0)),
+            from: Revision(try row.bits(1)),
+            to: Revision(try row.bits(2)),
+            body: row.blob(4) ?? []
+        )
+    }
+
+    private var checksum: Int64 { JournalSchema.checksum(numbers, body) }
 
     /// Reads a row, and checks that it is whole and stands where it must.
     init(
@@ -147,17 +169,12 @@ extension JournalRecord {
         _ revision: Revision?,
         in directory: JournalDirectory
     ) throws {
-        self.init(
-            sequence: JournalSequence(try row.bits(0)),
-            from: Revision(try row.bits(1)),
-            to: Revision(try row.bits(2)),
-            body: row.blob(4) ?? []
-        )
+        try self.init(unchecked: row)
         let at = "from revision \((revision ?? from).next) on"
         guard self.sequence == sequence.next else {
             throw directory.damaged("\(at): record \(sequence.next) is missing")
         }
-        guard try row.bits(3).bits == JournalSchema.checksum(numbers, body) else {
+        guard try row.bits(3).bits == checksum else {
             throw directory.damaged("\(at): record \(self.sequence) has a wrong checksum")
         }
         guard revision == nil || revision == from else {

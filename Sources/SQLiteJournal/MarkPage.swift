@@ -24,6 +24,7 @@ final class MarkPage: @unchecked Sendable {
 
     private let page: UnsafeMutableRawPointer
     private let descriptor: Int32
+    private let directory: JournalDirectory
     private var turn = 0
     let reductions: ReductionNotes
 
@@ -45,6 +46,7 @@ final class MarkPage: @unchecked Sendable {
         }
         self.page = page
         self.descriptor = descriptor
+        self.directory = directory
         reductions = ReductionNotes(page: page + Offset.reductions)
     }
 
@@ -65,6 +67,7 @@ final class MarkPage: @unchecked Sendable {
         }
         self.page = page
         self.descriptor = descriptor
+        self.directory = directory
         reductions = ReductionNotes(page: page + Offset.reductions)
     }
 
@@ -113,25 +116,25 @@ final class MarkPage: @unchecked Sendable {
     }
 
     /// A history is about to begin.
-    func prepare(_ lineage: Lineage, _ sequence: JournalSequence, _ revision: Revision) {
+    func prepare(_ lineage: Lineage, _ sequence: JournalSequence, _ revision: Revision) throws(JournalFailure) {
         self[Offset.magic] = Self.magic
         self[Offset.lineage] = lineage.bits
         acknowledge(sequence, revision)
         acknowledge(sequence, revision)
-        claim(Epoch(0))
+        try claim(Epoch(0))
     }
 
     /// It has begun.
-    func begin(as purpose: Purpose = .journal) {
+    func begin(as purpose: Purpose = .journal) throws(JournalFailure) {
         self[Offset.purpose] = purpose.rawValue
-        flush()
+        try flush()
     }
 
     /// An incarnation begins: no later one may take its number for its own.
-    func claim(_ epoch: Epoch) {
+    func claim(_ epoch: Epoch) throws(JournalFailure) {
         self[Offset.epoch] = epoch.rawValue
         self[Offset.epoch + 8] = Self.checksum(epoch.rawValue, 0)
-        flush()
+        try flush()
     }
 
     func acknowledge(_ sequence: JournalSequence, _ revision: Revision) {
@@ -142,22 +145,30 @@ final class MarkPage: @unchecked Sendable {
         self[offset + 16] = Self.checksum(sequence.rawValue, revision.rawValue)
     }
 
+    /// Whether the page is the one of a history.
+    func belongs(to lineage: Lineage) -> Bool {
+        self[Offset.magic] == Self.magic && self[Offset.lineage] == lineage.bits
+    }
+
+    /// - Returns: what was acknowledged last.
     /// - Throws: ``JournalFailure`` with code `damaged` if the page is not the one of this history.
-    func check(_ contents: JournalContents, in directory: JournalDirectory) throws(JournalFailure) {
+    @discardableResult
+    func check(_ contents: JournalContents, in directory: JournalDirectory) throws(JournalFailure) -> Mark {
         let lineage = contents.identity.lineage
-        guard self[Offset.magic] == Self.magic, isBegun, purpose != nil else { throw Self.missing(in: directory) }
+        guard self[Offset.magic] == Self.magic, purpose != nil else { throw Self.missing(in: directory) }
         guard self[Offset.lineage] == lineage.bits else {
             throw directory.damaged(
                 "the file \"marks\" belongs to lineage \(Lineage(bits: self[Offset.lineage])), journal.sqlite to \(lineage)"
             )
         }
-        guard acknowledged != nil, self[Offset.epoch + 8] == Self.checksum(self[Offset.epoch], 0) else {
+        guard let acknowledged, self[Offset.epoch + 8] == Self.checksum(self[Offset.epoch], 0) else {
             throw directory.damaged("the file \"marks\", which says what was acknowledged, cannot be read")
         }
         let last = contents.epochs.last?.epoch ?? Epoch(0)
         guard last.rawValue >= self[Offset.epoch] else {
             throw directory.damaged("journal.sqlite knows epochs up to \(last), and \(self[Offset.epoch]) was claimed")
         }
+        return acknowledged
     }
 
     /// - Throws: ``JournalFailure`` with code `misfit` if no primary may go on with it.
@@ -187,7 +198,9 @@ final class MarkPage: @unchecked Sendable {
     }
 
     /// Waits until the disk has the page: until then it survives the process, but not the system.
-    func flush() { _ = syncFile(descriptor) }
+    func flush() throws(JournalFailure) {
+        guard syncFile(descriptor) == 0 else { throw directory.failed("cannot write \(directory.marks)", errno) }
+    }
 
     private func mark(at offset: Int) -> Mark? {
         let (sequence, revision) = (self[offset], self[offset + 8])

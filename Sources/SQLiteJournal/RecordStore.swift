@@ -7,11 +7,17 @@ internal import SyncProtocol
 
 /// The records of a journal, its identity and its epochs, in SQLite.
 final class RecordStore: Sendable {
+    /// Whoever appends waits while so much is deleted.
+    private static let prunedBytesAtOnce = 1 << 20
+
     private let directory: JournalDirectory
     private let pool: DatabasePool
     /// A connection of its own for writing the log into the database, which appending does not wait for; none where nothing
     /// is written.
     private let checkpoints: Checkpoints?
+
+    /// Whether it only looks.
+    var isReadOnly: Bool { checkpoints == nil }
 
     init(_ directory: JournalDirectory, _ durability: Durability) throws(JournalFailure) {
         self.directory = directory
@@ -19,12 +25,16 @@ final class RecordStore: Sendable {
         configuration.label = "statecast.journal"
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
             try db.execute(sql: "PRAGMA fullfsync = \(durability == .full ? 1 : 0)")
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
         }
+        try directory.makeDatabase()
         do {
             pool = try DatabasePool(path: directory.database, configuration: configuration)
+            // Not earlier: a pool makes it NORMAL once it is prepared, and then no commit waits for the disk.
+            try pool.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            }
             let migrator = JournalSchema.migrator
             guard try !pool.read(migrator.hasBeenSuperseded) else {
                 throw directory.newerFormat
@@ -46,6 +56,7 @@ final class RecordStore: Sendable {
         configuration.label = "statecast.journal.reader"
         configuration.readonly = true
         configuration.busyMode = .timeout(10)
+        try directory.checkFiles()
         do {
             pool = try DatabasePool(path: directory.database, configuration: configuration)
             guard try !pool.read(JournalSchema.migrator.hasBeenSuperseded) else { throw directory.newerFormat }
@@ -89,13 +100,12 @@ final class RecordStore: Sendable {
 
     func claim(_ epoch: EpochStart) throws(JournalFailure) {
         try writing { db in try JournalSchema.insert(epoch, db) }
-        // Nobody may learn of an epoch that could begin again.
-        try checkpoint()
     }
 
     // MARK: Records
 
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
+        if let failure = checkpoints?.failure { throw failure }
         try writing { db in
             let statement = try db.cachedStatement(sql: JournalSchema.insertRecord)
             for record in records { try statement.execute(arguments: record.arguments) }
@@ -108,7 +118,11 @@ final class RecordStore: Sendable {
             var records: [JournalRecord] = []
             var bytes = 0
             var previous: (sequence: JournalSequence, revision: Revision?) = (sequence, nil)
-            let rows = try Row.fetchCursor(db, sql: JournalSchema.recordsAfter, arguments: [Int64(sequence.rawValue)])
+            let rows = try Row.fetchCursor(
+                db,
+                sql: JournalSchema.recordsAfter,
+                arguments: [Int64(clamping: sequence.rawValue)]
+            )
             while let row = try rows.next() {
                 let record: JournalRecord
                 do {
@@ -132,6 +146,14 @@ final class RecordStore: Sendable {
         try reading { db in try number(db, "SELECT min(sequence) FROM record").map { JournalSequence($0) } }
     }
 
+    /// The snapshots that lead to the end, oldest first. Pruning takes records first: a snapshot whose records are gone, as
+    /// when that was cut off, leads nowhere.
+    func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
+        let entries = try directory.snapshots()
+        guard let first = try first() else { return entries }
+        return entries.filter { $0.sequence.next >= first }
+    }
+
     /// How many records there are, and the bytes of their bodies.
     func size() throws(JournalFailure) -> (count: Int, bytes: Int) {
         try reading { db in
@@ -144,7 +166,7 @@ final class RecordStore: Sendable {
     /// By halving: revisions rise with the sequences.
     func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
         try reading { db in
-            guard let first = try number(db, "SELECT min(sequence) FROM record"),
+            guard let first = try number(db, "SELECT min(sequence) FROM record"), first > 0,
                 let start = try number(db, "SELECT start FROM record WHERE sequence = ?", first),
                 start <= revision.rawValue, var upper = try number(db, "SELECT max(sequence) FROM record")
             else { return nil }
@@ -176,29 +198,85 @@ final class RecordStore: Sendable {
 
     private func pruneSome(through sequence: JournalSequence) throws(JournalFailure) -> Int {
         try writing { db in
-            try db.execute(
-                sql: "DELETE FROM record WHERE sequence IN (SELECT sequence FROM record WHERE sequence <= ? LIMIT 256)",
-                arguments: [Int64(sequence.rawValue)]
+            let rows = try Row.fetchCursor(
+                db,
+                sql: JournalSchema.oldest,
+                arguments: [Int64(clamping: sequence.rawValue)]
             )
+            var (last, bytes) = (nil as UInt64?, 0)
+            while bytes < Self.prunedBytesAtOnce, let row = try rows.next() {
+                last = try row.bits(0)
+                bytes += Int(clamping: try row.bits(1))
+            }
+            guard let last else { return 0 }
+            try db.execute(sql: "DELETE FROM record WHERE sequence <= ?", arguments: [Int64(bitPattern: last)])
             return db.changesCount
         }
     }
 
     // MARK: The end of the log
 
-    /// Compares what is there with what was acknowledged. What lies beyond that nobody knows of: from the first record on
-    /// that is not whole it is removed.
-    func settleEnd(acknowledged mark: MarkPage.Mark?, snapshots: [SnapshotEntry]) throws(JournalFailure) {
-        guard let mark, let contents = try contents() else { return }
-        guard contents.last >= mark.sequence else {
+    /// Compares what is there with what was acknowledged.
+    ///
+    /// - Parameter snapshot: the newest one: what led to it was acknowledged, too.
+    /// - Returns: the first record that is not whole; nobody knows of it.
+    /// - Throws: ``JournalFailure`` with code `damaged` if not all is there that was acknowledged.
+    func checkEnd(
+        _ last: JournalSequence,
+        acknowledged mark: MarkPage.Mark,
+        _ snapshot: SnapshotEntry
+    ) throws(JournalFailure) -> JournalSequence? {
+        guard last >= mark.sequence else {
             throw directory.damaged(
-                "it ends at revision \(try revision(at: contents.last) ?? Revision(0)) (record \(contents.last)), and what "
-                    + "was acknowledged at revision \(mark.revision) (record \(mark.sequence))"
+                "it ends at revision \(try revision(at: last) ?? Revision(0)) (record \(last)), and what was acknowledged at "
+                    + "revision \(mark.revision) (record \(mark.sequence))"
             )
         }
-        guard let firstLost = try firstUnreadable(after: mark.sequence) else { return }
+        guard last >= snapshot.sequence else {
+            throw directory.damaged(
+                "it ends with record \(last), and the snapshot of revision \(snapshot.revision) was taken behind record "
+                    + "\(snapshot.sequence)"
+            )
+        }
+        let known = max(mark.sequence, snapshot.sequence)
+        if try revision(at: known) == nil, snapshot.sequence != known {
+            throw directory.damaged("record \(known), which was acknowledged, is missing")
+        }
+        guard let firstLost = try firstUnreadable(after: known) else { return nil }
+        // A crash leaves nothing readable behind what it cut off.
+        if let whole = try firstWhole(after: firstLost) {
+            throw directory.damaged("record \(firstLost) cannot be read, and record \(whole) behind it can")
+        }
+        return firstLost
+    }
+
+    func count(from sequence: JournalSequence) throws(JournalFailure) -> Int {
+        try reading { db in
+            Int(clamping: try number(db, "SELECT count(*) FROM record WHERE sequence >= ?", sequence.rawValue) ?? 0)
+        }
+    }
+
+    /// Removes what was never acknowledged.
+    func drop(from sequence: JournalSequence) throws(JournalFailure) {
         try writing { db in
-            try db.execute(sql: "DELETE FROM record WHERE sequence >= ?", arguments: [Int64(firstLost.rawValue)])
+            try db.execute(
+                sql: "DELETE FROM record WHERE sequence >= ?",
+                arguments: [Int64(bitPattern: sequence.rawValue)]
+            )
+        }
+    }
+
+    private func firstWhole(after sequence: JournalSequence) throws(JournalFailure) -> JournalSequence? {
+        try reading { db in
+            let rows = try Row.fetchCursor(
+                db,
+                sql: JournalSchema.recordsAfter,
+                arguments: [Int64(clamping: sequence.rawValue)]
+            )
+            while let row = try rows.next() {
+                if let whole = JournalRecord(whole: row) { return whole.sequence }
+            }
+            return nil
         }
     }
 
@@ -229,7 +307,7 @@ final class RecordStore: Sendable {
 
     /// Writes the log into the database, and waits until the disk has it.
     func checkpoint() throws(JournalFailure) {
-        do { try checkpoints?.run() } catch { throw directory.failure(error) }
+        try checkpoints?.run()
     }
 
     /// One number; `nil` if there is none.

@@ -22,7 +22,10 @@ public final class SQLiteJournal: Journal {
     private struct Opened: Sendable {
         let lock: DirectoryLock
         let marks: MarkPage
-        let records: RecordStore
+        /// Only reads until something is to be written.
+        var records: RecordStore
+        /// From here on records were never acknowledged and cannot be read: they go before anything is written.
+        var firstLost: JournalSequence?
     }
 
     /// A journal in a directory, which is made when it is opened.
@@ -36,46 +39,63 @@ public final class SQLiteJournal: Journal {
         return opened
     }
 
-    /// Takes the directory, checks what is in it against the marks, and drops what was never acknowledged and is damaged.
+    /// Opened for writing when that is asked for first. Closing what was opened for writing changes the files: whoever opens
+    /// the journal, and then cannot go on with what it holds, leaves them as they are.
+    private func writable() throws(JournalFailure) -> Opened {
+        try storage.withLock { storage throws(JournalFailure) in
+            guard var opened = storage else { preconditionFailure("the journal is not open") }
+            guard opened.records.isReadOnly else { return opened }
+            opened.records = try RecordStore(directory, durability)
+            // One that ended while it began the history left that to do.
+            if !opened.marks.isBegun { try opened.marks.begin() }
+            if let firstLost = opened.firstLost.take() { try opened.records.drop(from: firstLost) }
+            storage = opened
+            return opened
+        }
+    }
+
+    /// Takes the directory, and checks what is in it against the marks. What was never acknowledged and is damaged goes when
+    /// something is written first.
     public func open() throws(JournalFailure) -> JournalContents? {
         try directory.make()
         let lock = try DirectoryLock(directory)
+        let found = try FoundJournal(directory)
+        try directory.makeSnapshotFolder()
         let marks = try MarkPage(directory)
-        try marks.checkServable(in: directory)
-        guard directory.hasDatabase || !marks.isBegun else { throw directory.damaged("journal.sqlite is missing") }
-        let records = try RecordStore(directory, durability)
-        let contents = try records.contents()
-        guard contents != nil || !marks.isBegun else {
-            throw directory.damaged("journal.sqlite holds no history any more")
+        guard let found else {
+            let records = try RecordStore(directory, durability)
+            storage.withLock { $0 = Opened(lock: lock, marks: marks, records: records) }
+            return nil
         }
-        if let contents {
-            try marks.check(contents, in: directory)
-            try records.settleEnd(acknowledged: marks.acknowledged, snapshots: try directory.snapshots())
+        try directory.removeDrafts()
+        storage.withLock {
+            $0 = Opened(lock: lock, marks: marks, records: found.records, firstLost: found.firstLost)
         }
-        storage.withLock { $0 = Opened(lock: lock, marks: marks, records: records) }
-        return try records.contents()
+        return found.contents
     }
 
     /// Begins a history in an empty journal.
     public func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
-        let opened = opened
+        let opened = try writable()
         try SnapshotFile(snapshot.entry, in: directory).write(snapshot)
-        opened.marks.prepare(identity.lineage, snapshot.entry.sequence, snapshot.entry.revision)
+        try opened.marks.prepare(identity.lineage, snapshot.entry.sequence, snapshot.entry.revision)
         try opened.records.begin(identity, at: snapshot.entry)
-        opened.marks.begin()
+        try opened.marks.begin()
     }
 
     /// Notes that an incarnation begins.
     public func claim(_ epoch: EpochStart) throws(JournalFailure) {
-        let opened = opened
+        let opened = try writable()
         try opened.records.claim(epoch)
-        opened.marks.claim(epoch.epoch)
+        // Nobody may learn of an epoch that could begin again.
+        try directory.syncLog()
+        try opened.marks.claim(epoch.epoch)
     }
 
     /// Appends records in one transaction, and marks the last one as acknowledged.
     public func append(_ records: [JournalRecord]) throws(JournalFailure) {
         guard let last = records.last else { return }
-        let opened = opened
+        let opened = try writable()
         try opened.records.append(records)
         opened.marks.acknowledge(last.sequence, last.to)
         opened.records.checkpointIfDue(opened.marks)
@@ -86,10 +106,12 @@ public final class SQLiteJournal: Journal {
 
     /// The records behind one.
     public func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
-        guard let oldest = try directory.snapshots().first, sequence >= oldest.sequence else {
+        let (records, firstLost) = (opened.records, opened.firstLost)
+        guard firstLost != sequence.next else { return [] }
+        guard let oldest = try records.snapshots().first, sequence >= oldest.sequence else {
             throw JournalFailure(.pruned, "record \(sequence.next) is no longer kept")
         }
-        return try opened.records.records(after: sequence, bytesMax: bytesMax)
+        return try records.records(after: sequence, bytesMax: bytesMax)
     }
 
     /// The last record that ends at or before a revision.
@@ -98,7 +120,7 @@ public final class SQLiteJournal: Journal {
     }
 
     /// The snapshots that are kept, oldest first.
-    public func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try directory.snapshots() }
+    public func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try opened.records.snapshots() }
 
     /// Reads a snapshot and checks it.
     public func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot {
@@ -108,21 +130,25 @@ public final class SQLiteJournal: Journal {
     /// Writes a snapshot beside the others, and reads it again.
     public func store(_ snapshot: JournalSnapshot) throws(JournalFailure) {
         // A snapshot must not outlive what led to it.
-        if durability != .full { try opened.records.checkpoint() }
+        if durability != .full { try directory.syncLog() }
         let file = SnapshotFile(snapshot.entry, in: directory)
         try file.write(snapshot)
-        _ = try file.read()
+        do throws(JournalFailure) { _ = try file.read() } catch {
+            try file.remove()
+            throw error
+        }
     }
 
     /// Removes the oldest snapshots and the records before the oldest one that stays.
     public func prune(keeping historyBytes: Int) throws(JournalFailure) {
-        let records = opened.records
+        let records = try writable().records
         while true {
-            let snapshots = try directory.snapshots()
+            let snapshots = try records.snapshots()
+            for entry in try directory.snapshots() where !snapshots.contains(entry) {
+                try SnapshotFile(entry, in: directory).remove()
+            }
             guard snapshots.count > 2, try records.bytes(after: snapshots[1].sequence) >= historyBytes else { return }
-            // The snapshot last: without it the records could not be read, but not the other way round.
             try records.prune(through: snapshots[1].sequence)
-            try SnapshotFile(snapshots[0], in: directory).remove()
         }
     }
 
@@ -133,6 +159,6 @@ public final class SQLiteJournal: Journal {
             return storage
         }
         opened?.records.close()
-        opened?.marks.flush()
+        try? opened?.marks.flush()
     }
 }

@@ -10,6 +10,7 @@ internal import SyncProtocol
 struct SnapshotFile {
     private static let magic = Array("SCSNAP1\n".utf8)
     private static let suffix = ".snapshot"
+    static let draftSuffix = suffix + ".draft"
     private static let headerBytes = 40
     private static let pieceBytes = 4 << 20
 
@@ -35,7 +36,7 @@ struct SnapshotFile {
     }
 
     func write(_ snapshot: JournalSnapshot) throws(JournalFailure) {
-        let draft = path + ".draft"
+        let draft = "\(directory.snapshotFolder)/\(entry.sequence)-\(entry.revision)\(Self.draftSuffix)"
         do throws(JournalFailure) {
             try write(snapshot, to: draft)
             guard rename(draft, path) == 0 else { throw directory.failed("cannot rename \(draft)", errno) }
@@ -78,40 +79,72 @@ struct SnapshotFile {
         guard fsync(descriptor) == 0 else { throw directory.failed("cannot write \(folder)", errno) }
     }
 
-    /// - Throws: ``JournalFailure`` with code `damaged`.
+    /// Not by mapping it: reading what was cut off meanwhile would end the process.
+    ///
+    /// - Throws: ``JournalFailure`` with code `damaged`, or `pruned` if it is gone.
     func read() throws(JournalFailure) -> JournalSnapshot {
-        let data: Data
-        do { data = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe) } catch {
-            throw unreadable("it cannot be read: \(error.localizedDescription)")
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw unreadable("it cannot be read: \(String(cString: strerror(errno)))") }
+            throw JournalFailure(.pruned, "the snapshot of revision \(entry.revision) is no longer kept")
         }
-        return try data.withUnsafeBytes { bytes in Result { () throws(JournalFailure) in try parse(bytes) } }.get()
-    }
-
-    private func parse(_ bytes: UnsafeRawBufferPointer) throws(JournalFailure) -> JournalSnapshot {
-        guard bytes.count >= Self.headerBytes + 4, bytes.starts(with: Self.magic) else {
-            throw unreadable("it has \(bytes.count) bytes, and does not begin like a snapshot")
-        }
-        func number(at offset: Int) -> UInt64 {
-            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        }
-        let body = bytes.count - Self.headerBytes - 4
-        let (contextCount, stateCount) = (number(at: 24), number(at: 32))
-        guard contextCount <= UInt64(body), stateCount == UInt64(body) - contextCount else {
-            throw unreadable("it has \(bytes.count) bytes, fewer or more than it says")
+        defer { Foundation.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw unreadable("it cannot be read: \(String(cString: strerror(errno)))")
         }
         var checksum = Checksum()
-        checksum.combine(bytes.dropLast(4))
-        guard bytes.suffix(4).elementsEqual(Self.littleEndian(checksum.value)) else {
-            throw unreadable("its checksum is wrong")
-        }
-        let entry = SnapshotEntry(sequence: JournalSequence(number(at: 8)), revision: Revision(number(at: 16)))
+        let header = try read(Self.headerBytes, of: descriptor, &checksum)
+        let counts = try counts(in: header, byteCount: Int(status.st_size))
+        let context = try read(counts.context, of: descriptor, &checksum)
+        let state = try read(counts.state, of: descriptor, &checksum)
+        let expected = Self.littleEndian(checksum.value)
+        guard try read(4, of: descriptor, &checksum) == expected else { throw unreadable("its checksum is wrong") }
+        let sequence = JournalSequence(Self.number(8, in: header))
+        let entry = SnapshotEntry(sequence: sequence, revision: Revision(Self.number(16, in: header)))
         guard entry == self.entry else { throw unreadable("it holds revision \(entry.revision)") }
-        let contextEnd = Self.headerBytes + Int(contextCount)
-        return JournalSnapshot(
-            entry,
-            context: Array(bytes[Self.headerBytes..<contextEnd]),
-            state: Array(bytes[contextEnd..<(bytes.count - 4)])
-        )
+        return JournalSnapshot(entry, context: context, state: state)
+    }
+
+    private func counts(in header: [UInt8], byteCount: Int) throws(JournalFailure) -> (context: Int, state: Int) {
+        guard header.starts(with: Self.magic) else {
+            throw unreadable("it has \(byteCount) bytes, and does not begin like a snapshot")
+        }
+        let body = byteCount - Self.headerBytes - 4
+        let (context, state) = (Self.number(24, in: header), Self.number(32, in: header))
+        guard body >= 0, context <= UInt64(body), state == UInt64(body) - context else {
+            throw unreadable("it has \(byteCount) bytes, fewer or more than it says")
+        }
+        return (Int(context), Int(state))
+    }
+
+    private func read(
+        _ count: Int,
+        of descriptor: Int32,
+        _ checksum: inout Checksum
+    ) throws(JournalFailure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var offset = 0
+        while offset < count {
+            let part = bytes.withUnsafeMutableBytes { bytes in
+                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[offset...].prefix(Self.pieceBytes))
+                let part = Foundation.read(descriptor, rest.baseAddress, rest.count)
+                checksum.combine(rest.prefix(max(0, part)))
+                return part
+            }
+            if part < 0 && errno == EINTR { continue }
+            guard part > 0 else {
+                throw unreadable(
+                    part == 0 ? "it ends too early" : "it cannot be read: \(String(cString: strerror(errno)))"
+                )
+            }
+            offset += part
+        }
+        return bytes
+    }
+
+    private static func number(_ offset: Int, in header: [UInt8]) -> UInt64 {
+        UInt64(littleEndian: header.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) })
     }
 
     /// The size of the file; 0 if it is gone.

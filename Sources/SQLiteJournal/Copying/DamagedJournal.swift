@@ -8,84 +8,91 @@ struct DamagedJournal {
     let reader: JournalReader?
     /// Whose history it is; `nil` if it cannot say that any more.
     let store: StoreName?
+    /// What was acknowledged last; `nil` if that cannot be read, or is said of another history.
+    let acknowledged: MarkPage.Mark?
 
     private let directory: JournalDirectory
     private let unreadable: JournalFailure?
 
-    /// A state, and the records that lead on from it.
-    struct Chain {
-        let start: JournalSnapshot
-        let end: SnapshotEntry
-        /// What ends it.
-        let damage: String?
-        /// Where the history began before a break that lies before the start.
-        let lostHistory: Revision?
-        /// The last incarnation of the primary in it.
-        let epoch: Epoch
-        /// The shape of its State.
-        let fingerprint: UInt64
-    }
-
-    /// - Throws: ``JournalFailure`` if it is not damaged, but of a later version.
+    /// - Throws: ``JournalFailure`` if it is not damaged, but of a later version, or was not copied to its end.
     init(_ directory: JournalDirectory) throws(JournalFailure) {
         self.directory = directory
+        var identity: JournalIdentity?
         do throws(JournalFailure) {
-            guard directory.hasDatabase else { throw directory.damaged("journal.sqlite is missing") }
             let records = try RecordStore(reading: directory)
-            store = (try? records.identity())?.store
+            identity = try? records.identity()
             reader = JournalReader(directory, records)
             unreadable = nil
         } catch {
             guard error.code != .newerFormat else { throw error }
-            (reader, store, unreadable) = (nil, nil, error)
+            (reader, unreadable) = (nil, error)
         }
+        store = identity?.store
+        let marks = try? MarkPage(reading: directory)
+        guard marks?.purpose != .unfinished else { throw MarkPage.unfinished(directory) }
+        acknowledged = identity.map { marks?.belongs(to: $0.lineage) ?? false } ?? true ? marks?.acknowledged : nil
     }
 
-    /// The one that leads to the last state that can be read, begun as early as possible.
-    func longestChain() throws(JournalFailure) -> Chain {
-        let entries = (try? directory.snapshots()) ?? []
-        guard var chain = chain(from: entries) else {
+    /// The history that leads to the last state that can be trusted, begun as early as possible.
+    func longestChain() throws(JournalFailure) -> SalvagedChain {
+        var entries = ((try? directory.snapshots()) ?? [])[...]
+        let (count, oldest) = (entries.count, entries.first)
+        var first: SalvagedChain?
+        var longest: SalvagedChain?
+        var contradicted: [Revision] = []
+        while let entry = entries.popFirst() {
+            guard let chain = chain(from: entry, past: entries) else { continue }
+            first = first ?? chain
+            guard isTrusted(chain) else {
+                contradicted.append(entry.revision)
+                continue
+            }
+            contradicted += chain.contradicted
+            longest = chain
+            entries = entries.drop { $0.sequence <= chain.end.sequence }
+        }
+        guard var chain = longest ?? first, let oldest else {
             throw JournalFailure(
                 .damaged,
-                "nothing can be saved of \(directory.path): none of its \(entries.count) snapshots can be read. Restore a backup"
+                "nothing can be saved of \(directory.path): none of its \(count) snapshots can be read. Restore a backup"
             )
         }
-        while let next = self.chain(from: entries.filter { $0.sequence > chain.end.sequence }, behind: chain) {
-            chain = next
+        chain.contradicted = contradicted.filter { $0 != chain.start.entry.revision }
+        if chain.start.entry != oldest { chain.lostHistory = oldest.revision }
+        return chain
+    }
+
+    /// From a snapshot, past later ones; `nil` if it cannot be read.
+    private func chain(from entry: SnapshotEntry, past later: ArraySlice<SnapshotEntry>) -> SalvagedChain? {
+        guard let snapshot = try? SnapshotFile(entry, in: directory).read(),
+            let walk = try? JournalWalk(from: snapshot)
+        else { return nil }
+        var chain = SalvagedChain(from: snapshot, walk)
+        chain.damage = unreadable?.reason
+        do throws(JournalFailure) {
+            try reader?.forEachRecord(after: entry.sequence) { record throws(JournalFailure) in
+                try chain.advance(by: record)
+                for entry in later where entry.sequence == record.sequence {
+                    if let snapshot = try? SnapshotFile(entry, in: directory).read() { chain.compare(snapshot) }
+                }
+                return true
+            }
+        } catch {
+            chain.damage = error.reason
         }
         return chain
     }
 
-    /// From the first of these snapshots that can be read.
-    private func chain(from entries: [SnapshotEntry], behind broken: Chain? = nil) -> Chain? {
-        for entry in entries {
-            guard let snapshot = try? SnapshotFile(entry, in: directory).read(),
-                var walk = try? JournalWalk(from: snapshot)
-            else { continue }
-            var epoch = walk.start.epoch
-            var damage = unreadable?.message
-            do throws(JournalFailure) {
-                try reader?.forEachRecord(after: entry.sequence) { record throws(JournalFailure) in
-                    epoch = try walk.advance(by: record).epoch
-                    return true
-                }
-            } catch {
-                damage = error.message
-            }
-            return Chain(
-                start: snapshot,
-                end: walk.place,
-                damage: damage,
-                lostHistory: broken.map { $0.lostHistory ?? $0.start.entry.revision },
-                epoch: epoch,
-                fingerprint: walk.start.fingerprint
-            )
-        }
-        return nil
+    /// Records say more than a snapshot does: one is wrong from which the next record does not lead on, and one that lies
+    /// behind all that was acknowledged and that no records know.
+    private func isTrusted(_ chain: SalvagedChain) -> Bool {
+        if chain.end.sequence > chain.start.entry.sequence { return true }
+        guard let acknowledged else { return !chain.isRefuted }
+        return !chain.isRefuted && chain.end.sequence <= acknowledged.sequence
     }
 
     /// The incarnations in a chain; as far as they cannot be read, one in their place.
-    func epochs(of chain: Chain) -> [EpochStart] {
+    func epochs(of chain: SalvagedChain) -> [EpochStart] {
         let known = ((try? reader?.records.epochs()) ?? []).filter { $0.epoch <= chain.epoch }
         guard known.last?.epoch != chain.epoch else { return known }
         let place = EpochStart(
@@ -97,10 +104,8 @@ struct DamagedJournal {
         return known + [place]
     }
 
-    /// The snapshots on the way of a chain that can be read.
-    func snapshots(in chain: Chain) -> [JournalSnapshot] {
-        let entries = (try? directory.snapshots()) ?? []
-        return entries.filter { $0.sequence > chain.start.entry.sequence && $0.sequence <= chain.end.sequence }
-            .compactMap { try? SnapshotFile($0, in: directory).read() }
+    /// The snapshots on the way of a chain to which it leads.
+    func snapshots(in chain: SalvagedChain) -> [JournalSnapshot] {
+        chain.confirmed.compactMap { try? SnapshotFile($0, in: directory).read() }
     }
 }

@@ -5,13 +5,12 @@ internal import SyncProtocol
 /// A journal that is being written from what another one held. Until it is finished nobody takes it for one.
 final class JournalDraft {
     private let directory: JournalDirectory
-    private let lock: DirectoryLock
     private let marks: MarkPage
     private let records: RecordStore
     /// Where it ends.
     private(set) var last: SnapshotEntry
 
-    /// Begins in a directory that does not exist, or is empty.
+    /// Begins in a directory that is empty, and locked.
     private init(
         _ directory: JournalDirectory,
         _ identity: JournalIdentity,
@@ -19,11 +18,10 @@ final class JournalDraft {
     ) throws(JournalFailure) {
         self.directory = directory
         last = snapshot.entry
-        try directory.make()
-        lock = try DirectoryLock(directory)
+        try directory.makeSnapshotFolder()
         marks = try MarkPage(directory)
-        marks.prepare(identity.lineage, last.sequence, last.revision)
-        marks.begin(as: .unfinished)
+        try marks.prepare(identity.lineage, last.sequence, last.revision)
+        try marks.begin(as: .unfinished)
         // What matters is durable when it is finished, not before.
         records = try RecordStore(directory, .normal)
         try records.begin(identity, at: last)
@@ -40,6 +38,11 @@ final class JournalDraft {
     ) throws(JournalFailure) {
         let directory = JournalDirectory(path: path)
         try directory.requireEmpty()
+        try directory.make()
+        let lock = try DirectoryLock(directory)
+        defer { withExtendedLifetime(lock) {} }
+        // Somebody else may have been quicker.
+        try directory.requireEmpty(besidesLock: true)
         do throws(JournalFailure) {
             let draft = try JournalDraft(directory, identity, from: snapshot)
             try body(draft)
@@ -53,7 +56,7 @@ final class JournalDraft {
     func claim(_ epochs: [EpochStart]) throws(JournalFailure) {
         for epoch in epochs {
             try records.claim(epoch)
-            marks.claim(epoch.epoch)
+            try marks.claim(epoch.epoch)
         }
     }
 
@@ -79,8 +82,8 @@ final class JournalDraft {
         try records.checkpoint()
         records.close()
         for _ in 0..<2 { marks.acknowledge(last.sequence, last.revision) }
-        marks.flush()
+        try marks.flush()
         try directory.sync()
-        marks.begin(as: purpose)
+        try marks.begin(as: purpose)
     }
 }

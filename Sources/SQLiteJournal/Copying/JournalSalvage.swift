@@ -12,9 +12,12 @@ package struct JournalSalvage: Sendable {
     package let acknowledged: Revision?
     /// Revisions before those that were saved, to which nobody can go back any more.
     package let lostHistory: Revision?
+    /// The revisions of snapshots that were left out, because they are not what whole records lead to.
+    package let contradicted: [Revision]
 
     /// Makes a journal of what can be read of another one: the last state to which anything leads, with all the history
-    /// before it that is unbroken, under a new lineage. The damaged one stays as it is.
+    /// before it that is unbroken, under a new lineage. Where a snapshot is not what whole
+    /// records lead to, the records count. The damaged one stays as it is.
     ///
     /// - Parameters:
     ///   - store: the store's name, for a journal that cannot say it any more.
@@ -27,7 +30,10 @@ package struct JournalSalvage: Sendable {
         begun: Timestamp
     ) throws(JournalFailure) -> JournalSalvage {
         let directory = JournalDirectory(path: path)
-        let lock = try DirectoryLock(directory)
+        try directory.requireName()
+        guard directory.hasDatabase || (try? directory.snapshots())?.isEmpty == false else { throw directory.absent }
+        try directory.requireReadable()
+        let lock = try DirectoryLock.whileReading(directory)
         defer { withExtendedLifetime(lock) {} }
         let source = try DamagedJournal(directory)
         let chain = try source.longestChain()
@@ -46,8 +52,9 @@ package struct JournalSalvage: Sendable {
         return JournalSalvage(
             copy: JournalCopy(identity: identity, from: chain.start.entry, to: chain.end),
             damage: chain.damage,
-            acknowledged: (try? MarkPage(reading: directory))?.acknowledged?.revision,
-            lostHistory: chain.lostHistory
+            acknowledged: source.acknowledged?.revision,
+            lostHistory: chain.lostHistory,
+            contradicted: chain.contradicted
         )
     }
 }

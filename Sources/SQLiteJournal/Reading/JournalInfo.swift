@@ -23,6 +23,11 @@ package struct JournalInfo: Sendable {
 }
 
 extension JournalReader {
+    /// Looks at a directory as it is at the moment; also at a copy that was interrupted, which nothing else can be asked.
+    package static func info(at path: String) throws(JournalFailure) -> JournalInfo {
+        try JournalReader(describing: path).info()
+    }
+
     /// Looks at the journal as it is at the moment.
     package func info() throws(JournalFailure) -> JournalInfo {
         // First, so that whoever writes meanwhile is not thought to have lost something.

@@ -3,19 +3,18 @@ internal import SyncProtocol
 
 /// Whether a journal holds what it has to.
 extension JournalReader {
-    /// Refuses one that does not hold what it acknowledged, or that was not copied to its end.
+    /// Refuses one that does not hold what it acknowledged, or whose page of marks belongs to another.
     func checkEnd() throws(JournalFailure) {
         // First, so that whoever writes meanwhile is not thought to have lost something.
         let acknowledged = try acknowledged()
-        try checkPurpose()
+        try checkMarks()
         let end = try end()
         guard end.sequence >= acknowledged.sequence else { throw lacks(acknowledged, behind: end) }
     }
 
-    /// Refuses one that was not copied to its end, or whose page of marks belongs to another.
-    func checkPurpose() throws(JournalFailure) {
+    /// Refuses one whose page of marks belongs to another.
+    func checkMarks() throws(JournalFailure) {
         let marks = try marks.get()
-        guard marks.purpose != .unfinished else { throw MarkPage.unfinished(directory) }
         try marks.check(contents(), in: directory)
     }
 

@@ -20,7 +20,7 @@ extension JournalReader {
     package func verify() throws(JournalFailure) -> JournalVerification {
         // First, so that whoever writes meanwhile is not thought to have lost something.
         let acknowledged = try acknowledged()
-        try checkPurpose()
+        try checkMarks()
         var snapshots = try snapshots()[...]
         guard let oldest = snapshots.popFirst() else { throw directory.damaged("it has no snapshot") }
         var walk = try JournalWalk(from: snapshot(oldest))
@@ -31,7 +31,7 @@ extension JournalReader {
         } catch {
             guard try self.acknowledged().sequence <= walk.place.sequence else { throw wholeOnly(up: walk, error) }
             wrongSnapshot = nil
-            verification.tail = error.message
+            verification.tail = error.reason
         }
         if let wrongSnapshot { throw wholeOnly(up: walk, wrongSnapshot) }
         guard walk.place.sequence >= acknowledged.sequence else {
@@ -69,7 +69,7 @@ extension JournalReader {
     private func difference(of entry: SnapshotEntry, from walk: JournalWalk) -> JournalFailure? {
         do throws(JournalFailure) {
             guard let snapshot = try snapshotIfKept(entry) else { return nil }
-            guard entry == walk.place, try JournalWalk(from: snapshot).tree == walk.tree else {
+            guard try walk.agrees(with: snapshot) else {
                 return directory.damaged("the snapshot of revision \(entry.revision) is not what the records lead to")
             }
             return nil

@@ -16,16 +16,26 @@ public final class JournalReader: JournalReading {
 
     /// Opens a journal that exists.
     ///
-    /// - Throws: ``JournalFailure`` with code `input-output` if there is none, `newer-format` or `damaged`.
-    public init(at path: String) throws(JournalFailure) {
+    /// - Throws: ``JournalFailure`` with code `input-output` if there is none, `newer-format` or `damaged`; with code `misfit`
+    ///   for a copy that was interrupted.
+    public convenience init(at path: String) throws(JournalFailure) {
+        try self.init(describing: path)
+        if (try? marks.get())?.purpose == .unfinished { throw MarkPage.unfinished(directory) }
+    }
+
+    /// Opens also what was not copied to its end: to say so.
+    init(describing path: String) throws(JournalFailure) {
         directory = JournalDirectory(path: path)
-        guard directory.hasDatabase else {
-            throw JournalFailure(.inputOutput, "there is no journal in \(path): it has no journal.sqlite")
-        }
+        try directory.requireName()
+        guard directory.hasDatabase else { throw directory.absent }
+        try directory.requireReadable()
         let directory = directory
         marks = Result { () throws(JournalFailure) in try MarkPage(reading: directory) }
         records = try RecordStore(reading: directory)
         guard try records.identity() != nil else {
+            if (try? marks.get())?.isBegun == true {
+                throw directory.damaged("journal.sqlite holds no history any more")
+            }
             throw JournalFailure(.inputOutput, "the journal \(path) holds no history yet")
         }
     }
@@ -74,10 +84,7 @@ public final class JournalReader: JournalReading {
 
     /// The snapshots that are kept and lead to the end, oldest first.
     public func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
-        let entries = try directory.snapshots()
-        // Pruning takes records first: a snapshot without the records behind it leads nowhere.
-        guard let first = try records.first() else { return entries }
-        return entries.filter { $0.sequence.next >= first }
+        try records.snapshots()
     }
 
     /// Reads a snapshot and checks it.
