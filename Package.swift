@@ -76,12 +76,16 @@ let layers: [Target] = [
 let testing: [Target] = [
     .target(
         name: "StatecastTesting",
-        dependencies: ["StateCore", "StateCoding", "Locking", dump, issues, issuesInTests],
+        dependencies: [
+            "StateCore", "StateCoding", "SyncProtocol", "Journal", "Locking", dump, issues, issuesInTests,
+        ],
         swiftSettings: settings
     ),
     .testTarget(
         name: "StatecastTestingTests",
-        dependencies: ["StatecastTesting", "StateCore", "StateCoding", "CounterApp", "FleetApp"],
+        dependencies: [
+            "StatecastTesting", "StateCore", "StateCoding", "SyncProtocol", "Journal", "CounterApp", "FleetApp",
+        ],
         swiftSettings: settings
     ),
 ]
@@ -181,7 +185,7 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-crash-test",
         dependencies: [
-            "CounterApp", "Journal", "SQLiteJournal", "StateCoding", "SyncProtocol", argumentParser,
+            "Statecast", "CounterApp", "Journal", "SQLiteJournal", "StateCoding", "SyncProtocol", argumentParser,
             // What it runs.
             "statecast-primary", "statecast-replica", "statecast-send",
         ],
@@ -212,7 +216,9 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "JournalTests",
-        dependencies: ["Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "Locking", grdb],
+        dependencies: [
+            "Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "StatecastTesting", "Locking", grdb,
+        ],
         swiftSettings: settings
     ),
     .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ"], swiftSettings: settings),
@@ -238,7 +244,8 @@ let tests: [Target] = [
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "statecast-primary", "poison-primary", "statecast-replica", "statecast-send", "statecast-journal",
+            "statecast-primary", "poison-primary", "statecast-crash-test", "statecast-replica", "statecast-send",
+            "statecast-journal",
             "fleet-agent", "counter-example", subprocess,
         ],
         swiftSettings: settings

@@ -88,11 +88,12 @@ import Testing
         let (copy, target) = (NewPath(), NewPath())
         _ = try JournalReader(at: journal.path).backup(to: copy.path)
         try MarkPage(JournalDirectory(path: copy.path)).begin(as: .unfinished)
+        #expect(try JournalReader.info(at: copy.path).purpose == .unfinished)
         for failure in [
             #expect(throws: JournalFailure.self) { try SQLiteJournal(at: copy.path).open() },
-            #expect(throws: JournalFailure.self) { try JournalReader(at: copy.path).verify() },
+            #expect(throws: JournalFailure.self) { try JournalReader(at: copy.path) },
             #expect(throws: JournalFailure.self) {
-                try JournalReader(at: copy.path).restore(to: target.path, begun: Self.now)
+                try JournalSalvage.salvage(copy.path, to: target.path, store: nil, begun: Self.now)
             },
         ] {
             #expect(failure?.message.contains("was not copied to its end") == true, "\(String(describing: failure))")
@@ -120,5 +121,26 @@ import Testing
         let failure = #expect(throws: JournalFailure.self) { try JournalReader(at: journal.path).backup(to: copy.path) }
         #expect(failure?.message.contains("record 12 has a wrong checksum") == true, "\(String(describing: failure))")
         #expect(!copy.exists)
+    }
+
+    @Test func `to one directory at the same time leaves one, whole`() async throws {
+        let source = try CounterJournal.with(batches: 40, snapshots: [20])
+        source.bench.journal.close()
+        let target = NewPath()
+        let copied = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<4 {
+                group.addTask { [path = source.path, target = target.path] in
+                    do {
+                        _ = try JournalReader(at: path).backup(to: target)
+                        return true
+                    } catch let failure as JournalFailure where [.inUse, .inputOutput].contains(failure.code) {
+                        return false
+                    }
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(copied == 1)
+        #expect(try JournalReader(at: target.path).verify().to.revision == CounterJournal.revision(behind: 40))
     }
 }

@@ -110,10 +110,16 @@ import Testing
     }
 
     @Test func `without its log says what was acknowledged, and what to do`() throws {
-        let bench = try Self.crashed()
+        let whole = JournalBench(.full)
+        try whole.begin()
+        try whole.journal.append((1...40).map { .sample($0) })
+        _ = try whole.reopened()
+        try whole.journal.append((41...60).map { .sample($0) })
+        let bench = try whole.crashed()
         try FileManager.default.removeItem(atPath: bench.path + "/journal.sqlite-wal")
         let failure = #expect(throws: JournalFailure.self) { try bench.journal.open() }
         #expect(failure?.code == .damaged)
+        #expect(failure?.message.contains("it ends at revision 120 (record 40)") == true)
         #expect(failure?.message.contains("acknowledged at revision 180") == true, "\(String(describing: failure))")
         #expect(failure?.message.contains("statecast-journal salvage \(bench.path)") == true)
     }
@@ -141,9 +147,93 @@ import Testing
         bench.journal.close()
         // As if it had ended between the commit of the last two and their acknowledgement.
         try bench.acknowledge(58)
-        #expect(try bench.journal.open()?.last == JournalSequence(59))
+        let contents = try bench.journal.open()
+        #expect(contents?.last == JournalSequence(59))
+        #expect(contents?.droppedCount == 1)
         #expect(try bench.everything().records.count == 59)
         try bench.journal.append([.sample(60)])
+        bench.journal.close()
+    }
+
+    @Test func `keeps what is to be dropped until something is written`() throws {
+        let bench = try Self.crashed()
+        _ = try bench.journal.open()
+        bench.journal.close()
+        try bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 60")
+        try bench.acknowledge(58)
+        let found = try JournalTests.files(of: bench.path)
+        #expect(try bench.journal.open()?.last == JournalSequence(59))
+        #expect(try bench.everything().records.count == 59)
+        bench.journal.close()
+        #expect(try JournalTests.files(of: bench.path) == found)
+        _ = try bench.journal.open()
+        try bench.journal.append([.sample(60, bytes: 7)])
+        #expect(try bench.everything().records.last == .sample(60, bytes: 7))
+        bench.journal.close()
+    }
+
+    /// Damages a journal that was closed well, and expects it to be refused.
+    private func refusal(_ sql: String, acknowledged: UInt64? = nil) throws -> String {
+        let bench = try Self.crashed()
+        _ = try bench.journal.open()
+        bench.journal.close()
+        try bench.sql(sql)
+        if let acknowledged { try bench.acknowledge(acknowledged) }
+        let failure = #expect(throws: JournalFailure.self) { try bench.journal.open() }
+        #expect(failure?.code == .damaged)
+        return failure?.message ?? ""
+    }
+
+    @Test func `whose last acknowledged record stands elsewhere is refused`() throws {
+        let message = try refusal("UPDATE record SET sequence = 77 WHERE sequence = 60")
+        #expect(message.contains("record 60, which was acknowledged, is missing"), "\(message)")
+    }
+
+    @Test func `that can be read behind what cannot is refused`() throws {
+        let message = try refusal("UPDATE record SET checksum = 0 WHERE sequence = 59", acknowledged: 58)
+        #expect(message.contains("record 59 cannot be read, and record 60 behind it can"), "\(message)")
+    }
+
+    @Test func `that ends before its snapshots is refused`() throws {
+        let message = try refusal("DELETE FROM record WHERE sequence >= 45", acknowledged: 40)
+        #expect(message.contains("ends with record 44, and the snapshot of revision 150 was taken behind record 50"))
+    }
+
+    @Test func `of which only snapshots are left is refused`() throws {
+        let bench = try Self.crashed()
+        for file in ["journal.sqlite", "journal.sqlite-wal", "marks"] {
+            try FileManager.default.removeItem(atPath: bench.path + "/" + file)
+        }
+        let failure = #expect(throws: JournalFailure.self) { try bench.journal.open() }
+        #expect(failure?.message.contains("journal.sqlite is missing") == true)
+    }
+
+    @Test func `keeps what lies behind its newest snapshot, whatever the marks say`() throws {
+        let bench = try Self.crashed()
+        _ = try bench.journal.open()
+        bench.journal.close()
+        try bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 35")
+        try bench.acknowledge(10)
+        let contents = try bench.journal.open()
+        #expect(contents?.last == JournalSequence(60))
+        #expect(try bench.journal.records(after: JournalSequence(50), bytesMax: .max).count == 10)
+        bench.journal.close()
+    }
+
+    @Test func `whose records begin at 0 finds none`() throws {
+        let bench = try Self.crashed()
+        _ = try bench.journal.open()
+        bench.journal.close()
+        try bench.sql("UPDATE record SET sequence = 0 WHERE sequence = 1")
+        #expect(try JournalReader(at: bench.path).sequence(at: Revision(2)) == nil)
+    }
+
+    @Test func `gets rid of snapshots that were not finished`() throws {
+        let bench = try Self.crashed()
+        let draft = bench.path + "/snapshots/70-210.snapshot.draft"
+        try Data("half".utf8).write(to: URL(filePath: draft))
+        _ = try bench.journal.open()
+        #expect(!FileManager.default.fileExists(atPath: draft))
         bench.journal.close()
     }
 }

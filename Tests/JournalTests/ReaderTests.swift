@@ -69,9 +69,15 @@ import Testing
         let reader = try JournalReader(at: journal.path)
         let oldest = CounterJournal.revision(behind: 6)
         #expect(try reader.walk(to: oldest).place.revision == oldest)
-        let failure = #expect(throws: JournalFailure.self) { try reader.walk(to: Revision(oldest.rawValue - 1)) }
-        #expect(failure?.code == .pruned)
-        #expect(failure?.message.contains("begins at revision \(oldest)") == true)
+        try reader.requireKept(oldest)
+        let before = Revision(oldest.rawValue - 1)
+        for failure in [
+            #expect(throws: JournalFailure.self) { try reader.walk(to: before) },
+            #expect(throws: JournalFailure.self) { try reader.requireKept(before) },
+        ] {
+            #expect(failure?.code == .pruned)
+            #expect(failure?.message.contains("begins at revision \(oldest)") == true)
+        }
         #expect(try reader.verify().from.revision == oldest)
     }
 

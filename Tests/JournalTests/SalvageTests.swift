@@ -46,7 +46,8 @@ import Testing
         #expect(saved.copy.from.revision == Revision(0))
         #expect(saved.copy.to.revision == CounterJournal.revision(behind: 11))
         #expect(saved.acknowledged == CounterJournal.revision(behind: 20))
-        #expect(saved.damage?.contains("record 12 has a wrong checksum") == true)
+        let last = CounterJournal.revision(behind: 11)
+        #expect(saved.damage == "from revision \(last.next) on: record 12 has a wrong checksum")
         #expect(saved.lostHistory == nil)
     }
 
@@ -115,5 +116,19 @@ import Testing
         let failure = #expect(throws: JournalFailure.self) { try salvage(journal, to: target) }
         #expect(failure?.code == .inUse)
         #expect(!target.exists)
+    }
+
+    @Test func `is refused where there is nothing, and leaves nothing there`() throws {
+        let (empty, target) = (NewPath(), NewPath())
+        for _ in 0..<2 {
+            let failure = #expect(throws: JournalFailure.self) {
+                try JournalSalvage.salvage(empty.path, to: target.path, store: nil, begun: Self.now)
+            }
+            #expect(failure?.message == "there is no journal in \(empty.path): it has no journal.sqlite")
+            if !empty.exists {
+                try FileManager.default.createDirectory(atPath: empty.path, withIntermediateDirectories: true)
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: empty.path) == [])
     }
 }

@@ -65,6 +65,18 @@ import Testing
         #expect(message.contains("the snapshot of revision \(revision) is not what the records lead to"), "\(message)")
     }
 
+    @Test(arguments: [0, 3] as [UInt64])
+    func `finds a snapshot that has the senders elsewhere`(batches: UInt64) throws {
+        let journal = try CounterJournal()
+        for _ in 0..<batches { try journal.append() }
+        let sessions = journal.sessions
+        for _ in batches..<4 { try journal.append() }
+        try journal.storeSnapshot(sessions: sessions)
+        let message = try failure(of: journal)
+        let revision = CounterJournal.revision(behind: 4)
+        #expect(message.contains("the snapshot of revision \(revision) is not what the records lead to"), "\(message)")
+    }
+
     @Test func `misses what was acknowledged`() throws {
         let journal = try CounterJournal.with(batches: 4)
         journal.bench.journal.close()

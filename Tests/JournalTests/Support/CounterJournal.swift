@@ -90,15 +90,20 @@ final class CounterJournal {
     }
 
     /// Stores the state as it is.
-    func storeSnapshot(of state: Value? = nil) throws { try bench.journal.store(snapshot(of: state)) }
+    func storeSnapshot(of state: Value? = nil, sessions: SessionTable? = nil) throws {
+        try bench.journal.store(snapshot(of: state, sessions: sessions))
+    }
 
-    private func snapshot(of state: Value? = nil) -> JournalSnapshot {
+    /// The senders, as the records leave them.
+    var sessions: SessionTable { history.sessions }
+
+    private func snapshot(of state: Value? = nil, sessions: SessionTable? = nil) -> JournalSnapshot {
         let tree = state ?? tree
         let context = SnapshotContext(
             epoch: Epoch(1),
             fingerprint: EpochStart.sample(1, at: 0).fingerprint,
             summary: Summary(of: tree),
-            sessions: history.sessions,
+            sessions: sessions ?? self.sessions,
             migrations: 0
         )
         let entry = SnapshotEntry(sequence: JournalSequence(sequence), revision: Revision(revision))

@@ -37,9 +37,12 @@ final class JournalBench {
     /// The journal as another process would find it.
     func reopened() throws -> JournalContents? {
         journal.close()
-        if kind != .memory { journal = Self.make(kind, path) }
+        journal = another()
         return try journal.open()
     }
+
+    /// What another process would open; what lives in memory only, there is once.
+    func another() -> any Journal { kind == .memory ? journal : Self.make(kind, path) }
 
     /// Begins a history.
     func begin() throws {

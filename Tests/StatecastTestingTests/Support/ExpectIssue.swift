@@ -8,6 +8,16 @@ func expectIssues(
     isolation: isolated (any Actor)? = #isolation,
     _ body: () async -> Void
 ) async {
+    await expectIssues(fragments, sourceLocation: sourceLocation, isolation: isolation, body)
+}
+
+/// Insists on the same of so many fragments.
+func expectIssues(
+    _ fragments: [String],
+    sourceLocation: SourceLocation = #_sourceLocation,
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: () async -> Void
+) async {
     let issues = Spy<String>()
     await withKnownIssue(sourceLocation: sourceLocation) {
         await body()
