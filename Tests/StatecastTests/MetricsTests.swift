@@ -137,6 +137,66 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
+    // MARK: The journal
+
+    @Test func `a journal reports its commits, and what had to wait for room is counted once`()
+        async throws
+    {
+        let journal = FaultyJournal()
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.limits = .quick
+        configuration.journal.snapshotRecords = 3
+        let store = MeasuredStore(name: "metrics-journal", metrics: metrics)
+        let primary = try Primary(
+            store: store.name,
+            state: Counter(),
+            actions: Counter.actions,
+            journal: journal,
+            configuration: configuration,
+            reducer: Counter.reducer
+        )
+        try await primary.start()
+        try await primary.send(CounterIncreaseRequested())
+        journal.fail(FaultyJournal.full)
+        primary.dispatch(CounterIncreaseRequested())
+        await #expect(throws: Rejection.self) { try await primary.send(CounterIncreaseRequested()) }
+        #expect(store.total("primary_actions_applied_total") == 1)
+        #expect(store.total("journal_full_total") >= 1)
+        journal.fail(nil)
+        try await primary.sendOnceThereIsRoom(CounterIncreaseRequested())
+        await primary.stop()
+
+        #expect(store.total("primary_actions_applied_total") == 3)
+        let batches = store.total("primary_batches_total")
+        #expect(Int64(store.values("journal_commit_records").reduce(0, +)) == batches)
+        #expect(store.total("journal_commits_total") == Int64(store.values("journal_commit_records").count))
+        #expect(store.total("journal_bytes_total") > 20 * batches)
+        #expect(store.commitTimes.count == store.values("journal_commit_records").count)
+    }
+
+    @Test func `a journal counts its snapshots, and those that could not be stored`() async throws {
+        for isFull in [false, true] {
+            let store = MeasuredStore(name: "metrics-snapshots-\(isFull)", metrics: metrics)
+            var configuration = PrimaryConfiguration.anyPorts
+            configuration.journal.snapshotRecords = 1
+            let primary = try Primary(
+                store: store.name,
+                state: Counter(),
+                actions: Counter.actions,
+                journal: FaultyJournal(takesSnapshots: !isFull),
+                configuration: configuration,
+                reducer: Counter.reducer
+            )
+            try await primary.start()
+            let outcome = "journal_snapshots_" + (isFull ? "failed_total" : "total")
+            while store.total(outcome) == 0 { try await primary.send(CounterIncreaseRequested()) }
+            await primary.stop()
+            #expect((store.total("journal_snapshots_total") == 0) == isFull)
+            #expect((store.total("journal_snapshots_failed_total") == 0) == !isFull)
+            #expect((store.total("journal_snapshot_bytes_total") == 0) == isFull)
+        }
+    }
+
     // MARK: The replica
 
     @Test func `joins, snapshots and updates are counted on both sides`() async throws {
@@ -300,6 +360,10 @@ private struct MeasuredStore {
     /// Everything that was recorded, in order.
     func values(_ label: String) -> [Double] {
         metrics.recorders(label: Self.prefix + label, dimensions: [("store", name)]).flatMap(\.values)
+    }
+
+    var commitTimes: [Int64] {
+        metrics.timers(label: Self.prefix + "journal_commit_time", dimensions: [("store", name)]).flatMap(\.values)
     }
 
     /// Returns once a gauge shows a value; ends with the test's time limit.

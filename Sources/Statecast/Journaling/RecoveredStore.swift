@@ -7,8 +7,8 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: HostableStore {
     let history: History
     /// `nil` for a store that forgets.
     let journal: (any Journal)?
-    /// Whether the journal's newest snapshot has the state in another shape, which takes longer to read.
-    var wantsSnapshot = false
+    /// What lies in the journal behind its newest snapshot.
+    var snapshots = SnapshotSchedule()
 
     var name: StoreName { definition.name }
 

@@ -72,8 +72,9 @@ extension StoreHost {
             if journal?.durability != .relaxed { committed(through: sequence) }
             if fullUntil != nil { logger.notice("there is room in the journal again", metadata: ["store": "\(name)"]) }
             fullUntil = nil
-        case .failure(let failure) where failure.code == .storageFull && journal?.durability != .relaxed:
-            goBack(failure)
+        case .failure(let failure) where failure.code == .storageFull:
+            noteLackOfRoom(failure)
+            if journal?.durability == .relaxed { refuseWaiting(failure) } else { goBack(failure) }
         case .failure(let failure): surroundings.fail(StatecastError(.journal, "\(failure)", cause: failure))
         }
     }
@@ -95,14 +96,17 @@ extension StoreHost {
     /// Whether actions are refused for lack of room.
     var isFull: Bool { fullUntil.map { surroundings.clock.now < $0 } ?? false }
 
-    /// There was no room for what was reduced: it is as if its actions had never come. Those of senders come again by
-    /// themselves, those of this process wait, or are told so if somebody waits for them.
-    private func goBack(_ failure: JournalFailure) {
+    private func noteLackOfRoom(_ failure: JournalFailure) {
         if fullUntil == nil {
             logger.error("\(failure); actions are refused until there is", metadata: ["store": "\(name)"])
         }
         fullUntil = surroundings.clock.now.advanced(by: surroundings.limits.retryDelayMin)
-        machine.rollBack()
+    }
+
+    /// There was no room for what was reduced: it is as if its actions had never come. Those of senders come again by
+    /// themselves, those of this process wait, or are told so if somebody waits for them.
+    private func goBack(_ failure: JournalFailure) {
+        let senders = machine.rollBack()
         (state, closed, summary) = (published, published, publishedSummary)
         let undone = underway.flatMap(\.followUps)
         for (observer, replay) in underway.flatMap(\.joining) { audience.join(observer, replay: replay) }
@@ -112,6 +116,17 @@ extension StoreHost {
             at: waiting.startIndex
         )
         journal?.mend()
+        for sender in senders { perform(refusalForLackOfRoom(of: sender)) }
+    }
+
+    /// Tells all who wait for actions that cannot be taken.
+    private func refuseWaiting(_ failure: JournalFailure) {
+        waiting = Deque(
+            waiting.compactMap { request in
+                guard case .action(let action) = request else { return request }
+                return refused(action, failure)
+            }
+        )
     }
 
     /// Tells who waits for an action; if nobody does, the action waits.
@@ -123,9 +138,12 @@ extension StoreHost {
 
     /// What senders are told while there is no room.
     func refusalForLackOfRoom(_ frame: ActionsFrame) -> [PrimaryDirective]? {
-        guard isFull else { return nil }
-        return machine.refuse(
-            frame.session,
+        isFull ? refusalForLackOfRoom(of: frame.session) : nil
+    }
+
+    private func refusalForLackOfRoom(of sender: SessionID) -> [PrimaryDirective] {
+        machine.refuse(
+            sender,
             Rejection(.storageFull, "the primary has no room to store actions; they wait until it has"),
             retryAfter: surroundings.limits.retryDelayMin
         )

@@ -44,23 +44,28 @@ extension StoreHost {
         )
         let (state, historyBytes) = (published, surroundings.journalPolicy.historyBytes)
         journal.later { [name, onLoop = surroundings.onLoop] journal in
-            let outcome = Result {
+            let outcome: Result<Int, any Error> = Result {
+                let journal = try journal.get()
                 let bytes = try StateEncoder().encode(state)
                 guard try Summary(ofEncoded: bytes).digest == context.summary.digest else {
                     throw JournalFailure(.misfit, "the state encodes to something else than was published")
                 }
                 try journal.store(JournalSnapshot(entry, context: context.encoded, state: bytes))
                 try journal.prune(keeping: historyBytes)
+                return bytes.count
             }
             onLoop(name) { $0.snapshotStored(entry, outcome) }
         }
     }
 
-    func snapshotStored(_ entry: SnapshotEntry, _ outcome: Result<Void, any Error>) {
+    func snapshotStored(_ entry: SnapshotEntry, _ outcome: Result<Int, any Error>) {
         snapshots.finish()
         switch outcome {
-        case .success: logger.debug("snapshot stored", metadata: ["store": "\(name)", "revision": "\(entry.revision)"])
+        case .success(let bytes):
+            journalMetrics.snapshotStored(bytes: bytes)
+            logger.debug("snapshot stored", metadata: ["store": "\(name)", "revision": "\(entry.revision)"])
         case .failure(let error):
+            journalMetrics.snapshotFailed()
             // Nothing is lost: the records are there, and the next snapshot may succeed.
             logger.error(
                 "no snapshot of revision \(entry.revision) is stored: \(error)",

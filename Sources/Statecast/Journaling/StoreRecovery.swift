@@ -53,7 +53,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         let entry = SnapshotEntry(sequence: history.sequence, revision: history.head)
         let state = try StateEncoder().encode(definition.state)
         try journal.begin(identity, from: JournalSnapshot(entry, context: context.encoded, state: state))
-        return try claim(history, [], definition.state, journal, wantsSnapshot: false)
+        return try claim(history, [], definition.state, journal, SnapshotSchedule())
     }
 
     private func recover(_ journal: any Journal, _ contents: JournalContents) throws -> RecoveredStore<State> {
@@ -63,27 +63,60 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
                 "the journal holds the store \"\(contents.identity.store)\", not \"\(definition.name)\": choose another one"
             )
         }
+        if contents.droppedCount > 0 {
+            definition.logger.warning(
+                "the journal's last \(contents.droppedCount) records were damaged, and dropped: they were never acknowledged"
+            )
+        }
         let snapshot = try newestSnapshot(of: journal)
         let context = try SnapshotContext(decoding: snapshot.context)
         let start = History(contents, context, snapshot.entry)
         let later = contents.epochs.filter { $0.epoch > context.epoch }
         // In the shape of this build the state is read as itself, which takes less time and memory than a tree.
         if Set(later.map(\.fingerprint) + [context.fingerprint]) == [definition.fingerprint],
-            let typed = try? replay(start, on: StateContent<State>(snapshot.state), journal),
+            let typed = try? replay(start, on: StateContent<State>(snapshot.state), journal, through: contents.last),
             typed.history.migrations == definition.evolution.count
         {
-            return try claim(typed.history, contents.epochs, typed.content.state, journal, wantsSnapshot: false)
+            return try claim(typed.history, contents.epochs, typed.content.state, journal, typed.snapshots)
         }
-        let (history, content) = try replay(start, on: TreeContent(snapshot.state), journal)
+        let (history, content, replayed) = try replay(
+            start,
+            on: TreeContent(snapshot.state),
+            journal,
+            through: contents.last
+        )
         let (state, record) = try evolve(content.tree, history)
-        return try claim(history, contents.epochs, state, journal, record, wantsSnapshot: true)
+        // The newest one has the state in another shape, which takes longer to read.
+        var snapshots = replayed
+        snapshots.isWanted = true
+        return try claim(history, contents.epochs, state, journal, snapshots, record)
+    }
+
+    /// A snapshot holds what the last record that it contains led to; that one stays as long as the snapshot does.
+    private func confirm(_ snapshot: JournalSnapshot, in journal: any Journal) throws {
+        let entry = snapshot.entry
+        guard entry.sequence > JournalSequence(0),
+            let record = try? journal.records(after: JournalSequence(entry.sequence.rawValue - 1), bytesMax: 1).first,
+            record.sequence == entry.sequence
+        else { return }
+        let (batch, context) = (try BatchRecord(decoding: record.body), try SnapshotContext(decoding: snapshot.context))
+        guard batch.to == entry.revision, Summary(digest: batch.digest, bytes: batch.bytes) == context.summary else {
+            throw JournalFailure(
+                .damaged,
+                "the snapshot of revision \(entry.revision) is not what record \(entry.sequence) led to"
+            )
+        }
     }
 
     /// The newest one that is whole: from an older one more records lead to the same state.
     private func newestSnapshot(of journal: any Journal) throws -> JournalSnapshot {
         var first: (any Error)?
         for entry in try journal.snapshots().reversed() {
-            do { return try journal.snapshot(entry) } catch {
+            do {
+                let snapshot = try journal.snapshot(entry)
+                try confirm(snapshot, in: journal)
+                return snapshot
+            } catch {
                 definition.logger.warning("\(error)")
                 first = first ?? error
             }
@@ -91,25 +124,33 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         throw first ?? JournalFailure(.damaged, "the journal has no snapshot: restore a backup")
     }
 
-    /// Goes through all records behind a snapshot.
+    /// Goes through all records behind a snapshot, to the last one.
     ///
     /// - Throws: ``JournalFailure`` with code `damaged` if what comes out is not what was recorded.
     private func replay<Content: RecoveredContent>(
         _ start: History,
         on content: Content,
-        _ journal: any Journal
-    ) throws -> (history: History, content: Content) {
-        var (history, content) = (start, content)
-        while true {
+        _ journal: any Journal,
+        through last: JournalSequence
+    ) throws -> (history: History, content: Content, snapshots: SnapshotSchedule) {
+        var (history, content, snapshots) = (start, content, SnapshotSchedule())
+        while history.sequence < last {
             let records = try journal.records(after: history.sequence, bytesMax: Self.bytesAtOnce)
             guard !records.isEmpty else { break }
             var composer = PatchComposer()
             for record in records {
                 let batch = try BatchRecord(decoding: record.body)
+                snapshots.count(record.body.count)
                 try history.replay(batch, at: record.sequence, limits: limits)
                 if batch.to > batch.from { composer.append(try Patch(decoding: batch.patch)) }
             }
             try content.apply(composer.finish())
+        }
+        guard history.sequence == last else {
+            throw JournalFailure(
+                .damaged,
+                "the journal's records lead to record \(history.sequence), and record \(last) is the last one: restore a backup"
+            )
         }
         let digest = try content.digest()
         guard digest == history.summary.digest else {
@@ -119,7 +160,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
                     + "was recorded: restore a backup"
             )
         }
-        return (history, content)
+        return (history, content, snapshots)
     }
 
     /// Begins an incarnation, where the last one ended.
@@ -128,8 +169,8 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         _ epochs: [EpochStart],
         _ state: State,
         _ journal: any Journal,
-        _ evolution: BatchRecord? = nil,
-        wantsSnapshot: Bool
+        _ snapshots: SnapshotSchedule,
+        _ evolution: BatchRecord? = nil
     ) throws -> RecoveredStore<State> {
         let start = EpochStart(
             epoch: history.epoch,
@@ -137,8 +178,8 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
             fingerprint: definition.fingerprint,
             time: time
         )
-        journal.reductions.open()
         try journal.claim(start)
+        journal.reductions.open()
         var history = history
         history.epochs = EpochTable(epochs + [start])
         if let evolution { try journal.append(evolution, to: &history, limits: limits) }
@@ -147,7 +188,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
             state: state,
             history: history,
             journal: journal,
-            wantsSnapshot: wantsSnapshot
+            snapshots: snapshots
         )
     }
 }

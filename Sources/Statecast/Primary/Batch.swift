@@ -42,10 +42,25 @@ struct FollowUp {
     let local: LocalAction?
 }
 
+/// How many actions came to which end.
+struct Tally {
+    private(set) var applied = 0
+    private(set) var rejected: [Rejection.Code: Int] = [:]
+
+    mutating func count(_ outcome: Outcome) {
+        switch outcome {
+        case .applied: applied += 1
+        case .rejected(let rejection): rejected[rejection.code, default: 0] += 1
+        }
+    }
+}
+
 /// A batch whose record was handed out: what is to be done once that is durable.
 struct ClosedBatch<State: Sendable> {
     /// The state behind it.
     let state: State
+    /// What became of its actions.
+    let tally: Tally
     /// In the order of the actions.
     let followUps: [FollowUp]
     /// What its effects cancel, once they start.

@@ -27,7 +27,7 @@ protocol HostedStore: AnyObject {
     /// What was read from the journal for replicas that had been away.
     func pastRead(_ updates: [Update]?, after revision: Revision)
     /// What became of a snapshot for the journal.
-    func snapshotStored(_ entry: SnapshotEntry, _ outcome: Result<Void, any Error>)
+    func snapshotStored(_ entry: SnapshotEntry, _ outcome: Result<Int, any Error>)
     /// Whether more actions may be taken, or have to wait until the journal has caught up.
     var hasRoom: Bool { get }
     /// Takes what its own process asked for before now, as far as it can be done: the store is about to end.

@@ -38,8 +38,6 @@ struct PrimaryMetrics {
 
     func count(_ event: PrimaryEvent) {
         switch event {
-        case .applied(let count): applied.increment(by: count)
-        case .rejected(let code): rejections("actions_rejected_total", code).increment()
         case .refused(let code): rejections("requests_refused_total", code).increment()
         case .duplicates(let count): duplicates.increment(by: count)
         case .outOfOrder: outOfOrder.increment()
@@ -54,7 +52,9 @@ struct PrimaryMetrics {
     /// At the end of a turn: what is left for later ones.
     func waiting(joins count: Int) { joinsWaiting.record(count) }
 
-    func closed(_ record: Record) {
+    func closed(_ record: Record, _ tally: Tally) {
+        applied.increment(by: tally.applied)
+        for (code, count) in tally.rejected { rejections("actions_rejected_total", code).increment(by: count) }
         batches.increment()
         batchActions.record(record.outcomes.reduce(0) { $0 + $1.last.distance(beyond: $1.first) + 1 })
         if let update = record.update { updateBytes.record(update.patch.count) }

@@ -45,7 +45,7 @@ public actor PrimaryNode: Service {
         let puller: Socket
         let address: PrimaryAddress
         var subscriptions: Watch?
-        /// `nil` while no store has room for more.
+        /// `nil` while a store has no room for more: they share the socket.
         var actions: Watch?
 
         init(publisher: consuming Socket, puller: consuming Socket, address: PrimaryAddress) {

@@ -10,7 +10,11 @@ extension StoreHost {
     private func close(_ difference: Difference) {
         closed = state
         summary = difference.summary
-        underway.append(ClosedBatch(state: state, followUps: followUps, cancelled: cancelled, joining: joining))
+        var tally = Tally()
+        for action in settled { tally.count(action.outcome) }
+        underway.append(
+            ClosedBatch(state: state, tally: tally, followUps: followUps, cancelled: cancelled, joining: joining)
+        )
         followUps.removeAll()
         cancelled.removeAll()
         joining.removeAll()
@@ -61,7 +65,7 @@ extension StoreHost {
         let late = joining
         joining.removeAll()
         for (index, action) in batch.enumerated() {
-            reductions?.begin(action.session, action.number)
+            if action.local == nil { reductions?.begin(action.session, action.number) }
             let (passed, difference) = passAlone(action)
             reductions?.end()
             settle(action, passed)

@@ -3,8 +3,6 @@ internal import Logging
 /// What happens to a record: it is made durable, and only then seen.
 extension StoreHost {
     func commit(_ record: Record) {
-        metrics.closed(record)
-        for action in settled { count(action.outcome) }
         defer { settled.removeAll(keepingCapacity: true) }
         guard let journal else { return surroundings.commit(name, record) }
         write(record, to: journal)
@@ -13,15 +11,8 @@ extension StoreHost {
 
     func committed(through sequence: JournalSequence) {
         perform(machine.committed(through: sequence, at: surroundings.clock.now))
-    }
-
-    private func count(_ outcome: Outcome) {
-        switch outcome {
-        case .applied: metrics.count(.applied(1))
-        case .rejected(let rejection):
-            metrics.count(.rejected(rejection.code))
-            logger.debug("action rejected", metadata: ["store": "\(name)", "reason": "\(rejection)"])
-        }
+        // Not before all of them are shown: what is published is then where the machine is.
+        storeSnapshotIfDue()
     }
 
     /// Updates and receipts are out. Now those in this process: observers, effects, who waits for an action.
@@ -29,6 +20,7 @@ extension StoreHost {
         let batch = underway.removeFirst()
         published = batch.state
         publishedSummary = record.summary
+        metrics.closed(record, batch.tally)
         if let update = record.update { show(at: update.to) }
         for (observer, replay) in batch.joining { audience.join(observer, replay: replay) }
         for followUp in batch.followUps {
@@ -36,7 +28,6 @@ extension StoreHost {
             followUp.local?.settle(receipt(for: followUp))
         }
         clearSuspicions(record)
-        storeSnapshotIfDue()
     }
 
     /// Shows its own process what is published.

@@ -26,11 +26,11 @@ extension StoreHost {
         local: LocalAction? = nil,
         _ decode: () throws(Rejection) -> any Action
     ) {
-        // Whatever ends the process from here on was this action.
-        reductions?.begin(session, number)
+        // Whatever ends the process from here on was this action. One of its own process does not come again by itself.
+        if local == nil { reductions?.begin(session, number) }
         defer { reductions?.end() }
         let arrived = Result { () throws(Rejection) in
-            try refusePoison(session, number)
+            if local == nil { try refusePoison(session, number) }
             return try decode()
         }
         let action = BatchedAction(
@@ -89,6 +89,9 @@ extension StoreHost {
             case .failure(let rejection): (Verdict.rejected(rejection), Effect.none, action.readableBytes)
             }
         let outcome = machine.resolved(action.session, action.number, verdict)
+        if case .rejected(let rejection) = outcome {
+            logger.debug("action rejected", metadata: ["store": "\(name)", "reason": "\(rejection)"])
+        }
         settled.append(
             SettledAction(
                 session: action.session,

@@ -10,6 +10,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     let definition: TypedStore<State>
     let surroundings: StoreSurroundings
     let metrics: PrimaryMetrics
+    let journalMetrics: JournalMetrics
     /// `nil` for a store that forgets.
     let journal: JournalWriter?
     let reductions: ReductionNotes?
@@ -60,8 +61,11 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             now: surroundings.clock.now
         )
         metrics = PrimaryMetrics(store: definition.name)
+        let journalMetrics = JournalMetrics(store: definition.name)
+        self.journalMetrics = journalMetrics
         journal = recovered.journal.map { journal in
-            JournalWriter(journal) { [name = definition.name, onLoop = surroundings.onLoop] outcome in
+            JournalWriter(journal, metrics: journalMetrics, retryDelay: surroundings.limits.retryDelayMin) {
+                [name = definition.name, onLoop = surroundings.onLoop] outcome in
                 onLoop(name) { $0.journaled(outcome) }
             }
         }
@@ -70,7 +74,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         state = recovered.state
         closed = state
         summary = recovered.history.summary
-        snapshots.isWanted = recovered.wantsSnapshot
+        snapshots = recovered.snapshots
         published = state
         publishedSummary = summary
         self.definition = definition
@@ -123,7 +127,12 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         }
         definition.entrance.close(keeping: audience, leaving: observers + waiting)
         (underway, followUps, joining, waiting, audience) = ([], [], [], [], Audience())
-        journal?.close()
+        if let lost = journal?.close() {
+            logger.critical(
+                "records lost that were published already: \(lost.count): \(lost.failure)",
+                metadata: ["store": "\(name)"]
+            )
+        }
     }
 
     // MARK: Events

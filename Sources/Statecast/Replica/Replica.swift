@@ -75,7 +75,8 @@ public final class Replica<State: Sendable>: Service {
 
     // MARK: What it shows
 
-    /// The states from the newest one on. A slow reader misses the ones between; revisions rise within a lineage.
+    /// The states from the newest one on. A slow reader misses the ones between; revisions rise within
+    /// an epoch; a primary that lost some in a crash comes back with fewer, in a later one.
     public var states: AsyncStream<StateSnapshot<State>> { shown.values() }
 
     /// The newest state; `nil` before the first.

@@ -60,7 +60,7 @@ import Testing
 
         let configuration = PrimaryConfiguration(publish: address.publish, actions: address.actions)
         let second = try SecondShop.primary(journal, evolution: SecondShop.evolution, configuration)
-        try await second.start()
+        try await second.startOnceItsPortsAreFree()
         // The migration itself reaches who stands before it, as an update.
         let peer = try await RawPeer(address)
         let join = "sc1/shop/join/0123456789abcdef/\(before.position)"
@@ -192,48 +192,13 @@ import Testing
 
     // MARK: Crashes
 
-    /// A journal whose process ends before it takes a record, or that has no room for a snapshot.
-    private final class Failing: Journal {
-        private let journal: MemoryJournal
-        private let takesRecords: Bool
-
-        init(_ journal: MemoryJournal, takesRecords: Bool) {
-            self.journal = journal
-            self.takesRecords = takesRecords
-        }
-
-        var durability: Durability { journal.durability }
-        var reductions: ReductionNotes { journal.reductions }
-        func open() throws(JournalFailure) -> JournalContents? { try journal.open() }
-        func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
-            try journal.begin(identity, from: snapshot)
-        }
-        func claim(_ epoch: EpochStart) throws(JournalFailure) { try journal.claim(epoch) }
-        func append(_ records: [JournalRecord]) throws(JournalFailure) {
-            guard takesRecords else { throw JournalFailure(.inputOutput, "gone") }
-            try journal.append(records)
-        }
-        func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
-            try journal.records(after: sequence, bytesMax: bytesMax)
-        }
-        func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
-            try journal.sequence(at: revision)
-        }
-        func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
-        func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
-        func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
-        func store(_ snapshot: JournalSnapshot) throws(JournalFailure) {
-            throw JournalFailure(.storageFull, "no room")
-        }
-        func prune(keeping historyBytes: Int) throws(JournalFailure) { try journal.prune(keeping: historyBytes) }
-        func close() { journal.close() }
-    }
-
     @Test func `is opened by either build after a crash between the claim and the migration`() async throws {
         for isOld in [true, false] {
             let journal = MemoryJournal()
             try await Self.run(SecondShop.self, journal, listing: 1...1)
-            let crashed = try ThirdShop.primary(Failing(journal, takesRecords: false), evolution: ThirdShop.evolution)
+            let faulty = FaultyJournal(journal)
+            faulty.fail(FaultyJournal.broken)
+            let crashed = try ThirdShop.primary(faulty, evolution: ThirdShop.evolution)
             await #expect(throws: StatecastError.self) { try await crashed.start() }
             #expect(try Self.contents(journal).0?.epochs.count == 2)
             if isOld {
@@ -249,7 +214,7 @@ import Testing
         for _ in 1...2 {
             let third = try await Self.run(
                 ThirdShop.self,
-                Failing(journal, takesRecords: true),
+                FaultyJournal(journal, takesSnapshots: false),
                 ThirdShop.evolution
             )
             #expect(third.state.items[1]?.price == 10_000)
@@ -266,7 +231,7 @@ import Testing
             let number = Int(revision)
             let second = try await Self.run(
                 SecondShop.self,
-                Failing(empty, takesRecords: true),
+                FaultyJournal(empty, takesSnapshots: false),
                 doubling,
                 listing: number...number
             )
@@ -291,14 +256,14 @@ import Testing
         for number in 1...200 { first.dispatch(Listed(number: number, title: "\(number)")) }
         try await first.send(Listed(number: 1, title: "Lamp"))
         let old = try FirstShop.replica(from: address)
-        _ = try await old.first { $0.state.items.count == 200 }
+        let position = try await old.first { $0.state.items.count == 200 }.position
         await first.stop()
         var configuration = PrimaryConfiguration(publish: address.publish, actions: address.actions)
         configuration.limits.frameBytesMax = 2000
         let second = try SecondShop.primary(journal, evolution: SecondShop.evolution, configuration)
-        try await second.start()
+        try await second.startOnceItsPortsAreFree()
         let peer = try await RawPeer(address)
-        let join = try "sc1/shop/join/0123456789abcdef/\(#require(old.snapshot).position)"
+        let join = "sc1/shop/join/0123456789abcdef/\(position)"
         try await peer.subscribe(join)
         guard case .welcome(let welcome) = try await peer.next(on: join) else {
             throw StatecastError(.closed, "expected a welcome")

@@ -8,6 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct `Without room in the journal` {
     private static func primary(
         _ journal: FaultyJournal,
+        log: EventLog = EventLog(),
         effect: @escaping @Sendable (_ line: String, _ diary: Diary) -> Effect = { _, _ in .none }
     ) throws -> Primary<Diary> {
         var configuration = PrimaryConfiguration.anyPorts
@@ -18,6 +19,7 @@ import Testing
             actions: Diary.actions,
             journal: journal,
             configuration: configuration,
+            logger: LogBook.logger(log),
             reducer: Diary.reducer(effect)
         )
     }
@@ -63,8 +65,9 @@ import Testing
         journal.fail(FaultyJournal.full)
         var receipts: [PendingReceipt] = []
         for number in 2...50 { receipts.append(try await sender.submit(Written(line: "\(number)"))) }
-        // The sender pauses when it is refused.
-        for await status in sender.statuses where status == .connecting { break }
+        // The sender pauses when it is refused, and knows why.
+        let refusal = Rejection(.storageFull, "the primary has no room to store actions; they wait until it has")
+        for await status in sender.statuses where status == .waiting(refusal) { break }
         #expect(primary.state.lines == ["1"])
         journal.fail(nil)
         for (index, receipt) in receipts.enumerated() {
@@ -95,6 +98,46 @@ import Testing
         await second.stop()
     }
 
+    @Test func `what was published before it was stored waits for room`() async throws {
+        let memory = MemoryJournal(durability: .relaxed)
+        let journal = FaultyJournal(memory)
+        let primary = try Self.primary(journal)
+        try await primary.start()
+        journal.fail(FaultyJournal.full)
+        var lines: [String] = []
+        let rejection = await #expect(throws: Rejection.self) {
+            while true {
+                try await primary.send(Written(line: "\(lines.count)"))
+                lines.append("\(lines.count)")
+            }
+        }
+        #expect(rejection?.code == .storageFull)
+        #expect(!lines.isEmpty)
+        #expect(primary.state.lines == lines)
+        journal.fail(nil)
+        try await primary.sendOnceThereIsRoom(Written(line: "last"))
+        await primary.stop()
+        let second = try Self.primary(FaultyJournal(memory))
+        try await second.start()
+        #expect(second.state.lines == lines + ["last"])
+        await second.stop()
+    }
+
+    @Test func `what was published and never stored is named at the stop`() async throws {
+        let log = EventLog()
+        let journal = FaultyJournal(MemoryJournal(durability: .relaxed))
+        let primary = try Self.primary(journal, log: log)
+        try await primary.start()
+        journal.fail(FaultyJournal.full)
+        try await primary.send(Written(line: "1"))
+        await primary.stop()
+        let last = log.events.last
+        #expect(
+            last?.contains("critical: records lost that were published already: 1: there is no room") == true,
+            "\(log.events)"
+        )
+    }
+
     @Test func `an action that cannot be journaled is refused`() async throws {
         struct Odd: Action {
             func encode(to encoder: any Encoder) throws { throw CodingFailure(.unencodable, "odd") }
@@ -105,18 +148,5 @@ import Testing
         #expect(rejection?.code == .unencodable)
         #expect(rejection?.message.contains("cannot be journaled") == true)
         await primary.stop()
-    }
-}
-
-extension Primary {
-    /// Sends until the primary has noticed that there is room.
-    @discardableResult
-    fileprivate func sendOnceThereIsRoom(_ action: any Action) async throws -> Receipt {
-        while true {
-            do throws(Rejection) { return try await send(action) } catch {
-                guard error.code == .storageFull else { throw error }
-                await Task.yield()
-            }
-        }
     }
 }

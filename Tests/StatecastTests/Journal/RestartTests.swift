@@ -76,8 +76,8 @@ import Testing
         let configuration = PrimaryConfiguration(publish: address.publish, actions: address.actions)
         let second = try Self.primary(journal(), configuration)
         async let late = sender.send(Written(line: "21"))
-        try await second.start()
-        #expect(try await late.position.epoch == Epoch(2))
+        try await second.startOnceItsPortsAreFree()
+        #expect(try await late.position.epoch > Epoch(1))
         try await second.send(Written(line: "22"))
         #expect(second.state.lines == (1...22).map { "\($0)" })
         await sender.close()
@@ -148,6 +148,104 @@ import Testing
         let second = try Self.primary(journal(), configuration)
         try await second.start()
         #expect(second.state.lines == (1...100).map { "\($0)" })
+        await second.stop()
+    }
+
+    @Test func `stores a snapshot in time, however often it is started again`() async throws {
+        let journal = MemoryJournal()
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.journal.snapshotRecords = 10
+        for start in 1...4 {
+            let primary = try Self.primary(journal, configuration)
+            try await primary.start()
+            for number in 1...4 { try await primary.send(Written(line: "\(start).\(number)")) }
+            await primary.stop()
+        }
+        #expect(try journal.snapshots().count == 2)
+    }
+
+    @Test func `without what a crash took below full durability goes on, and all see so`() async throws {
+        let journal = MemoryJournal(durability: .relaxed)
+        let faulty = FaultyJournal(journal)
+        let first = try Self.primary(faulty)
+        let address = try await first.start()
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
+        for number in 1...5 { try await sender.send(Written(line: "\(number)")) }
+        faulty.forget()
+        var lost: Receipt?
+        for number in 6...8 { lost = try await sender.send(Written(line: "lost \(number)")) }
+        try await replica.reached(try #require(lost))
+        #expect(lost?.position.revision == Revision(8))
+        await first.stop()
+
+        let second = try Self.primary(
+            journal,
+            PrimaryConfiguration(publish: address.publish, actions: address.actions)
+        )
+        try await second.startOnceItsPortsAreFree()
+        let receipt = try await sender.sendKnown(Written(line: "next"))
+        #expect(receipt.position.revision == Revision(6))
+        #expect(receipt.position.epoch > Epoch(1))
+        let lines = (1...5).map { "\($0)" } + ["next"]
+        #expect(try await replica.first { $0.position == receipt.position }.state.lines == lines)
+        #expect(second.state.lines == lines)
+        await sender.close()
+        await second.stop()
+    }
+
+    @Test func `stores no snapshot of a state that was not there, however many records one commit settles`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let journal = FaultyJournal(SQLiteJournal(at: folder.path + "/journal"))
+        let reduced = EventLog()
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.journal.snapshotRecords = 2
+        let primary = try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            journal: journal,
+            configuration: configuration,
+            reducer: Diary.reducer { line, _ in
+                reduced.add(line)
+                return .none
+            }
+        )
+        try await primary.start()
+        for round in 1...10 {
+            journal.hold(true)
+            for number in 1...4 {
+                primary.dispatch(Written(line: "\(round).\(number)"))
+                // A turn for each, and so a record.
+                try await reduced.waits(for: "\(round).\(number)")
+            }
+            journal.hold(false)
+            try await primary.send(Written(line: "\(round)"))
+        }
+        await primary.stop()
+        let found = try JournalReader(at: folder.path + "/journal").verify()
+        #expect(found.to.revision == Revision(50))
+        #expect(found.snapshotCount > 2)
+    }
+
+    @Test func `passes over a snapshot that is not what its record led to`() async throws {
+        let journal = MemoryJournal()
+        let other = MemoryJournal()
+        for (journal, text) in [(journal, "mine"), (other, "other")] {
+            var configuration = PrimaryConfiguration.anyPorts
+            configuration.journal.snapshotRecords = 3
+            let primary = try Self.primary(journal, configuration)
+            try await primary.start()
+            for number in 1...5 { try await primary.send(Written(line: "\(text) \(number)")) }
+            await primary.stop()
+        }
+        let foreign = try #require(try other.snapshots().last)
+        try journal.store(try other.snapshot(foreign))
+        let second = try Self.primary(journal)
+        try await second.start()
+        #expect(second.state.lines == (1...5).map { "mine \($0)" })
         await second.stop()
     }
 }

@@ -44,24 +44,12 @@ import ZeroMQ
         let address = try await first.start()
         await first.stop()
         let primary = try Self.primary(PrimaryConfiguration(publish: address.publish, actions: address.actions))
-        try await start(primary)
+        try await primary.startOnceItsPortsAreFree()
         for _ in 1...50 {
             await primary.stop()
             #expect(try await primary.start() == address)
         }
         await primary.stop()
-    }
-
-    /// Starts one at ports that another one held a moment ago.
-    private func start(_ primary: Primary<Diary>) async throws {
-        while true {
-            do {
-                try await primary.start()
-                return
-            } catch let error as StatecastError where error.code == .endpoint {
-                await Task.yield()
-            }
-        }
     }
 }
 

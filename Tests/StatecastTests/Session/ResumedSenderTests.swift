@@ -25,18 +25,10 @@ import Testing
         )
     }
 
-    /// libzmq gives an endpoint up a moment after its socket is closed.
     private func restarted(at address: PrimaryAddress) async throws -> Primary<Diary> {
-        while true {
-            let primary = try primary(at: address)
-            do {
-                try await primary.start()
-                return primary
-            } catch let error as StatecastError where error.code == .endpoint {
-                await primary.stop()
-                await Task.yield()
-            }
-        }
+        let primary = try primary(at: address)
+        try await primary.startOnceItsPortsAreFree()
+        return primary
     }
 
     private func file() throws -> SessionFile { try SessionFile(at: folder.path + "/session", store: "diary") }

@@ -158,4 +158,55 @@ import Testing
         #expect(again.position == count)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["session"])
     }
+
+    // MARK: Its place
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+
+    @Test func `is a file, and nothing else is touched`() throws {
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(message()?.contains("\(path) is no session file but a pipe") == true)
+        var status = stat()
+        #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        #expect(message()?.contains("Is a directory") == true)
+    }
+
+    @Test func `is one file by whatever link it is named`() throws {
+        let link = folder.path + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "session")
+        let file = try SessionFile(at: link, store: "counter")
+        _ = try file.claim(for: try StoreName("counter"))
+        #expect(message()?.contains("in use by process \(getpid()) ") == true)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "session")
+        try file.save(Self.taking(1))
+        file.close()
+        #expect(try open().position == 1)
+        #expect(try names() == ["link", "session"])
+    }
+
+    @Test func `has one name`() throws {
+        _ = try written()
+        let whole = try bytes
+        try FileManager.default.linkItem(atPath: path, toPath: folder.path + "/other")
+        #expect(message()?.contains("has 2 names") == true)
+        #expect(try bytes == whole)
+    }
+
+    @Test func `is written anew beside files of any name, and of its own leftovers`() throws {
+        let own = Data("the user's own\n".utf8)
+        for name in [
+            "session.new", ".session.draft", ".session.0123456789abcdef.draft2", ".other.0123456789abcdef.draft",
+        ] {
+            try own.write(to: URL(filePath: folder.path + "/" + name))
+        }
+        let left = try names()
+        try own.write(to: URL(filePath: folder.path + "/.session.0123456789abcdef.draft"))
+        _ = try written()
+        #expect(try names() == (left + ["session"]).sorted())
+        for name in left { #expect(try Data(contentsOf: URL(filePath: folder.path + "/" + name)) == own) }
+    }
 }

@@ -117,3 +117,28 @@ extension ActionSender {
         }
     }
 }
+
+extension Primary {
+    /// Starts at ports that another one held a moment ago: libzmq gives them up a moment after its socket is closed.
+    func startOnceItsPortsAreFree() async throws {
+        while true {
+            do {
+                try await start()
+                return
+            } catch let error as StatecastError where error.code == .endpoint {
+                await Task.yield()
+            }
+        }
+    }
+
+    /// Sends until the primary has noticed that there is room.
+    @discardableResult
+    func sendOnceThereIsRoom(_ action: any Action) async throws -> Receipt {
+        while true {
+            do throws(Rejection) { return try await send(action) } catch {
+                guard error.code == .storageFull else { throw error }
+                await Task.yield()
+            }
+        }
+    }
+}

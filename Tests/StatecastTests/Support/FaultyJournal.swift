@@ -1,14 +1,30 @@
+import Foundation
 import Journal
 import Locking
 import SyncProtocol
 
-/// A journal in memory whose disk a test fills, frees and breaks.
+/// A journal whose disk a test fills, frees, stops and breaks.
 final class FaultyJournal: Journal {
-    private let journal = MemoryJournal()
+    private let journal: any Journal
     private let failure = Locked<JournalFailure?>(nil)
+    private let takesSnapshots: Bool
+    private let forgets = Locked(false)
+
+    init(_ journal: any Journal = MemoryJournal(), takesSnapshots: Bool = true) {
+        self.journal = journal
+        self.takesSnapshots = takesSnapshots
+    }
 
     /// Lets all that is appended fail from now on, or not any more.
     func fail(_ failure: JournalFailure?) { self.failure.withLock { $0 = failure } }
+
+    /// Takes all that is appended from now on, and keeps none of it: as below full durability a crash may.
+    func forget() { forgets.withLock { $0 = true } }
+
+    private let gate = Gate()
+
+    /// Lets whoever appends wait, or go on.
+    func hold(_ isHeld: Bool) { gate.close(isHeld) }
 
     static let full = JournalFailure(.storageFull, "there is no room")
     static let broken = JournalFailure(.inputOutput, "the disk is broken")
@@ -21,7 +37,9 @@ final class FaultyJournal: Journal {
     }
     func claim(_ epoch: EpochStart) throws(JournalFailure) { try journal.claim(epoch) }
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
+        gate.pass()
         if let failure = failure.withLock({ $0 }) { throw failure }
+        if forgets.withLock({ $0 }) { return }
         try journal.append(records)
     }
     func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
@@ -33,7 +51,27 @@ final class FaultyJournal: Journal {
     func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
-    func store(_ snapshot: JournalSnapshot) throws(JournalFailure) { try journal.store(snapshot) }
+    func store(_ snapshot: JournalSnapshot) throws(JournalFailure) {
+        guard takesSnapshots else { throw Self.full }
+        try journal.store(snapshot)
+    }
     func prune(keeping historyBytes: Int) throws(JournalFailure) { try journal.prune(keeping: historyBytes) }
     func close() { journal.close() }
+}
+
+/// Where threads wait.
+private final class Gate: @unchecked Sendable {
+    private let condition = NSCondition()
+    private var isClosed = false
+
+    func close(_ isClosed: Bool) {
+        condition.withLock {
+            self.isClosed = isClosed
+            condition.broadcast()
+        }
+    }
+
+    func pass() {
+        condition.withLock { while isClosed { condition.wait() } }
+    }
 }

@@ -168,4 +168,12 @@ final class EventLog: Sendable {
     func add(_ event: String) { log.withLock { $0.append(event) } }
 
     var events: [String] { log.withLock { $0 } }
+
+    /// Returns once there is such an event; ends with the test's time limit.
+    func waits(for event: String) async throws {
+        while !events.contains(event) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
 }

@@ -106,6 +106,7 @@ public final class SessionFile: Sendable {
                 )
             }
             storage.isClaimed = true
+            log.removeLeftovers()
             // Without what was cut short, and as short as it can be.
             try log.replace(with: storage.saved.encoded)
             try log.flushFolder()

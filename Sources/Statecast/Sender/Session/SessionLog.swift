@@ -11,7 +11,10 @@
 ///
 /// Not safe to share; ``SessionFile`` keeps it behind a lock.
 final class SessionLog {
+    /// As it was named.
     private let path: String
+    /// Where it lies.
+    private let place: String
     private var descriptor: Int32
     /// Where the next record goes.
     private(set) var end = SessionHeader.byteCount
@@ -19,7 +22,8 @@ final class SessionLog {
     /// Opens a file or makes one, and takes it for this process.
     init(at path: String) throws(StatecastError) {
         self.path = path
-        descriptor = try Self.locked(path)
+        let place = try SessionPlace.open(path)
+        (self.place, descriptor) = (place.path, place.descriptor)
     }
 
     deinit { Self.release(descriptor) }
@@ -98,30 +102,32 @@ final class SessionLog {
     /// Puts one record in the place of all; if that fails, everything is as it was. It outlives the system only with
     /// ``flushFolder()``.
     func replace(with body: [UInt8]) throws(StatecastError) {
-        let (new, old) = (path + ".new", descriptor)
-        let other = open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard other >= 0 else { throw failed("cannot make \(new) beside", errno) }
+        guard let draft = SessionDraft(beside: place) else { throw failed("cannot make a file beside", errno) }
         let record = SessionRecords.record(body, at: SessionHeader.byteCount)
         let end = SessionHeader.byteCount + record.count
-        descriptor = other
+        let old = descriptor
+        descriptor = draft.descriptor
         do throws(StatecastError) {
-            guard flock(other, LOCK_EX | LOCK_NB) == 0 else { throw failed("cannot lock \(new) beside", errno) }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw failed("cannot lock a file beside", errno) }
             try write(SessionHeader.bytes(holder: Self.holder, acknowledged: end) + record, at: 0)
-            try flush(other)
-            guard rename(new, path) == 0 else { throw failed("cannot replace", errno) }
+            try flush(descriptor)
+            guard rename(draft.path, place) == 0 else { throw failed("cannot replace", errno) }
         } catch {
             descriptor = old
-            close(other)
-            unlink(new)
+            unlink(draft.path)
+            close(draft.descriptor)
             throw error
         }
         Self.release(old)
         self.end = end
     }
 
+    /// Removes what an earlier process was writing beside it when it ended.
+    func removeLeftovers() { SessionDraft.removeLeftovers(beside: place) }
+
     /// Waits until the disk knows which file has the name.
     func flushFolder() throws(StatecastError) {
-        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+        let folder = place.lastIndex(of: "/").map { place[...$0] } ?? "."
         let other = open(String(folder), O_RDONLY | O_CLOEXEC)
         guard other >= 0 else { throw failed("cannot flush the folder of", errno) }
         defer { close(other) }
@@ -165,40 +171,11 @@ final class SessionLog {
         close(descriptor)
     }
 
-    private static func locked(_ path: String) throws(StatecastError) -> Int32 {
-        while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw failed("cannot open", path, errno) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                let code = errno
-                var header = [UInt8](repeating: 0, count: SessionHeader.byteCount)
-                let count = max(0, pread(descriptor, &header, header.count, 0))
-                close(descriptor)
-                guard code == EWOULDBLOCK else { throw failed("cannot lock", path, code) }
-                let holder = SessionHeader.holder(in: Array(header.prefix(count)))
-                throw StatecastError(
-                    .session,
-                    "the session file \(path) is in use by \(holder): stop that, or name another file"
-                )
-            }
-            // Whoever had it may have put another in its place meanwhile.
-            var (opened, named) = (stat(), stat())
-            if fstat(descriptor, &opened) == 0, stat(path, &named) == 0, opened.st_ino == named.st_ino,
-                opened.st_dev == named.st_dev
-            {
-                return descriptor
-            }
-            close(descriptor)
-        }
-    }
-
     // MARK: Failures
 
     private func failure(_ message: String) -> StatecastError { StatecastError(.session, message) }
 
-    private func failed(_ what: String, _ code: Int32) -> StatecastError { Self.failed(what, path, code) }
-
-    private static func failed(_ what: String, _ path: String, _ code: Int32) -> StatecastError {
-        StatecastError(.session, "\(what) the session file \(path): \(String(cString: strerror(code)))")
+    private func failed(_ what: String, _ number: Int32) -> StatecastError {
+        StatecastError(what, path, number)
     }
 }
