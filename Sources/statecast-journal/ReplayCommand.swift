@@ -29,7 +29,7 @@ struct ReplayCommand: AsyncParsableCommand {
         try await reportingFailures {
             let settings = try await common.settings([.app: .text(app)])
             let app = try await settings.choice(.app, default: ReplayedApp.fleet)
-            let report = try app.replay(JournalReader(at: journal.path))
+            let report = try app.report(JournalReader(at: journal.path))
             guard let difference = report.difference else {
                 let text = "same: revisions \(report.from) to \(report.to), actions: \(report.actions)"
                 return try await LineOutput().write(text)
@@ -52,7 +52,16 @@ struct ReplayCommand: AsyncParsableCommand {
 private enum ReplayedApp: String, CaseIterable {
     case fleet, counter
 
-    func replay(_ journal: JournalReader) throws -> JournalReplayReport {
+    /// Says whose reducer it was where the journal is none of that app.
+    func report(_ journal: JournalReader) throws -> JournalReplayReport {
+        do { return try replay(journal) } catch let failure as JournalFailure where failure.code == .misfit {
+            throw CommandFailure.failed(
+                "\(failure) with \"\(self)\": if the journal is another app's, name that with --app"
+            )
+        }
+    }
+
+    private func replay(_ journal: JournalReader) throws -> JournalReplayReport {
         switch self {
         case .fleet: try JournalReplay(of: Fleet.self, actions: Fleet.actions, reducer: Fleet.reducer).run(journal)
         case .counter:

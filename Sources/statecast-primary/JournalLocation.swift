@@ -20,9 +20,15 @@ enum JournalLocation {
 
     /// A directory for each store: where the service manager says, or else in the user's state directory.
     private static func standard(for store: String) throws -> String {
+        guard store != ".", store != ".." else {
+            throw CommandFailure.wrongUsage(
+                "no directory can be named after the store \"\(store)\": give --journal PATH, or another --store"
+            )
+        }
         let environment = ProcessInfo.processInfo.environment
         func folder(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        if let state = folder("STATE_DIRECTORY") { return "\(state)/\(store)" }
+        // systemd may give several, with colons between them.
+        if let state = folder("STATE_DIRECTORY")?.split(separator: ":").first { return "\(state)/\(store)" }
         if let state = folder("XDG_STATE_HOME") { return "\(state)/statecast/\(store)" }
         if let home = folder("HOME") { return "\(home)/.local/state/statecast/\(store)" }
         throw CommandFailure.wrongUsage(

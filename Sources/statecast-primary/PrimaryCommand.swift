@@ -77,6 +77,32 @@ struct PrimaryCommand: AsyncParsableCommand {
     )
     var durability: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Store a snapshot after so many bytes of records, or as many as the state has if these are more. "
+                + "(STATECAST_SNAPSHOT_BYTES, default: 33554432)",
+            valueName: "bytes"
+        )
+    )
+    var snapshotBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Store a snapshot after so many records, whatever their size. (STATECAST_SNAPSHOT_RECORDS, default: 100000)",
+            valueName: "records"
+        )
+    )
+    var snapshotRecords: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep at least so many bytes of the newest records, and remove what is older than that and the last two "
+                + "snapshots. (STATECAST_HISTORY_BYTES, default: 1073741824)",
+            valueName: "bytes"
+        )
+    )
+    var historyBytes: Int?
+
     @Flag(
         inversion: .prefixedNo,
         help: "Bind beyond this machine, though nothing encrypts or checks what passes there. (STATECAST_INSECURE)"
@@ -92,6 +118,8 @@ struct PrimaryCommand: AsyncParsableCommand {
                 .publish: .text(publish), .actions: .text(actions),
                 .advertiseActions: .text(advertiseActions),
                 .journal: .text(journal), .durability: .text(durability),
+                .snapshotBytes: .count(snapshotBytes), .snapshotRecords: .count(snapshotRecords),
+                .historyBytes: .count(historyBytes),
                 .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
             ])
             let logger = Logger(label: "statecast.primary")
@@ -111,16 +139,5 @@ struct PrimaryCommand: AsyncParsableCommand {
                 logger: logger
             )
         }
-    }
-}
-
-extension PrimaryConfiguration {
-    fileprivate init(_ settings: Settings) async throws {
-        self.init()
-        publish = try await settings.endpoint(.publish) ?? publish
-        actions = try await settings.endpoint(.actions) ?? actions
-        advertiseActions = try await settings.endpoint(.advertiseActions)
-        publishHighWaterMark = try await settings.count(.highWaterMark, min: 16) ?? publishHighWaterMark
-        insecure = try await settings.isOn(.insecure)
     }
 }

@@ -11,7 +11,7 @@ struct ReplicaCommand: AsyncParsableCommand {
         abstract: "Follows a store and shows its state.",
         discussion: """
             On a terminal it draws the state as a tree, the fleet store as a board, and again on each change. Elsewhere, \
-            or with --json, it prints each state as a line: {"epoch":1,"revision":3,"state":{...}}. Whoever reads slowly \
+            or with --json, it prints each state as a line: {"lineage":"...","epoch":1,"revision":3,"state":{...}}. Whoever reads slowly \
             misses states in between, never the newest.
 
             It waits for a primary that is not there yet, and goes on by itself when the primary was restarted.
@@ -74,7 +74,7 @@ struct ReplicaCommand: AsyncParsableCommand {
             defer { noticing.cancel() }
             try await CommandRun.until(
                 done: {
-                    let following = Following(replica, of: upstream, to: goal)
+                    let following = Following(replica, of: upstream, to: goal, logger: logger)
                     let output = LineOutput()
                     guard isPicture else { return try await following.run(JSONLines(output)) }
                     let isLive = !goal.once

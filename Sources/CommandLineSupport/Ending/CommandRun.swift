@@ -14,6 +14,7 @@ internal import UnixSignals
 extension AsyncParsableCommand {
     /// Does the work of a command and reports how it ends: a failure is one line on standard error and an exit code.
     package func reportingFailures(_ work: () async throws -> Void) async throws {
+        StandardStreams.reserve()
         // A closed pipe is then an error of the write that met it, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         do { try await work() } catch let code as ExitCode { throw code } catch is OutputClosed {

@@ -1,3 +1,4 @@
+package import Logging
 internal import ServiceLifecycle
 package import StateCoding
 package import Statecast
@@ -8,9 +9,11 @@ package struct Following: Sendable {
     private let replica: Replica<Value>
     private let upstream: Upstream
     private let goal: FollowingGoal
+    private let logger: Logger
 
     /// A command's way to follow.
-    package init(_ replica: Replica<Value>, of upstream: Upstream, to goal: FollowingGoal) {
+    package init(_ replica: Replica<Value>, of upstream: Upstream, to goal: FollowingGoal, logger: Logger) {
+        self.logger = logger
         self.replica = replica
         self.upstream = upstream
         self.goal = goal
@@ -45,7 +48,7 @@ package struct Following: Sendable {
         }
     }
 
-    /// Only a live state is shown as new, and within one history only a later one.
+    /// Only a live state is shown as new. Where it does not follow from the one before it, that is said first.
     private func show(on display: some StateDisplay, _ progress: Progress) async throws {
         var display = display
         defer { display.close() }
@@ -53,7 +56,12 @@ package struct Following: Sendable {
         for await _ in replica.changes(every: display.interval) {
             try replica.checkIsFollowed()
             let status = replica.status
-            let next = status == .live ? replica.snapshot.flatMap { $0.isLater(than: latest) ? $0 : nil } : nil
+            let next =
+                status == .live
+                ? replica.snapshot.flatMap { $0.position.isNews(behind: latest?.position) ? $0 : nil } : nil
+            if let next, let latest, let notice = next.position.notice(behind: latest.position, from: upstream) {
+                logger.notice("\(notice)")
+            }
             latest = next ?? latest
             let isLast = next.map(goal.isReached) ?? false
             let view = FollowedState(
@@ -74,12 +82,5 @@ package struct Following: Sendable {
         private let shown = Mutex(false)
         var hasShown: Bool { shown.withLock { $0 } }
         func setShown() { shown.withLock { $0 = true } }
-    }
-}
-
-extension StateSnapshot {
-    fileprivate func isLater(than other: StateSnapshot?) -> Bool {
-        guard let other, other.position.lineage == position.lineage else { return true }
-        return revision > other.revision
     }
 }

@@ -1,7 +1,7 @@
 internal import StateCoding
 internal import Statecast
 
-/// Each live state as a line: `{"epoch":1,"revision":3,"state":{...}}`. The selected part alone where there is one, and
+/// Each live state as a line: `{"lineage":"...","epoch":1,"revision":3,"state":{...}}`. The selected part alone where there is one, and
 /// then only when it changed; the last state always.
 package struct JSONLines: StateDisplay {
     private let output: LineOutput
@@ -21,7 +21,8 @@ package struct JSONLines: StateDisplay {
         }
         shown = state.isWhole ? nil : part
         let line = JSONLine([
-            "epoch": Value(position.epoch.rawValue), "revision": Value(position.revision.rawValue), "state": part,
+            "lineage": .text(position.lineage.description), "epoch": Value(position.epoch.rawValue),
+            "revision": Value(position.revision.rawValue), "state": part,
         ])
         try await output.write(line.description)
     }

@@ -30,6 +30,9 @@ package struct InputLines: Sendable {
 
     /// The bytes that are there, or come next; `nil` at the end. Blocks until there are some.
     package static func readChunk() -> Result<[UInt8]?, CommandFailure> {
+        guard !StandardStreams.isClosed(STDIN_FILENO) else {
+            return .failure(StandardStreams.failure("read from", "input"))
+        }
         while true {
             var number: Int32 = 0
             let chunk = [UInt8](unsafeUninitializedCapacity: chunkBytes) { buffer, count in
@@ -44,8 +47,7 @@ package struct InputLines: Sendable {
                 // Whoever shares the descriptor made it non-blocking.
                 var ready = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                 poll(&ready, 1, -1)
-            default:
-                return .failure(.failed("cannot read from standard input: \(String(cString: strerror(number)))"))
+            default: return .failure(StandardStreams.failure("read from", "input", number))
             }
         }
     }

@@ -30,6 +30,7 @@ package final class LineOutput: Sendable {
     ///
     /// - Throws: as ``write(_:)``.
     package static func writeNow(_ bytes: [UInt8]) throws {
+        guard !StandardStreams.isClosed(STDOUT_FILENO) else { throw StandardStreams.failure("write to", "output") }
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(STDOUT_FILENO, $0.baseAddress, $0.count) }
@@ -44,9 +45,7 @@ package final class LineOutput: Sendable {
                 var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 poll(&ready, 1, -1)
             case EPIPE: throw OutputClosed()
-            case let number:
-                let reason = String(cString: strerror(number))
-                throw CommandFailure.failed("cannot write to standard output: \(reason)")
+            case let number: throw StandardStreams.failure("write to", "output", number)
             }
         }
     }

@@ -9,6 +9,7 @@
 /// The standard error: whole lines, not buffered. Nobody is told if it is closed.
 enum StandardError {
     static func write(_ line: String) {
+        guard !StandardStreams.isClosed(STDERR_FILENO) else { return }
         var rest = Array((line + "\n").utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(STDERR_FILENO, $0.baseAddress, $0.count) }

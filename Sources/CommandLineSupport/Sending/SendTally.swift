@@ -13,8 +13,14 @@ struct SendTally: Sendable {
     /// Why the session was refused.
     private(set) var refusal: Rejection?
 
+    /// Why outcomes were not shown.
+    private var outputFailure: String?
+
     /// Nothing yet.
     init() {}
+
+    /// An outcome, and all behind it, could not be shown.
+    mutating func hidden(because reason: String) { outputFailure = reason }
 
     /// The session was refused, and its actions are kept.
     mutating func refused(_ reason: Rejection) { refusal = refusal ?? reason }
@@ -45,9 +51,18 @@ struct SendTally: Sendable {
     /// - Parameters:
     ///   - upstream: where the primary was asked.
     ///   - status: how the sender stood with it in the end.
+    ///   - fed: how the taking in of the input ended; cancelled if it was stopped.
     ///   - cause: why the actions without an outcome have none, such as `timed out after 5 s`.
     ///   - kept: what the session file holds, to be said if that is anything.
-    func conclude(_ upstream: Upstream, _ status: SenderStatus, because cause: String?, kept: String? = nil) throws {
+    func conclude(
+        _ upstream: Upstream,
+        _ status: SenderStatus,
+        _ fed: Result<Void, any Error> = .success(()),
+        because cause: String?,
+        kept: String? = nil
+    ) throws {
+        let hold = if case .waiting(let reason) = status { " (\(reason))" } else { "" }
+        let cause = outputFailure ?? cause.map { $0 + hold }
         let (begin, rest) = (cause.map { $0 + ": " } ?? "", kept.map { "; " + $0 } ?? "")
         if !unknown.isEmpty { throw CommandFailure.unknownOutcome(begin + unknownText + rest) }
         if let refusal { throw CommandFailure.failed(refusal.message + rest) }
@@ -58,11 +73,21 @@ struct SendTally: Sendable {
                 throw CommandFailure.failed("\(begin): \(upstream.unreachable(actions: actions))")
             }
             throw CommandFailure.failed(
-                hasApplied || hasRejected
+                hasApplied || hasRejected || !hold.isEmpty
                     ? "\(begin): the actions without a receipt were not sent, and will not be applied"
                     : "\(begin): no primary answered at \(upstream.endpoint), nothing was sent; check that "
                         + "statecast-primary runs there and that --from is the endpoint at which it publishes"
             )
+        }
+        if let outputFailure {
+            throw CommandFailure.failed(outputFailure + (kept == nil ? "; not all outcomes are shown" : rest))
+        }
+        if case .failure(let error) = fed {
+            guard error is CancellationError else {
+                let failure = CommandFailure(error)
+                throw failure.exitCode == .failure ? .failed(failure.message + rest) : failure
+            }
+            if let cause { throw CommandFailure.failed("\(cause) before the input ended" + rest) }
         }
         if hasRejected { throw ExitCode.actionRejected }
     }

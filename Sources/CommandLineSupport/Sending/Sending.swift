@@ -82,11 +82,7 @@ package struct Sending: Sendable {
         if let reason = await watch?.value { tally.refused(reason) }
         if file != nil { await sender.close() }
         let kept = file.flatMap { $0.isUnfinished ? "\($0.contents): go on with --resume" : nil }
-        try tally.conclude(upstream, sender.status, because: cause.text, kept: kept)
-        if case .failure(let error) = fed, !(error is CancellationError) { throw error }
-        if let text = cause.text, case .failure = fed {
-            throw CommandFailure.failed("\(text) before the input ended" + (kept.map { "; " + $0 } ?? ""))
-        }
+        try tally.conclude(upstream, sender.status, fed, because: cause.text, kept: kept)
     }
 
     private func refusal() async -> Rejection? {
@@ -159,8 +155,8 @@ package struct Sending: Sendable {
 
     // MARK: Out
 
-    /// Shows each receipt as its turn comes. If the reader goes away, or the session is refused, no more is taken in;
-    /// what is on its way is seen through. What is left to a later run is shown there, and all that comes behind it.
+    /// Shows each receipt as its turn comes. If that cannot be done any more, or the session is refused, no more is taken
+    /// in; what is on its way is seen through. What is left to a later run is shown there, and all that comes behind it.
     private func show(_ submitted: ReceiptQueue<SubmittedRequest>, stopFeeding: () -> Void) async -> SendTally {
         var tally = SendTally()
         var isShown = true
@@ -180,8 +176,11 @@ package struct Sending: Sendable {
                     stopFeeding()
                 } else if isShown, !isLeft {
                     let line = asJSON ? result.json(position: entry.position) : result.text
-                    isShown = (try? await output.write(line)) != nil
-                    if !isShown { stopFeeding() }
+                    do { try await output.write(line) } catch {
+                        isShown = false
+                        stopFeeding()
+                        if let reason = reason(for: error) { tally.hidden(because: reason) }
+                    }
                 }
                 isTold = isTold && isShown && !isLeft
                 if isTold { last = entry.receipt }
@@ -189,6 +188,16 @@ package struct Sending: Sendable {
             if let last { await sender.told(through: last) }
         }
         return tally
+    }
+
+    /// Why what comes next is not shown, if that is anything to complain about.
+    private func reason(for error: any Error) -> String? {
+        switch error {
+        case let failure as CommandFailure: failure.message
+        // Whoever has seen enough of an output may close it; but what a session file keeps is still to be shown.
+        case is OutputClosed where file != nil: "nobody reads the standard output any more"
+        default: nil
+        }
     }
 
     /// `nil` only if this task is cancelled: at the end of the time that a signal leaves.

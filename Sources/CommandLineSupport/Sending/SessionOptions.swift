@@ -25,6 +25,7 @@ package struct SessionOptions: ParsableArguments {
 
     /// For argument-parser.
     package func validate() throws {
+        if session?.isEmpty == true { throw ValidationError("--session needs the path of a file.") }
         if resume && session == nil { throw ValidationError("--resume needs --session and the file to go on with.") }
     }
 

@@ -1,7 +1,8 @@
 /// Every setting that may also come from the environment or a config file: one vocabulary for all executables, so that
 /// they can share a file.
 package enum SettingKey: String, CaseIterable, Sendable {
-    case app, publish, actions, advertiseActions, highWaterMark, journal, durability
+    case app, publish, actions, advertiseActions, highWaterMark
+    case journal, durability, snapshotBytes, snapshotRecords, historyBytes
     case from, store, insecure, timeout, interval
     case logLevel
 

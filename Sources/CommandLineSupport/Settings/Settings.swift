@@ -32,9 +32,13 @@ package struct Settings: Sendable {
         reader = ConfigReader(providers: providers)
     }
 
-    /// A text.
+    /// A text that is not empty: there is no setting for which that would mean anything.
     package func text(_ key: SettingKey) async throws -> String? {
-        try await value(key, "a text") { try await reader.fetchString(forKey: key.configKey) }
+        let text = try await value(key, "a text") { try await reader.fetchString(forKey: key.configKey) }
+        guard text?.isEmpty != true else {
+            throw CommandFailure.wrongUsage("expected a text that is not empty for \(key.places)")
+        }
+        return text
     }
 
     /// A switch; off unless it was turned on.
@@ -57,20 +61,23 @@ package struct Settings: Sendable {
     }
 
     /// How many of something.
-    package func count(_ key: SettingKey, min: Int) async throws -> Int? {
+    package func count(_ key: SettingKey, min: Int, max: Int = 1_000_000) async throws -> Int? {
         guard let count = try await value(key, "a whole number", { try await reader.fetchInt(forKey: key.configKey) })
         else {
             return nil
         }
-        guard (min...Self.countMax).contains(count) else {
-            throw CommandFailure.wrongUsage(
-                "\(count) makes no sense (\(key.places)): expected \(min) to \(Self.countMax)"
-            )
+        guard (min...max).contains(count) else {
+            throw CommandFailure.wrongUsage("\(count) makes no sense (\(key.places)): expected \(min) to \(max)")
         }
         return count
     }
 
-    private static let countMax = 1_000_000
+    /// The size of something.
+    package func bytes(_ key: SettingKey, min: Int) async throws -> Int? {
+        try await count(key, min: min, max: Self.bytesMax)
+    }
+
+    private static let bytesMax = 1 << 50
 
     /// An endpoint, of which only the spelling is known to be right.
     package func endpoint(_ key: SettingKey) async throws -> String? {

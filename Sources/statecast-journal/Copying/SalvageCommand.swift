@@ -54,7 +54,12 @@ extension JournalSalvage {
             case let last? where last > end: "lost: revisions \(end.next) to \(last), which were acknowledged\(cause)"
             default: "lost: nothing that was acknowledged"
             }
-        guard let lostHistory else { return [loss] }
-        return [loss, "lost: the way from revision \(lostHistory) to \(copy.from.revision), not what came of it"]
+        let history = lostHistory.map {
+            "lost: the way from revision \($0) to \(copy.from.revision), not what came of it"
+        }
+        let snapshots = contradicted.map {
+            "left out: the snapshot of revision \($0), which is not what the records lead to"
+        }
+        return [loss] + (history.map { [$0] } ?? []) + snapshots
     }
 }

@@ -8,17 +8,17 @@ struct ActionsCommand: AsyncParsableCommand {
         commandName: "actions",
         abstract: "Prints the actions that a journal holds, a line of JSON for each.",
         discussion: """
-            {"revision":12,"status":"applied","session":"...","number":3,"time":"...","user":null,"action":"...","payload":{}}
-
             Of a rejected action, which has a code and a message, the revision is the one at which the state stood.
+
+            {"revision":12,"status":"applied","session":"...","number":3,"time":"...","user":null,"action":"...","payload":{}}
             """
     )
 
-    @Option(help: ArgumentHelp("The first revision.", valueName: "revision"))
-    var from: UInt64 = 0
+    @Option(help: ArgumentHelp("The first revision. (default: the first one that is kept)", valueName: "revision"))
+    var from: UInt64?
 
-    @Option(help: ArgumentHelp("The last revision.", valueName: "revision"))
-    var to: UInt64 = .max
+    @Option(help: ArgumentHelp("The last revision. (default: the last one)", valueName: "revision"))
+    var to: UInt64?
 
     @Option(help: ArgumentHelp("Only those of one sender.", valueName: "session"))
     var sender: String?
@@ -32,13 +32,17 @@ struct ActionsCommand: AsyncParsableCommand {
         guard sender.map({ SessionID($0) != nil }) ?? true else {
             throw ValidationError("A session has 32 lower-case hexadecimal digits.")
         }
+        guard from ?? 0 <= to ?? .max else {
+            throw ValidationError("The first revision lies behind the last one: give the lower one to --from.")
+        }
     }
 
     func run() async throws {
         try await reportingFailures {
             let session = sender.flatMap { SessionID($0) }
-            let revisions = Revision(from)...Revision(max(from, to))
+            let revisions = Revision(from ?? 0)...Revision(to ?? .max)
             let reader = try JournalReader(at: journal.path)
+            for revision in [from, to] { try revision.map { try reader.requireKept(Revision($0)) } }
             let start = try reader.start(before: revisions.lowerBound)
             var closed: (any Error)?
             try reader.forEachRecord(after: start) { record throws(JournalFailure) in

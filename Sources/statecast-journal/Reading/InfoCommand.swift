@@ -17,7 +17,7 @@ struct InfoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let info = try JournalReader(at: journal.path).info()
+            let info = try JournalReader.info(at: journal.path)
             let output = LineOutput()
             if json { return try await output.write(JSONLine(info.fields).description) }
             let width = info.lines.map(\.label.count).max() ?? 0

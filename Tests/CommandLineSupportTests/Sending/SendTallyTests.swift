@@ -117,4 +117,41 @@ import Testing
         #expect(unknown?.exitCode == .outcomeUnknown)
         #expect(unknown?.message.hasSuffix("; it holds work") == true)
     }
+
+    @Test func `why the primary took nothing is said with whatever that leads to`() async throws {
+        let upstream = try await Upstream(try await Settings(flags: [:], file: nil))
+        let results: [(SendResult, String)] = [
+            (.failed(nil, .kept), "late (storage-full: no room): it holds work"),
+            (.failed(nil, .notSent), "late (storage-full: no room): the actions without a receipt were not sent"),
+            (.failed(1, .outcomeUnknown), "late (storage-full: no room): the outcome is unknown for number 1"),
+        ]
+        for (result, message) in results {
+            var tally = SendTally()
+            tally.count(result)
+            let kept = result.kind == .kept ? "it holds work" : nil
+            let failure = #expect(throws: CommandFailure.self) {
+                try tally.conclude(upstream, .waiting(Rejection(.storageFull, "no room")), because: "late", kept: kept)
+            }
+            #expect(failure?.message.hasPrefix(message) == true, "\(failure?.message ?? "")")
+        }
+    }
+
+    @Test func `an input that came to no end weighs more than a rejection, and says how far the session is`()
+        async throws
+    {
+        let upstream = try await Upstream(try await Settings(flags: [:], file: nil))
+        var tally = SendTally()
+        tally.count(.failed(1, .refused))
+        let ends: [(any Error, String)] = [
+            (CancellationError(), "interrupted before the input ended; it holds work"),
+            (CommandFailure.failed("cannot read"), "cannot read; it holds work"),
+        ]
+        for (error, message) in ends {
+            let failure = #expect(throws: CommandFailure.self) {
+                try tally.conclude(upstream, .open, .failure(error), because: "interrupted", kept: "it holds work")
+            }
+            #expect(failure?.exitCode == .failure)
+            #expect(failure?.message == message)
+        }
+    }
 }

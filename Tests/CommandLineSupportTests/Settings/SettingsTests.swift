@@ -115,6 +115,17 @@ import Testing
         #expect(complaint.hasPrefix("expected a text for --store"))
     }
 
+    @Test func `a text that is empty is said to be, from any place`() async throws {
+        for settings in [
+            try await settings(flags: [.journal: .text("")]),
+            try await settings(environment: ["STATECAST_JOURNAL": ""]),
+            try await settings(file: #"{"journal":""}"#),
+        ] {
+            let complaint = try await complaint { _ = try await settings.text(.journal) }
+            #expect(complaint.hasPrefix("expected a text that is not empty for --journal, STATECAST_JOURNAL"))
+        }
+    }
+
     @Test func `an endpoint is spelt right, or named`() async throws {
         let good = try await settings(flags: [.from: .text("tcp://127.0.0.1:7100")])
         #expect(try await good.endpoint(.from) == "tcp://127.0.0.1:7100")
