@@ -30,6 +30,9 @@ struct Figures {
         return String(repeating: " ", count: max(1, 11 - text.count)) + text
     }
 
+    /// The median.
+    var rate: Double { Self.median(rates) }
+
     var row: String { [rates, p50s, p99s].map { Self.column(Self.median($0)) }.joined() }
 
     func ratio(to other: Figures) -> String {

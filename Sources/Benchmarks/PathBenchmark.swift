@@ -45,11 +45,10 @@ struct PathBenchmark: AsyncParsableCommand {
             let records = try await pipelines[index].close()
             guard records > 0 else { continue }
             // One at a time each action is a batch, and so is the one that opens the path.
-            let batches = Double(records) - Double(runs * roundTrips + 1)
-            let seconds = figures[index].rates.reduce(0) { $0 + Double(actions) / $1 }
+            let size = Double(runs * actions) / (Double(records) - Double(runs * roundTrips + 1))
             print(
-                "  batches                             " + "\(Int(batches / seconds)) per second, of "
-                    + "\(Int(Double(runs * actions) / batches)) actions"
+                "  batches                             " + "\(Int(figures[index].rate / size)) per second, of "
+                    + "\(Int(size)) actions"
             )
         }
     }

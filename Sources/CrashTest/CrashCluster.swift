@@ -1,5 +1,9 @@
 import CounterApp
 import Foundation
+import Journal
+import SQLiteJournal
+import StateCore
+import SyncProtocol
 
 /// A primary, senders and replicas, each a process.
 final class CrashCluster {
@@ -11,8 +15,15 @@ final class CrashCluster {
     private var publish = "tcp://127.0.0.1:*"
     private var actions = "tcp://127.0.0.1:*"
     private var incarnation = 0
-    /// How often a primary and a sender were killed while senders had something to send.
-    private(set) var kills = (primary: 0, sender: 0)
+    private(set) var kills = Kills()
+
+    /// How often something was killed while senders had something to send.
+    struct Kills {
+        var primary = 0
+        /// Primaries that had not said yet that they serve.
+        var starting = 0
+        var sender = 0
+    }
 
     init(_ plan: CrashPlan, seed: UInt64) throws {
         self.plan = plan
@@ -23,7 +34,7 @@ final class CrashCluster {
     }
 
     func run() async throws {
-        try startPrimary()
+        try startPrimary(isSlow: true)
         senders = try (0..<plan.senders).map(startSender)
         replicas = try (0..<plan.replicas).map(startReplica)
         for cycle in 1...plan.cycles {
@@ -37,11 +48,17 @@ final class CrashCluster {
                 senders[sender] = try startSender(sender)
                 kills.sender += 1
             }
-            try startPrimary()
+            while random.next(below: 3) == 0 {
+                let starting = try spawnPrimary(isSlow: false)
+                pause(0.1)
+                starting.kill()
+                if hasLoad { kills.starting += 1 }
+            }
+            try startPrimary(isSlow: cycle < plan.cycles && random.next(below: 2) == 0)
             if cycle.isMultiple(of: 20) { print("\(cycle) cycles") }
         }
         for sender in senders { try sender.wait() }
-        let head = plan.actions * plan.senders
+        let head = try JournalReader(at: plan.journal).verify().to.revision
         for replica in 0..<plan.replicas { try awaitRevision(head, of: replica) }
         for replica in replicas { try replica.stop() }
         try primary?.stop()
@@ -57,16 +74,25 @@ final class CrashCluster {
         Thread.sleep(forTimeInterval: seconds * Double(random.next(below: 1000)) / 1000)
     }
 
-    private func startPrimary() throws {
+    private func spawnPrimary(isSlow: Bool) throws -> Child {
         incarnation += 1
-        let child = try Child(
-            "statecast-primary",
-            [
+        let executable = isSlow ? "statecast-crash-test" : "statecast-primary"
+        let arguments =
+            isSlow
+            ? ["slow-primary", plan.journal, plan.durability, publish, actions]
+            : [
                 "--app", "counter", "--journal", plan.journal, "--durability", plan.durability,
-                "--publish", publish, "--actions", actions,
-            ],
+                "--publish", publish, "--actions", actions, "--snapshot-records", "50",
+            ]
+        return try Child(
+            executable,
+            arguments,
             output: plan.path("primary-\(incarnation)")
         )
+    }
+
+    private func startPrimary(isSlow: Bool) throws {
+        let child = try spawnPrimary(isSlow: isSlow)
         primary = child
         let fields = try child.firstLine().split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
         // The same endpoints from now on, whichever the first one was given.
@@ -96,7 +122,7 @@ final class CrashCluster {
         )
     }
 
-    private func awaitRevision(_ revision: Int, of replica: Int) throws {
+    private func awaitRevision(_ revision: Revision, of replica: Int) throws {
         let end = Data(#""revision":\#(revision),"#.utf8)
         while try Data(contentsOf: URL(filePath: plan.states(replica))).suffix(4096).range(of: end) == nil {
             guard replicas[replica].isRunning else { throw CrashFailure("replica \(replica) ended") }

@@ -9,8 +9,10 @@ struct CrashTestCommand: AsyncParsableCommand {
             "Kills a primary and its senders again and again under load, and checks that nothing is lost or doubled.",
         discussion: """
             The executables beside this one run as processes of their own. Each is ended with SIGKILL at random moments and \
-            started again. At the end all that senders and replicas printed is compared with the journal.
-            """
+            started again. At the end all that senders and replicas printed is compared with the journal. Every other primary \
+            has a slow disk, so that what is made visible too early is found.
+            """,
+        subcommands: [SlowPrimary.self]
     )
 
     @Option(help: "How often the primary is killed.")

@@ -12,9 +12,11 @@ struct CrashVerdict {
     private var receipts = 0
     private var states = 0
     private var epochs = 0
+    private var sessions: Set<SessionID> = []
 
     init(_ plan: CrashPlan) throws {
         let history = try JournaledHistory(plan.journal)
+        do { _ = try JournalReader(at: plan.journal).verify() } catch { faults.append("\(error)") }
         epochs = history.epochs
         let actions = history.applied.count
         self.actions = actions
@@ -26,6 +28,15 @@ struct CrashVerdict {
             "\(actions) actions were applied, and the counter stands at \(history.state.counter)"
         )
         for sender in 0..<plan.senders { try check(sender, plan, history) }
+        let sessions = sessions
+        expect(sessions.count == plan.senders, "\(plan.senders) senders had receipts from \(sessions.count) sessions")
+        for session in sessions {
+            let numbers = history.applied.filter { $0.session == session }.map(\.number.rawValue)
+            expect(
+                numbers.elementsEqual(1...UInt64(plan.actions)),
+                "session \(session) has its actions in another order than they were sent"
+            )
+        }
         for replica in 0..<plan.replicas { try check(replica: replica, plan, history) }
     }
 
@@ -50,8 +61,10 @@ struct CrashVerdict {
             }
             receipts += 1
             let index = Int(revision) - 1
+            let applied = history.applied.indices.contains(index) ? history.applied[index] : nil
+            if let applied { sessions.insert(applied.session) }
             expect(
-                history.applied.indices.contains(index) && history.applied[index].number.rawValue == number,
+                applied?.number.rawValue == number,
                 "sender \(sender) was told that number \(number) is revision \(revision), the journal does not have it there"
             )
             expect(
@@ -92,10 +105,11 @@ struct CrashVerdict {
         try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n")).map { Data($0) }
     }
 
-    func report(kills: (primary: Int, sender: Int)) -> String {
+    func report(kills: CrashCluster.Kills) -> String {
         let shown = faults.prefix(20).map { "FAULT \($0)\n" }.joined()
         return shown + """
-            primary killed \(kills.primary) times under load, senders \(kills.sender) times; \(epochs) epochs
+            primary killed \(kills.primary) times under load and \(kills.starting) times while it started, \
+            senders \(kills.sender) times; \(epochs) epochs
             \(actions) actions in the journal, \(receipts) receipts, \(states) states shown
             \(faults.isEmpty ? "nothing lost, nothing doubled" : "\(faults.count) faults")
             """

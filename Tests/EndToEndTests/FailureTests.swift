@@ -32,13 +32,42 @@ import Testing
         (Tool.send, [String]()), (.send, ["--timeout", "soon", "X"]), (.send, ["X", "{not json"]),
         (.replica, ["--from", "nonsense"]), (.replica, ["--until", "minus one"]), (.primary, ["--app", "unheard-of"]),
         (.primary, ["--nonsense"]), (.primary, ["--publish", "inproc://x"]), (.primary, ["--high-water-mark", "15"]),
-        (.agent, ["--interval", "never"]),
+        (.agent, ["--interval", "never"]), (.send, ["--session", "", "X"]),
+        (.primary, ["--snapshot-records", "0"]), (.primary, ["--history-bytes", "-1"]),
     ])
     func `wrong usage ends with 64 and one reason`(_ tool: Tool, _ arguments: [String]) async throws {
         let ending = try await tool.run(arguments)
         #expect(ending.exitCode == 64, "\(ending)")
         #expect(ending.output.isEmpty)
         #expect(ending.errors.contains("Error:"))
+    }
+
+    @Test func `an output that takes nothing ends with 1, and one that nobody reads with 0`() async throws {
+        try await withServed { served in
+            let command = "statecast-send --store counter CounterIncreaseRequested"
+            let full = try await Tool.shell(command + " > /dev/full", from: served.publish)
+            #expect(full.exitCode == 1)
+            #expect(full.errors.contains("cannot write to standard output: No space left on device"))
+            let unread = try await Tool.shell("{ \(command); echo \"ended with $?\" >&2; } | :", from: served.publish)
+            #expect(unread.errors == "ended with 0\n")
+        }
+    }
+
+    @Test(arguments: [(">&-", "output"), ("<&-", "input"), ("<&- >&-", "input")])
+    func `a standard stream that is closed is no other file`(_ closing: String, _ stream: String) async throws {
+        let folder = try Folder()
+        let session = folder.path + "/session"
+        try await withServed { served in
+            let command = "statecast-send --store counter --ndjson --session \(session)"
+            let closed = try await Tool.shell(
+                #"echo '{"action":"CounterIncreaseRequested"}' | \#(command) \#(closing)"#,
+                from: served.publish
+            )
+            #expect(closed.exitCode == 1)
+            #expect(closed.errors.contains("standard \(stream): it is closed"), "\(closed.errors)")
+            let resumed = try await Tool.shell("echo | \(command) --resume", from: served.publish)
+            #expect(!resumed.errors.contains("damaged"))
+        }
     }
 
     @Test func `a taken endpoint ends with 1 and one line that names it`() async throws {

@@ -86,6 +86,48 @@ import Testing
         }
     }
 
+    @Test func `a replica says when the primary went back, and when it began a new history`() async throws {
+        let folder = try Folder()
+        let (journal, copy) = (["--journal", folder.path + "/journal"], ["--journal", folder.path + "/copy"])
+        @Sendable func send(_ count: Int, to served: Served) async throws {
+            let sent = try await Tool.send.run(served.upstream + ["--ndjson"], input: increases(count))
+            #expect(sent.exitCode == 0, "\(sent.errors)")
+        }
+        let first = try await withServed(journal) { served in
+            try await send(3, to: served)
+            return served
+        }
+        try FileManager.default.copyItem(atPath: journal[1], toPath: copy[1])
+        // Opened once more than the other: its next incarnation is a later one, with less.
+        try await withServed(copy, isNew: false) { _ in }
+        let (_, ending) = try await Tool.replica.running(first.upstream + ["--json"]) { replica in
+            @Sendable func line(_ epoch: UInt64, _ revision: UInt64) async throws -> String {
+                let line = try await replica.line { line in
+                    (try? ReplicaLine(line)).map { $0.epoch == epoch && $0.revision == revision } == true
+                }
+                return try ReplicaLine(line).lineage
+            }
+            let lineage = try await withServed(journal, publish: first.publish, actions: first.actions, isNew: false) {
+                try await send(2, to: $0)
+                return try await line(2, 5)
+            }
+            try await withServed(copy, publish: first.publish, actions: first.actions, isNew: false) { _ in
+                let back = try await line(3, 3)
+                #expect(back == lineage)
+            }
+            try await withServed(publish: first.publish, actions: first.actions) { _ in
+                let new = try await line(1, 0)
+                #expect(new != lineage)
+            }
+        }
+        #expect(
+            ending.errors.contains(
+                "lost changes and went back: behind revision 5 of epoch 2 comes revision 3 of epoch 3"
+            )
+        )
+        #expect(ending.errors.contains("began a new history: behind revision 3 of lineage "))
+    }
+
     @Test func `a replica and a sender that start before the primary wait for it`() async throws {
         let address = try await withServed { $0 }
         let sending = Task { try await Tool.send.run(address.upstream + ["--json", "CounterIncreaseRequested"]) }

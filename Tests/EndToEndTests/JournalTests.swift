@@ -54,15 +54,80 @@ import Testing
         ]
         let (_, ending) = try await Tool(name: "/usr/bin/unshare").running(arguments) { tool in
             let served = try await Served(tool)
-            let sent = Task {
-                try await Tool.send.run(served.upstream + ["--ndjson", "--json"], input: increases(60_000))
+            let input = folder.path + ".input"
+            try Data(increases(60_000).utf8).write(to: URL(filePath: input))
+            defer { try? FileManager.default.removeItem(atPath: input) }
+            let script = #"exec "$0" "$@" <'\#(input)' 2>&1"#
+            let command = ["-c", script, Tool.send.location] + served.upstream + ["--ndjson", "--json"]
+            try await Tool(name: "/bin/sh").runningValue(command) { sender in
+                var receipts: [ReceiptLine] = []
+                func read(until condition: (String) -> Bool) async throws {
+                    for await line in sender.lines {
+                        if line.hasPrefix("{") { receipts.append(try ReceiptLine(line)) }
+                        if condition(line) { break }
+                    }
+                }
+                _ = try await tool.line { $0.contains("actions are refused until there is") }
+                try await read { $0.contains("takes no actions for now: storage-full: the primary has no room") }
+                try FileManager.default.removeItem(atPath: tool.root + folder.path + "/ballast")
+                try await read { $0.contains("takes actions again") }
+                try await read { _ in receipts.count == 60_000 }
+                #expect(receipts.map(\.revision) == (1...60_000).map { UInt64($0) })
             }
-            _ = try await tool.line { $0.contains("actions are refused until there is") }
-            try FileManager.default.removeItem(atPath: tool.root + folder.path + "/ballast")
-            let receipts = try await sent.value.output.map(ReceiptLine.init)
-            #expect(receipts.map(\.revision) == (1...60_000).map { UInt64($0) })
             _ = try await tool.line { $0.contains("there is room in the journal again") }
         }
         #expect(ending.exitCode == 0, "\(ending.errors)")
+    }
+
+    #if os(Linux)
+        /// Nothing is acknowledged that the disk may not have.
+        @Test(.enabled(if: BrokenDisk.isAvailable))
+        func `at durability full waits for the disk, and ends when the disk fails`() async throws {
+            let (disk, folder) = (try BrokenDisk(), try Folder())
+            let arguments =
+                disk.arguments + [
+                    Tool.primary.location, "--app", "counter", "--journal", folder.path + "/journal",
+                    "--publish", anyPort, "--actions", anyPort,
+                ]
+            let ((ports, sending), ending) = try await BrokenDisk.runner.running(arguments) { tool in
+                let served = try await Served(tool)
+                let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+                #expect(sent.exitCode == 0)
+                try disk.breakDown()
+                let unsure = Task { try await Tool.send.run(served.upstream + ["--json", "CounterIncreaseRequested"]) }
+                for await _ in tool.lines {}
+                return (served, unsure)
+            }
+            #expect(ending.exitCode == 1)
+            #expect(ending.errors.contains("disk I/O error"), "\(ending.errors)")
+            let journal = ["--journal", folder.path + "/journal"]
+            try await withServed(journal, publish: ports.publish, actions: ports.actions, isNew: false) { served in
+                let receipts = try await sending.value.output.map(ReceiptLine.init)
+                #expect(receipts.map(\.status) == ["applied"])
+                #expect(receipts.map(\.revision) == [2])
+            }
+        }
+
+        @Test(.enabled(if: BrokenDisk.isAvailable))
+        func `at durability normal does not wait for the disk`() async throws {
+            let (disk, folder) = (try BrokenDisk(), try Folder())
+            let arguments =
+                disk.arguments + [
+                    Tool.primary.location, "--app", "counter", "--journal", folder.path + "/journal",
+                    "--durability", "normal", "--publish", anyPort, "--actions", anyPort,
+                ]
+            try await BrokenDisk.runner.runningValue(arguments) { tool in
+                let served = try await Served(tool)
+                try disk.breakDown()
+                let sent = try await Tool.send.run(served.upstream + ["--ndjson", "--json"], input: increases(10))
+                #expect(try sent.output.map(ReceiptLine.init).map(\.status) == Array(repeating: "applied", count: 10))
+            }
+        }
+    #endif
+
+    @Test func `whatever is killed, and whenever: nothing is lost or doubled`() async throws {
+        let ending = try await Tool.crashTest.run(["--cycles", "5", "--actions", "600", "--replicas", "1"])
+        #expect(ending.exitCode == 0, "\(ending.output) \(ending.errors)")
+        #expect(ending.output.last == "nothing lost, nothing doubled")
     }
 }

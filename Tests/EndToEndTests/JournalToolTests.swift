@@ -28,19 +28,6 @@ import Testing
         return shown
     }
 
-    /// Whether a line is the one that is shown, where what differs from run to run is shown as `...`.
-    private static func matches(_ line: String, _ shown: String) -> Bool {
-        let parts = shown.components(separatedBy: "...")
-        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return line == shown }
-        var rest = line[...]
-        guard rest.hasPrefix(first), rest.hasSuffix(last) else { return false }
-        for part in parts where !part.isEmpty {
-            guard let range = rest.range(of: part) else { return false }
-            rest = rest[range.upperBound...]
-        }
-        return true
-    }
-
     @Test func `does what the document shows, while a primary runs and afterwards`() async throws {
         let folder = try Folder()
         let shown = try Self.shown()
@@ -74,7 +61,7 @@ import Testing
         for shown in commands {
             let ending = try await Tool.shell("cd \(folder.path) && exec 2>&1 && \(shown.command)", from: endpoint)
             let isShown =
-                ending.output.count == shown.output.count && zip(ending.output, shown.output).allSatisfy(Self.matches)
+                ending.output.count == shown.output.count && zip(ending.output, shown.output).allSatisfy(matches)
             #expect(isShown, "\(shown.command): \(ending.output)")
         }
     }
@@ -110,8 +97,23 @@ import Testing
         #expect(state.output == [#"{"revision":3,"state":{"step":1,"counter":3}}"#])
     }
 
+    @Test func `says where a replay wants the app, and a directory a name`() async throws {
+        let folder = try Folder()
+        let journal = folder.path + "/journal"
+        try await withServed(["--journal", journal]) { served in served.tool.send(SIGTERM) }
+        let replayed = try await Tool.journal.run(["replay", journal])
+        #expect(replayed.exitCode == 1)
+        #expect(replayed.errors.contains("name that with --app"), "\(replayed.errors)")
+        for arguments in [["info", ""], ["salvage", "", folder.path + "/saved"], ["restore", journal, ""]] {
+            let ending = try await Tool.journal.run(arguments)
+            #expect(ending.exitCode == 1)
+            #expect(ending.errors.contains("directory is empty: name a directory"), "\(ending.errors)")
+        }
+    }
+
     @Test(arguments: [
         [], ["nonsense"], ["state"], ["state", "--at", "soon", "x"], ["actions", "--sender", "me", "x"], ["diff", "x"],
+        ["actions", "--from", "3", "--to", "1", "x"],
         ["replay", "--app", "unheard-of", "x"],
     ])
     func `wrong usage ends with 64 and one reason`(_ arguments: [String]) async throws {

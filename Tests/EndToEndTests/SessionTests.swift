@@ -161,6 +161,18 @@ import Testing
         }
     }
 
+    @Test func `an interrupted run says so though it has shown a rejection`() async throws {
+        try await withServed { served in
+            let input = try OpenInput(in: folder, "nonsense\n")
+            let (_, ending) = try await sending(sending(served), from: input.path) { tool in
+                _ = try await tool.line { _ in true }
+                tool.send(SIGINT)
+            }
+            #expect(ending.exitCode == 1)
+            #expect(ending.errors.contains("lines taken: 1, actions outstanding: 0"))
+        }
+    }
+
     @Test func `a primary without its history leaves outcomes unknown, and the rest goes on`() async throws {
         let input = increases(20_000)
         let first = try await withServed { served in
@@ -193,6 +205,27 @@ import Testing
             #expect(try full.output.allSatisfy { try ReceiptLine($0).status == "applied" }, "the others come again")
             let sent = try await Tool.send.run(sending(served) + ["--resume"], input: increases(20_000))
             #expect(sent.exitCode == 0, "\(sent.errors)")
+            #expect(try await state(of: served).state.counter == 20_000)
+        }
+    }
+
+    @Test func `outcomes that cannot be shown are not lost, and it is said why`() async throws {
+        let input = try file(increases(20_000))
+        let command = "statecast-send --store counter --ndjson --json --session \(session[1]) < \(input)"
+        try await withServed { served in
+            let full = try await Tool.shell(command + " > /dev/full", from: served.publish)
+            #expect(full.exitCode == 1)
+            #expect(full.errors.contains("cannot write to standard output: No space left on device"))
+            #expect(full.errors.contains("lines taken: "))
+            let closed = try await Tool.shell(
+                "{ \(command) --resume; echo \"ended with $?\" >&2; } | head -1",
+                from: served.publish
+            )
+            #expect(closed.errors.contains("nobody reads the standard output any more; the session file"))
+            #expect(closed.errors.contains("ended with 1"))
+            let sent = try await Tool.send.run(sending(served) + ["--resume"], input: increases(20_000))
+            #expect(sent.exitCode == 0, "\(sent.errors)")
+            #expect(try sent.output.last.map { try ReceiptLine($0).line } == 20_000)
             #expect(try await state(of: served).state.counter == 20_000)
         }
     }

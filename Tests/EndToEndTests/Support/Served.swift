@@ -59,6 +59,7 @@ struct ReplicaLine: Decodable, Equatable {
         let step: Int
     }
 
+    let lineage: String
     let epoch: UInt64
     let revision: UInt64
     let state: Counter

@@ -19,6 +19,8 @@ struct Tool {
     /// Only for tests: see its source.
     static let poison = Tool(name: "poison-primary")
 
+    static let crashTest = Tool(name: "statecast-crash-test")
+
     /// Where it is.
     var location: String { path.string }
 
