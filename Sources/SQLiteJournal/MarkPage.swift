@@ -92,7 +92,7 @@ final class MarkPage: @unchecked Sendable {
         let revision: Revision
     }
 
-    /// What a directory is for. Far apart, so that none is taken for another where a bit was flipped.
+    /// What a directory is for. A copy's is far from the others', so that it is not taken for a journal where a bit was flipped.
     enum Purpose: UInt64 {
         /// Nothing was begun here.
         case none = 0

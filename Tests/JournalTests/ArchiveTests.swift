@@ -5,6 +5,8 @@ import StateCore
 import SyncProtocol
 import Testing
 
+@testable import StatecastTesting
+
 @Suite struct `An archive of a journal` {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
 

@@ -8,6 +8,7 @@ import SyncProtocol
 import Testing
 
 @testable import SQLiteJournal
+@testable import StatecastTesting
 
 @Suite struct `A backup of a journal` {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)

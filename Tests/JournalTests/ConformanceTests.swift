@@ -1,9 +1,10 @@
 import Foundation
 import Journal
 import StateCore
-import StatecastTesting
 import SyncProtocol
 import Testing
+
+@testable import StatecastTesting
 
 /// What a primary relies on, of every journal.
 @Suite struct `A journal` {

@@ -5,6 +5,8 @@ import StateCore
 import SyncProtocol
 import Testing
 
+@testable import StatecastTesting
+
 /// Whatever happens to the files of a journal: what it holds is right, or it is refused.
 @Suite struct `A damaged journal` {
     /// A journal with snapshots, epochs, and records both in the database and in its log, as a crash leaves it.

@@ -5,6 +5,7 @@ import SyncProtocol
 import Testing
 
 @testable import SQLiteJournal
+@testable import StatecastTesting
 
 /// What is damaged may be put right by somebody, as long as nobody has thrown it away.
 @Suite struct `A refused start` {

@@ -6,6 +6,8 @@ import StateCore
 import SyncProtocol
 import Testing
 
+@testable import StatecastTesting
+
 @Suite struct `Salvaging a journal` {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
@@ -84,7 +86,7 @@ import Testing
         let failure = #expect(throws: JournalFailure.self) { try salvage(journal, to: target) }
         #expect(failure?.message.contains("--store") == true)
         #expect(!target.exists)
-        let saved = try salvage(journal, to: target, store: "bench")
+        let saved = try salvage(journal, to: target, store: "sample")
         #expect(try state(at: target) == count(behind: 15))
         #expect(saved.acknowledged == CounterJournal.revision(behind: 20))
         #expect(saved.damage != nil)

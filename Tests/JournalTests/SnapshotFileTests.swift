@@ -3,6 +3,8 @@ import SQLiteJournal
 import SyncProtocol
 import Testing
 
+@testable import StatecastTesting
+
 @Suite struct `A snapshot's file` {
     @Test(arguments: [0, 1, 5 << 20])
     func `gives back what was written`(bytes: Int) throws {

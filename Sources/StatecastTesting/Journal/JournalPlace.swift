@@ -46,23 +46,4 @@ final class JournalPlace {
         current?.close()
         current = nil
     }
-
-    /// All that can be read, from the oldest snapshot on.
-    func everything() throws -> Everything {
-        let journal = try journal
-        let snapshots = try journal.snapshots()
-        var records: [JournalRecord] = []
-        var last = snapshots.first?.sequence ?? JournalSequence(0)
-        while let end = try journal.records(after: last, bytesMax: 1000).last {
-            records += try journal.records(after: last, bytesMax: 1000)
-            last = end.sequence
-        }
-        return Everything(snapshots: try snapshots.map { try journal.snapshot($0) }, records: records)
-    }
-}
-
-/// What is in a journal.
-struct Everything: Equatable {
-    let snapshots: [JournalSnapshot]
-    let records: [JournalRecord]
 }

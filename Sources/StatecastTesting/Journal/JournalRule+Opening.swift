@@ -10,7 +10,11 @@ extension JournalRule {
             try place.journal.begin(.sample, from: .sample(0))
             let contents = JournalContents(identity: .sample, epochs: [], last: JournalSequence(0))
             try expect("its contents, begun", try place.reopen(), contents)
-            try expect("what can be read", try place.everything(), Everything(snapshots: [.sample(0)], records: []))
+            try expect(
+                "what can be read",
+                try place.journal.everything(),
+                Everything(snapshots: [.sample(0)], records: [])
+            )
         },
         JournalRule(name: "epochs", promise: "keeps the epochs that were claimed, in order") { place in
             let journal = try place.begin()

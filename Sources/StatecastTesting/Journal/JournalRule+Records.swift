@@ -12,9 +12,9 @@ extension JournalRule {
             try journal.append([])
             let records: [JournalRecord] = [.sample(1)] + (2...40).map { .sample($0, bytes: Int($0)) }
             let expected = Everything(snapshots: [.sample(0)], records: records)
-            try expect("what can be read", try place.everything(), expected)
+            try expect("what can be read", try place.journal.everything(), expected)
             try expect("the last one, opened again", try place.reopen()?.last, JournalSequence(40))
-            try expect("what can be read, opened again", try place.everything(), expected)
+            try expect("what can be read, opened again", try place.journal.everything(), expected)
             try place.journal.append([.sample(41)])
             try expect("the one behind the last", try place.reopen()?.last, JournalSequence(41))
         },

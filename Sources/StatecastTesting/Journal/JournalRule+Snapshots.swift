@@ -29,9 +29,9 @@ extension JournalRule {
             try expect("sequence(at: 60)", try journal.sequence(at: Revision(60)), JournalSequence(20))
             try journal.prune(keeping: 0)
             let last = Everything(snapshots: [.sample(40), .sample(50)], records: (41...50).map { .sample($0) })
-            try expect("what is left without history", try place.everything(), last)
+            try expect("what is left without history", try place.journal.everything(), last)
             try expect("the last record, opened again", try place.reopen()?.last, JournalSequence(50))
-            try expect("what is left, opened again", try place.everything(), last)
+            try expect("what is left, opened again", try place.journal.everything(), last)
         },
         JournalRule(name: "threads", promise: "stores snapshots and reads records while others are appended") { place in
             let journal = try place.begin()
@@ -53,7 +53,7 @@ extension JournalRule {
                 snapshots: [.sample(count - 20), .sample(count)],
                 records: (count - 19...count).map { .sample($0) }
             )
-            try expect("what can be read", try place.everything(), expected)
+            try expect("what can be read", try place.journal.everything(), expected)
         },
     ]
 

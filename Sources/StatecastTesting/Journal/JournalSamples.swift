@@ -26,11 +26,11 @@ extension EpochStart {
 
 extension JournalSnapshot {
     /// Behind a record.
-    static func sample(_ sequence: UInt64) -> JournalSnapshot {
+    static func sample(_ sequence: UInt64, bytes: Int = 1000) -> JournalSnapshot {
         JournalSnapshot(
             SnapshotEntry(sequence: JournalSequence(sequence), revision: Revision(3 * sequence)),
             context: Array("context \(sequence)".utf8),
-            state: (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(sequence)) }
+            state: (0..<bytes).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(sequence)) }
         )
     }
 }

@@ -5,6 +5,8 @@ import StateCoding
 import StateCore
 import SyncProtocol
 
+@testable import StatecastTesting
+
 /// A journal whose records really lead from one state to the next: a counter, with two actions to a batch, of which every
 /// third is rejected.
 final class CounterJournal {

@@ -1,8 +1,9 @@
 import Foundation
 import Journal
 import SQLiteJournal
-import StateCore
 import SyncProtocol
+
+@testable import StatecastTesting
 
 /// The journals that have to behave alike.
 enum JournalKind: CaseIterable, Sendable {
@@ -58,66 +59,5 @@ final class JournalBench {
     }
 
     /// All that can be read, from the oldest snapshot on.
-    func everything() throws -> Everything {
-        let snapshots = try journal.snapshots()
-        var records: [JournalRecord] = []
-        var last = snapshots.first?.sequence ?? JournalSequence(0)
-        while true {
-            let more = try journal.records(after: last, bytesMax: 1 << 16)
-            guard let end = more.last else { break }
-            records += more
-            last = end.sequence
-        }
-        return Everything(snapshots: try snapshots.map { try journal.snapshot($0) }, records: records)
-    }
-}
-
-struct Everything: Equatable {
-    let snapshots: [JournalSnapshot]
-    let records: [JournalRecord]
-}
-
-extension JournalIdentity {
-    static var sample: JournalIdentity {
-        guard let store = try? StoreName("bench") else { preconditionFailure("a store's name") }
-        return JournalIdentity(
-            store: store,
-            lineage: Lineage(bits: 0xA1),
-            begun: Timestamp(milliseconds: 1_700_000_000_000)
-        )
-    }
-}
-
-extension EpochStart {
-    static func sample(_ epoch: UInt64, at revision: UInt64) -> EpochStart {
-        EpochStart(
-            epoch: Epoch(epoch),
-            revision: Revision(revision),
-            fingerprint: UInt64.max - epoch,
-            time: Timestamp(milliseconds: 1_700_000_000_000 + Int64(epoch))
-        )
-    }
-}
-
-extension JournalSnapshot {
-    /// A snapshot behind a record, three times as many revisions on.
-    static func sample(_ sequence: UInt64, bytes: Int = 1000) -> JournalSnapshot {
-        JournalSnapshot(
-            SnapshotEntry(sequence: JournalSequence(sequence), revision: Revision(3 * sequence)),
-            context: Array("context \(sequence)".utf8),
-            state: (0..<bytes).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(sequence)) }
-        )
-    }
-}
-
-extension JournalRecord {
-    /// A record of three revisions.
-    static func sample(_ sequence: UInt64, bytes: Int = 100) -> JournalRecord {
-        JournalRecord(
-            sequence: JournalSequence(sequence),
-            from: Revision(3 * sequence - 3),
-            to: Revision(3 * sequence),
-            body: (0..<bytes).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ Int(sequence)) }
-        )
-    }
+    func everything() throws -> Everything { try journal.everything() }
 }
