@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct FailureTests {
+@Suite(.timeLimit(.minutes(10))) struct FailureTests {
     @Test func `a rejected action ends with 2, and says its code`() async throws {
         try await withServed { served in
             let unknown = try await Tool.send.run(served.upstream + ["--json", "CounterResetRequested"])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct FlowTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowTests {
     @Test
     func `ten thousand actions of one sender arrive once and in order, while two replicas print rising revisions`()
         async throws

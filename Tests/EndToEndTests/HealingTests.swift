@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct HealingTests {
+@Suite(.timeLimit(.minutes(10))) struct HealingTests {
     @Test func `a replica that was stopped for a while goes on where the primary is`() async throws {
         try await withServed { served in
             let (_, ending) = try await Tool.replica.running(served.upstream + ["--json"]) { replica in

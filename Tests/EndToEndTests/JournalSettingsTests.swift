@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Where a primary keeps its journal, and how much of it.
-@Suite(.timeLimit(.minutes(3))) struct `The settings of a journal` {
+@Suite(.timeLimit(.minutes(10))) struct `The settings of a journal` {
     /// Runs a primary that is told nothing of its journal but where the service manager wants it.
     private func served(_ arguments: [String], stateDirectory: String) async throws -> (Served?, Tool.Ending) {
         let environment = ["-u", "STATECAST_JOURNAL", "STATE_DIRECTORY=\(stateDirectory)", Tool.primary.location]

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a primary keeps on disk, with real processes and real ends.
-@Suite(.timeLimit(.minutes(3))) struct `A journal on disk` {
+@Suite(.timeLimit(.minutes(10))) struct `A journal on disk` {
     @Test func `an action that ends the process is found out, and does not do so for ever`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What docs/OPERATING.md shows of statecast-journal is what happens.
-@Suite(.timeLimit(.minutes(3))) struct `statecast-journal` {
+@Suite(.timeLimit(.minutes(10))) struct `statecast-journal` {
     /// A command, and what it has to print.
     private struct Shown {
         let command: String

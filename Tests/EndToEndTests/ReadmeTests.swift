@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What the README shows is what happens.
-@Suite(.timeLimit(.minutes(3))) struct ReadmeTests {
+@Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardizedFileURL
 

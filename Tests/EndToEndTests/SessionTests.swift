@@ -3,7 +3,7 @@ import Subprocess
 import Testing
 
 /// Senders that keep their session in a file, and are ended.
-@Suite(.timeLimit(.minutes(3))) struct SessionTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionTests {
     private let folder: Folder
 
     init() throws { folder = try Folder() }

@@ -4,7 +4,7 @@ import Statecast
 import Testing
 
 /// An endpoint that cannot be had is one line that says which and what to do.
-@Suite(.timeLimit(.minutes(1))) struct EndpointTests {
+@Suite(.timeLimit(.minutes(10))) struct EndpointTests {
     private func failure(publish: String, actions: String = "tcp://127.0.0.1:*", insecure: Bool = false) async
         -> StatecastError?
     {

@@ -3,7 +3,7 @@ import FleetApp
 import Statecast
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FlowTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowTests {
     @Test func `an action that a sender sends is shown by a replica, which reaches its receipt`() async throws {
         try await withCounter { cluster in
             let (replica, sender) = (try cluster.replica(), try cluster.sender())

@@ -5,7 +5,7 @@ import SyncProtocol
 import Testing
 
 /// What gets lost is noticed and made up for.
-@Suite(.timeLimit(.minutes(2))) struct HealingTests {
+@Suite(.timeLimit(.minutes(10))) struct HealingTests {
     @Test func `a replica that could not keep up misses updates, and catches up by itself`() async throws {
         try await Gatekeeper.exclusively { gate in
             try await withBlob {

@@ -3,7 +3,7 @@ import ZeroMQ
 
 @testable import Statecast
 
-@Suite(.timeLimit(.minutes(1))) struct `A primary that reads late` {
+@Suite(.timeLimit(.minutes(10))) struct `A primary that reads late` {
     enum Way: CaseIterable, Sendable { case actions, subscriptions }
 
     /// Where a connection breaks while the queue behind it is full, libzmq's next heartbeat on it would end the process.

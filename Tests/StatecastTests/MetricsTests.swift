@@ -8,7 +8,7 @@ import enum CoreMetrics.MetricsSystem
 @testable import Statecast
 
 /// What the nodes report to swift-metrics. Other suites report too, so each test has a store name of its own.
-@Suite(.timeLimit(.minutes(1))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(10))) struct MetricsTests {
     /// Once in a process: swift-metrics takes no second factory.
     private static let reported: TestMetrics = {
         let metrics = TestMetrics()

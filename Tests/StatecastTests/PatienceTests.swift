@@ -4,7 +4,7 @@ import SyncProtocol
 import Testing
 
 /// What happens when somebody stops waiting, and when a node ends.
-@Suite(.timeLimit(.minutes(1))) struct PatienceTests {
+@Suite(.timeLimit(.minutes(10))) struct PatienceTests {
     /// An endpoint where nobody is.
     private func deserted() async throws -> PrimaryAddress {
         let cluster = try await CounterPrimary.start()

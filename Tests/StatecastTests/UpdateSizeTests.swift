@@ -3,7 +3,7 @@ import SyncProtocol
 import Testing
 
 /// What an observer pays for one changed row, on the wire.
-@Suite(.timeLimit(.minutes(1))) struct `An update of one row's field, beside eleven other fields` {
+@Suite(.timeLimit(.minutes(10))) struct `An update of one row's field, beside eleven other fields` {
     @Test func `is a message of at most 96 bytes, whose patch has at most 40`() async throws {
         let primary = try Primary(
             store: "depot",

@@ -1,7 +1,7 @@
 import Testing
 import ZeroMQ
 
-@Suite(.timeLimit(.minutes(1))) struct `Deadlines` {
+@Suite(.timeLimit(.minutes(10))) struct `Deadlines` {
     /// Makes a timer that records its name and the time from which it was due.
     private func timer(_ name: String, of probe: isolated Probe) -> DeadlineTimer {
         let timer = probe.loop.timer { [weak probe] in probe?.assumeIsolated { $0.record(name) } }

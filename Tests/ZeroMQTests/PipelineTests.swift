@@ -1,7 +1,7 @@
 import Testing
 import ZeroMQ
 
-@Suite(.timeLimit(.minutes(1))) struct `Pipelines of actors` {
+@Suite(.timeLimit(.minutes(10))) struct `Pipelines of actors` {
     private let roomy = SocketOptions.with {
         $0.sendHighWaterMark = 100_000
         $0.receiveHighWaterMark = 100_000

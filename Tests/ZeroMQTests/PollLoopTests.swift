@@ -1,7 +1,7 @@
 import Testing
 import ZeroMQ
 
-@Suite(.timeLimit(.minutes(1))) struct `A poll loop` {
+@Suite(.timeLimit(.minutes(10))) struct `A poll loop` {
     @Test func `is where its actors run, and nowhere else`() async throws {
         try await withProbe { probe, loop in
             #expect(!loop.isOnLoop)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import ZeroMQ
 
-@Suite(.timeLimit(.minutes(1))) struct `Socket files` {
+@Suite(.timeLimit(.minutes(10))) struct `Socket files` {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

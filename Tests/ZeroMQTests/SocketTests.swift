@@ -1,7 +1,7 @@
 import Testing
 import ZeroMQ
 
-@Suite(.timeLimit(.minutes(1))) struct `Sockets` {
+@Suite(.timeLimit(.minutes(10))) struct `Sockets` {
     private static let everywhere = ["tcp://127.0.0.1:*", "tcp://localhost:*", "ipc://*", "inproc://sockets-carry"]
 
     @Test(arguments: everywhere + (RawListener.hasIPv6 ? ["tcp://[::1]:*"] : []))

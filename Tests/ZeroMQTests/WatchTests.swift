@@ -1,7 +1,7 @@
 import Testing
 import ZeroMQ
 
-@Suite(.timeLimit(.minutes(1))) struct `Watches` {
+@Suite(.timeLimit(.minutes(10))) struct `Watches` {
     @Test func `hold back what is not wanted, and deliver it when it is`() async throws {
         try await withPipes("held", count: 2) { pipes, probe in
             await pipes.run { pipes in

@@ -7,25 +7,36 @@
 #endif
 
 /// The lines of the standard input, read only as fast as they are taken.
-package struct InputLines: Sendable {
+package struct InputLines: AsyncIteratorProtocol, Sendable {
     /// The most bytes of a line.
     package static let lineBytesMax = 1 << 20
     private static let chunkBytes = 64 << 10
 
     private let lane = BlockingLane("standard-input")
+    private var splitter = LineSplitter(bytesMax: lineBytesMax)
+    /// Lines of the last chunk that were not handed out yet, in order.
+    private var cut: ArraySlice<InputLine> = []
+    private var isAtEnd = false
 
     /// The standard input of this process. Its lines can be read once.
     package init() {}
 
-    /// Hands over the lines in order.
+    /// The next line; `nil` at the end of the input.
+    ///
+    /// The lines are pulled instead of being pushed into an asynchronous closure: the optimizer of Swift 6.3 crashes
+    /// when it specializes such a closure into its caller.
     ///
     /// - Throws: `CancellationError`, also in the middle of a read that waits; ``CommandFailure`` if reading fails.
-    package func forEach(_ body: (InputLine) async throws -> Void) async throws {
-        var splitter = LineSplitter(bytesMax: Self.lineBytesMax)
-        while let chunk = try await lane.run(Self.readChunk).get() {
-            for line in splitter.take(chunk) { try await body(line) }
+    package mutating func next() async throws -> InputLine? {
+        while cut.isEmpty, !isAtEnd {
+            if let chunk = try await lane.run(Self.readChunk).get() {
+                cut = splitter.take(chunk)[...]
+            } else {
+                isAtEnd = true
+                if let last = splitter.end() { return last }
+            }
         }
-        if let last = splitter.end() { try await body(last) }
+        return cut.popFirst()
     }
 
     /// The bytes that are there, or come next; `nil` at the end. Blocks until there are some.

@@ -108,8 +108,8 @@ package struct Sending: Sendable {
         case .single(let request):
             let line = InputLine.line(number: 1, Array(request.name.utf8) + request.payload.encoded)
             if try progress.read(line) { await submit(request, progress.mark, into: submitted) }
-        case .lines(let lines):
-            try await lines.forEach { line in
+        case .lines(var lines):
+            while let line = try await lines.next() {
                 try Task.checkCancellation()
                 if try progress.read(line) { await take(line, progress.mark, into: submitted) }
             }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CommandLineSupport
 
-@Suite(.timeLimit(.minutes(1))) struct ReceiptQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct ReceiptQueueTests {
     /// Takes until the end, and says how much was there at each time.
     private func drain(_ queue: ReceiptQueue<Int>) async -> [[Int]] {
         var batches: [[Int]] = []

@@ -3,7 +3,7 @@ import Statecast
 import SyncProtocol
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DocumentTests {
+@Suite(.timeLimit(.minutes(10))) struct DocumentTests {
     private let first = Lineage(bits: 1)
     private let second = Lineage(bits: 2)
 

@@ -5,7 +5,7 @@ import SyncProtocol
 import Testing
 
 /// Primaries of different builds, one after the other on one journal.
-@Suite(.timeLimit(.minutes(1))) struct `A journal of another build` {
+@Suite(.timeLimit(.minutes(10))) struct `A journal of another build` {
     /// Has a build list some items.
     @discardableResult
     private static func run<S: Shop>(

@@ -5,7 +5,7 @@ import SyncProtocol
 import Testing
 
 /// What happens when the journal cannot be written.
-@Suite(.timeLimit(.minutes(1))) struct `Without room in the journal` {
+@Suite(.timeLimit(.minutes(10))) struct `Without room in the journal` {
     private static func primary(
         _ journal: FaultyJournal,
         log: EventLog = EventLog(),

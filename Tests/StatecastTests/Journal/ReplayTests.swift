@@ -5,7 +5,7 @@ import SyncProtocol
 import Testing
 
 /// A journal's actions, reduced once more.
-@Suite(.timeLimit(.minutes(1))) struct `A replay` {
+@Suite(.timeLimit(.minutes(10))) struct `A replay` {
     /// Writes down when each line came, and from whom.
     private static let reducer = Reducer<Diary> { diary, action, context in
         guard let written = action as? Written else { return }

@@ -6,7 +6,7 @@ import SyncProtocol
 import Testing
 
 /// A primary that is ended and started again on the same journal.
-@Suite(.timeLimit(.minutes(1))) struct `A primary with a journal` {
+@Suite(.timeLimit(.minutes(10))) struct `A primary with a journal` {
     private static func primary(
         _ journal: any Journal,
         _ configuration: PrimaryConfiguration = .anyPorts,

@@ -3,7 +3,7 @@ import Statecast
 import Testing
 
 /// What becomes known of actions that were dispatched, when their sender ends before their receipts came.
-@Suite(.timeLimit(.minutes(1))) struct `Actions that nobody awaits` {
+@Suite(.timeLimit(.minutes(10))) struct `Actions that nobody awaits` {
     @Test func `are counted in the log when their sender is closed, apart from those that somebody awaits`()
         async throws
     {

@@ -5,7 +5,7 @@ import Testing
 @testable import Statecast
 
 /// A result that waits while a cancel of its effect is reduced and not yet durable.
-@Suite(.timeLimit(.minutes(1))) struct `A result behind its cancel` {
+@Suite(.timeLimit(.minutes(10))) struct `A result behind its cancel` {
     /// A bench whose effect has sent its result, which waits in line.
     private func bench(_ stop: Effect) async throws -> HostBench<Diary> {
         let bench = try HostBench(isDurableAtOnce: false) { line, _ in

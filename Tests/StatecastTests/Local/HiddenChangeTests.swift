@@ -2,7 +2,7 @@ import Statecast
 import Testing
 
 /// A state whose `==` hides a change.
-@Suite(.timeLimit(.minutes(1))) struct `A change that == hides` {
+@Suite(.timeLimit(.minutes(10))) struct `A change that == hides` {
     @Test func `is found when a snapshot is encoded, and logged`() async throws {
         let log = EventLog()
         let primary = try Primary(

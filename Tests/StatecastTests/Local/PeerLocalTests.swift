@@ -4,7 +4,7 @@ import Statecast
 import Testing
 
 /// A replica and a sender, used through the protocols that a core has too.
-@Suite(.timeLimit(.minutes(1))) struct `A replica and a sender in their own process` {
+@Suite(.timeLimit(.minutes(10))) struct `A replica and a sender in their own process` {
     /// What only has to say what happened.
     private func work(_ dispatcher: any ActionDispatcher, times: Int) {
         for number in 1...times { dispatcher.dispatch(StepChangeRequested(step: number)) }

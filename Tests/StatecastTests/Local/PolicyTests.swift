@@ -3,7 +3,7 @@ import Statecast
 import Testing
 
 /// What a policy of the primary says reaches the sender in another process.
-@Suite(.timeLimit(.minutes(1))) struct PolicyTests {
+@Suite(.timeLimit(.minutes(10))) struct PolicyTests {
     private static func start(
         _ middleware: Middleware<Counter>...
     ) async throws -> (primary: Primary<Counter>, address: PrimaryAddress) {

@@ -5,7 +5,7 @@ import Testing
 @testable import Statecast
 
 /// What a primary does about the effects that its reducer returns.
-@Suite(.timeLimit(.minutes(1))) struct `Effects on a primary` {
+@Suite(.timeLimit(.minutes(10))) struct `Effects on a primary` {
     @Test func `start only when their action is durable, behind update, receipts and observers, in order`() throws {
         let bench = try HostBench(isDurableAtOnce: false) { line, _ in .send(Written(line: "\(line)!")) }
         bench.host.begin()

@@ -4,7 +4,7 @@ import Statecast
 import Testing
 
 /// A primary as its own process uses it.
-@Suite(.timeLimit(.minutes(1))) struct `A primary in its own process` {
+@Suite(.timeLimit(.minutes(10))) struct `A primary in its own process` {
     private static func primary(resume: @escaping @Sendable (Diary) -> Effect = { _ in .none }) throws -> Primary<Diary>
     {
         var configuration = PrimaryConfiguration.anyPorts

@@ -5,7 +5,7 @@ import Testing
 @testable import Statecast
 
 /// What middlewares do on a primary, seen from its store.
-@Suite(.timeLimit(.minutes(1))) struct `Middlewares on a primary` {
+@Suite(.timeLimit(.minutes(10))) struct `Middlewares on a primary` {
     @Test func `may change an action, and see the state before and after`() throws {
         let events = EventLog()
         let upper = Middleware<Diary> { action, store, next in

@@ -5,7 +5,7 @@ import Testing
 @testable import Statecast
 
 /// What becomes of callbacks that nobody needs any more, and of what they hold.
-@Suite(.timeLimit(.minutes(1))) struct `A callback of a primary` {
+@Suite(.timeLimit(.minutes(10))) struct `A callback of a primary` {
     private static func primary() throws -> Primary<Diary> {
         try Primary(
             store: "diary",

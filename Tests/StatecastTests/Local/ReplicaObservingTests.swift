@@ -4,7 +4,7 @@ import Statecast
 import Testing
 
 /// How the observing of a replica ends. Whoever observes holds a subscription all the while, as careless code does.
-@Suite(.timeLimit(.minutes(1))) struct `What observes a replica` {
+@Suite(.timeLimit(.minutes(10))) struct `What observes a replica` {
     @Test func `ends when the replica is closed`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()

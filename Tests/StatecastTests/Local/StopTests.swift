@@ -6,7 +6,7 @@ import ZeroMQ
 @testable import Statecast
 
 /// How a primary stops, and starts again.
-@Suite(.timeLimit(.minutes(1))) struct `A primary that stops` {
+@Suite(.timeLimit(.minutes(10))) struct `A primary that stops` {
     private static func primary(_ configuration: PrimaryConfiguration) throws -> Primary<Diary> {
         try Primary(
             store: "diary",
@@ -54,7 +54,7 @@ import ZeroMQ
 }
 
 /// Tasks that a node's loop runs.
-@Suite(.timeLimit(.minutes(1))) struct `A task on a loop` {
+@Suite(.timeLimit(.minutes(10))) struct `A task on a loop` {
     @Test func `begins there, not on the pool, and goes on there`() async throws {
         let loop = try PollLoop(name: "tasks")
         let places = await Task.detached(executorPreference: LoopTasks(on: loop)) {

@@ -5,7 +5,7 @@ import Testing
 @testable import Statecast
 
 /// A batch that cannot be published as a whole: its actions are taken again, each for itself.
-@Suite(.timeLimit(.minutes(1))) struct `A batch that is taken back` {
+@Suite(.timeLimit(.minutes(10))) struct `A batch that is taken back` {
     private static let large = Written(line: String(repeating: "x", count: 10_000))
 
     private func bench(

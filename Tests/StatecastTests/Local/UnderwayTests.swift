@@ -6,7 +6,7 @@ import Testing
 @testable import Statecast
 
 /// A primary whose records take their time to become durable.
-@Suite(.timeLimit(.minutes(1))) struct `While a record is on its way` {
+@Suite(.timeLimit(.minutes(10))) struct `While a record is on its way` {
     private func bench() throws -> HostBench<Diary> {
         let bench = try HostBench(isDurableAtOnce: false, limits: .quick { $0.frameBytesMax = 4096 }) { _, _ in .none }
         bench.host.begin()

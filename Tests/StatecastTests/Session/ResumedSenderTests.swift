@@ -5,7 +5,7 @@ import Statecast
 import Testing
 
 /// Senders that end, and others that go on with their session files.
-@Suite(.timeLimit(.minutes(1))) struct `A sender with a session file` {
+@Suite(.timeLimit(.minutes(10))) struct `A sender with a session file` {
     private let folder: TemporaryFolder
     private let journal = MemoryJournal()
 
