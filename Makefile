@@ -1,5 +1,8 @@
 # make run        a primary, an agent and a live board on this machine; Ctrl-C ends all (SECONDS=10: ends by itself)
 # make test       builds everything without warnings, checks the format, runs all tests
+# make test-release  builds all products in release, checks the installation, runs the main suites optimized
+# make install    executables, man pages, completions, units and config in release (PREFIX=/usr/local DESTDIR=)
+# make uninstall  removes them; config files stay
 # make bench      the whole path beside the raw libzmq pipe
 # make crash-test  kills a primary and its senders again and again under load, and checks the books (CYCLES=200)
 # make bench-core the in-process core beside a serial dispatch queue (FILTER=regular expression)
@@ -13,13 +16,24 @@ TIMES = 10
 CYCLES = 200
 FILTER = .*
 
-.PHONY: run test lint bench bench-core bench-coding fuzz tsan stress crash-test libraries
+PREFIX = /usr/local
+
+.PHONY: run test test-release install uninstall lint bench bench-core bench-coding fuzz tsan stress crash-test libraries
 
 run: libraries
 	@scripts/run $(SECONDS)
 
 test: libraries lint
 	@scripts/test
+
+test-release: libraries
+	@scripts/test-release
+
+install: libraries
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install
+
+uninstall:
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install --uninstall
 
 lint:
 	@swift format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks Fuzzing
@@ -38,7 +52,8 @@ fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)
 
 tsan: libraries
-	@SWIFT_BACKTRACE=enable=no swift test --sanitize=thread --scratch-path .build/tsan --filter '^(StateCoreTests|StateCodingTests)'
+	@STATECAST_TARGETS=StateCoreTests,StateCodingTests SWIFT_BACKTRACE=enable=no \
+	    swift test --sanitize=thread --scratch-path .build/tsan
 
 stress: libraries
 	@scripts/stress $(TIMES)

@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt64(0)..<40) func `values survive, their prefixes are refused, their damage never traps`(
+    @Test(arguments: seeds(0..<40)) func `values survive, their prefixes are refused, their damage never traps`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)

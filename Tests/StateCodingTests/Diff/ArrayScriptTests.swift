@@ -5,7 +5,7 @@ import Testing
 @Suite struct `The patches of random edits of an array` {
     typealias Todo = `The patch of an array`.Todo
 
-    @Test(arguments: UInt64(0)..<250) func `keep the laws and follow the edits`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<250)) func `keep the laws and follow the edits`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var todos = (0..<generator.below(201)).map { Todo($0) }
         let first = todos
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Few different elements, so that much looks the same that is not; and much that changes at once.
-    @Test(arguments: UInt64(0)..<250) func `keep the laws where elements repeat`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<250)) func `keep the laws where elements repeat`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let kinds = 1 + generator.below(4)
         var numbers = (0..<generator.below(60)).map { _ in generator.below(kinds) }

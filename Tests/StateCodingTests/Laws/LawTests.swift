@@ -3,7 +3,7 @@ import Testing
 
 /// What must hold for any type and any values. Types and values are made of the seed, which a failure shows.
 @Suite struct `The laws of coding and patches` {
-    @Test(arguments: UInt64(0)..<150) func `hold for generated types and values`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<150)) func `hold for generated types and values`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<4 {
             let type = generator.type(depth: 1 + generator.below(3))
@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt64(0)..<40) func `hold for a state with every kind of field`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<40)) func `hold for a state with every kind of field`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var states = [World()]
         for _ in 0..<12 {

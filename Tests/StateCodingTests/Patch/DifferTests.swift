@@ -21,7 +21,7 @@ import Testing
         return difference.patch
     }
 
-    @Test(arguments: UInt64(0)..<60) func `a chain of changes arrives on every way`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<60)) func `a chain of changes arrives on every way`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let encoder = StateEncoder()
         let first = World()

@@ -6,7 +6,7 @@ import Testing
         "long": .array((0..<1500).map { ["n": Value($0)] }), "short": [1, 2, 3], "rows": ["a": ["list": [1, [2]]]],
     ]
 
-    @Test(arguments: UInt64(0)..<12, [40, 400]) func `does what its parts do one after the other`(
+    @Test(arguments: seeds(0..<12), [40, 400]) func `does what its parts do one after the other`(
         seed: UInt64,
         count: Int
     ) throws {
@@ -42,7 +42,7 @@ import Testing
         #expect(plain == end)
     }
 
-    @Test(arguments: UInt64(0)..<40) func `does not fit where one of its parts does not, and leaves all as it was`(
+    @Test(arguments: seeds(0..<40)) func `does not fit where one of its parts does not, and leaves all as it was`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)

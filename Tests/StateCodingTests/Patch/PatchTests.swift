@@ -71,7 +71,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try Patch(decoding: bytes("a2 01f6 01f6")) }
     }
 
-    @Test(arguments: UInt64(0)..<80) func `between any two values leads from one to the other, composed or not`(
+    @Test(arguments: seeds(0..<80)) func `between any two values leads from one to the other, composed or not`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)

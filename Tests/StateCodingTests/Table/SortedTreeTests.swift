@@ -24,7 +24,7 @@ extension IntTree {
 let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 1025, 1056, 1057, 5000, 33_000]
 
 @Suite struct `A sorted tree` {
-    @Test(arguments: UInt64(0)..<20)
+    @Test(arguments: seeds(0..<20))
     func `does what a dictionary does, and its copies stay what they were`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let keys = [8, 40, 200, 3000][generator.below(4)]

@@ -3,7 +3,7 @@ import Testing
 @testable import StateCoding
 
 @Suite struct `The differences of two trees` {
-    @Test(arguments: UInt64(0)..<30)
+    @Test(arguments: seeds(0..<30))
     func `are those of two dictionaries, at a cost that follows the change`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let size = [50, 2000, 20_000][generator.below(3)]

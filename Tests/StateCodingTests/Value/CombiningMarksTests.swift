@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt64(0)..<200) func `are counted as by form D`(seed: UInt64) {
+    @Test(arguments: seeds(0..<200)) func `are counted as by form D`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var text = ""
         for _ in 0..<(1 + generator.below(4)) {

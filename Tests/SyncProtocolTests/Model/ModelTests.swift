@@ -54,36 +54,36 @@ import Testing
         #expect(ofSenders.isSuperset(of: [.asked, .rewound, .lineageChanged]))
     }
 
-    @Test(arguments: 0..<150)
+    @Test(arguments: seeds(0..<150))
     func `with one primary every action ends once, as it was told, and all replicas agree`(seed: UInt64) throws {
         try run(seed, restarts: false)
     }
 
-    @Test(arguments: 1000..<1150)
+    @Test(arguments: seeds(1000..<1150))
     func `across primaries that begin anew no action is applied twice, and only what left may be unknown`(
         seed: UInt64
     ) throws {
         try run(seed, restarts: true)
     }
 
-    @Test(arguments: 2000..<2100)
+    @Test(arguments: seeds(2000..<2100))
     func `with fewer sessions than senders no action is applied twice`(seed: UInt64) throws {
         var limits = Self.limits
         limits.sessionsMax = 2
         try run(seed, restarts: true, mayForgetSessions: true, limits: limits)
     }
 
-    @Test(arguments: 3000..<3150)
+    @Test(arguments: seeds(3000..<3150))
     func `with senders that end and are resumed every action ends once, as it was told`(seed: UInt64) throws {
         try run(seed, restarts: false, sendersAreSaved: true)
     }
 
-    @Test(arguments: 4000..<4150)
+    @Test(arguments: seeds(4000..<4150))
     func `with both primaries and senders that end no action is applied twice`(seed: UInt64) throws {
         try run(seed, restarts: true, sendersAreSaved: true)
     }
 
-    @Test(arguments: 5000..<5100)
+    @Test(arguments: seeds(5000..<5100))
     func `with fewer sessions than resumed senders no action is applied twice`(seed: UInt64) throws {
         var limits = Self.limits
         limits.sessionsMax = 2
