@@ -116,7 +116,7 @@ extension StoreHost {
             at: waiting.startIndex
         )
         journal?.mend()
-        for sender in senders { perform(refusalForLackOfRoom(of: sender)) }
+        for (session, frame) in senders { perform(refusalForLackOfRoom(frame, of: session)) }
     }
 
     /// Tells all who wait for actions that cannot be taken.
@@ -138,12 +138,13 @@ extension StoreHost {
 
     /// What senders are told while there is no room.
     func refusalForLackOfRoom(_ frame: ActionsFrame) -> [PrimaryDirective]? {
-        isFull ? refusalForLackOfRoom(of: frame.session) : nil
+        isFull ? refusalForLackOfRoom(frame.identity, of: frame.session) : nil
     }
 
-    private func refusalForLackOfRoom(of sender: SessionID) -> [PrimaryDirective] {
+    private func refusalForLackOfRoom(_ frame: Refusal.PushedFrame, of session: SessionID) -> [PrimaryDirective] {
         machine.refuse(
-            sender,
+            frame,
+            of: session,
             Rejection(.storageFull, "the primary has no room to store actions; they wait until it has"),
             retryAfter: surroundings.limits.retryDelayMin
         )

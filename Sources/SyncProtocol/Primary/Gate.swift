@@ -40,7 +40,7 @@ package struct Gate: Hashable, Sendable {
             guard case .actions = address.topic, case .actions(let actions)? = frame else { return .drop(.malformed) }
             guard stores.contains(address.store) else {
                 let receipts = Address(address.store, .receipts(actions.session))
-                return .answer(unknown(address.store), behind: receipts.bytes)
+                return .answer(unknown(address.store, frame: actions.identity), behind: receipts.bytes)
             }
             return .store(address.store, actions)
         } catch {
@@ -50,13 +50,13 @@ package struct Gate: Hashable, Sendable {
             }
             let receipts = head.dropLast("/actions".utf8.count + 1) + Array("/receipts/\(actions.session)".utf8) + [0]
             guard receipts.count <= Limits.topicBytesMax else { return .drop(.unsupportedVersion) }
-            return .answer(Refusal(reason(error)), behind: Array(receipts))
+            return .answer(Refusal(reason(error), frame: actions.identity), behind: Array(receipts))
         }
     }
 
-    private func unknown(_ store: StoreName) -> Refusal {
+    private func unknown(_ store: StoreName, frame: Refusal.PushedFrame? = nil) -> Refusal {
         let known = stores.sorted().map(\.text).joined(separator: ", ")
-        return Refusal(Rejection(.unknownStore, "there is no store \"\(store)\" here, only: \(known)"))
+        return Refusal(Rejection(.unknownStore, "there is no store \"\(store)\" here, only: \(known)"), frame: frame)
     }
 
     private func reason(_ failure: AddressFailure) -> Rejection {

@@ -130,6 +130,7 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        guard concerns(refusal.frame) else { return [] }
         let count = SenderDirective.count(.refused(refusal.reason.code))
         let delay = backoff.next(using: &generator)
         if let retryAfter = refusal.retryAfter {
@@ -138,7 +139,7 @@ extension SenderMachine {
         }
         if refusal.reason.code == .unknownSession {
             var directives: [SenderDirective] = []
-            if link?.framesOutstanding == 1 {
+            if link?.framesOutstanding == 1, refusal.frame?.first == outbox.first {
                 // All that is outstanding left in one frame, and this is its answer: none of it was applied.
                 outbox.requeueNumbered()
                 session = SessionID(using: &generator)
@@ -149,6 +150,13 @@ extension SenderMachine {
             return [count] + directives + askAgain(at: now, using: &generator)
         }
         return [count] + refuse(refusal.reason, until: now.advanced(by: delay), using: &generator)
+    }
+
+    /// Whether a refusal answers a subscription, or a frame that this sender has outstanding. Others answer late duplicates
+    /// of what is settled, or frames that a stranger pushed in this session.
+    private func concerns(_ frame: Refusal.PushedFrame?) -> Bool {
+        guard let frame else { return true }
+        return frame.opened == link?.opened && outbox.awaitsReceipt(of: frame.first)
     }
 
     private mutating func diverged(

@@ -91,6 +91,8 @@ import Testing
         let answer = try #require(refusal(in: gate.actions(message)))
         #expect(answer.code == .unknownStore)
         #expect(Array(answer.behind.utf8) == Address(store, .receipts(Fixture.session)).bytes)
+        guard case .answer(let refusal, _) = gate.actions(message) else { return }
+        #expect(refusal.frame == Self.frame.identity)
     }
 
     @Test func `actions of another version are answered on that version's receipts of their session`() throws {
