@@ -17,17 +17,21 @@ package struct Gate: Hashable, Sendable {
         case drop(Rejection.Code)
     }
 
-    /// A subscription, or its end: one flag byte and a topic.
+    /// A subscription, or its end: a topic and one zero byte.
+    ///
+    /// An answer goes to all whose subscription is a prefix of its topic. It is published on exactly the bytes that were
+    /// subscribed to, and only if these are a text and one zero byte: with a byte added it could reach the subscribers of
+    /// another topic, and with a zero byte inside, a peer would read what follows it as a frame.
     package func subscription(_ bytes: ArraySlice<UInt8>) -> Passage<Topic> {
         do throws(AddressFailure) {
             let address = try Address(parsing: bytes)
             guard stores.contains(address.store) else { return .answer(unknown(address.store), behind: Array(bytes)) }
             return .store(address.store, address.topic)
         } catch {
-            guard bytes.starts(with: "sc".utf8), (3..<Limits.topicBytesMax).contains(bytes.count) else {
-                return .drop(.malformed)
-            }
-            return .answer(Refusal(reason(error)), behind: bytes.last == 0 ? Array(bytes) : Array(bytes) + [0])
+            guard bytes.starts(with: "sc".utf8), bytes.count <= Limits.topicBytesMax,
+                bytes.firstIndex(of: 0) == bytes.indices.last
+            else { return .drop(.malformed) }
+            return .answer(Refusal(reason(error)), behind: Array(bytes))
         }
     }
 
