@@ -20,7 +20,7 @@ extension StoreHost {
 
     /// Hands a record to the journal, with the actions that are settled in it.
     func write(_ record: Record, to journal: JournalWriter) {
-        let batch = BatchRecord(
+        var batch = BatchRecord(
             epoch: machine.epoch,
             from: record.from,
             to: record.to,
@@ -30,6 +30,7 @@ extension StoreHost {
             forgotten: record.forgotten,
             patch: record.update?.patch ?? []
         )
+        batch.forgetMessages(bytesMax: surroundings.limits.sessionMessageBytesMax)
         let body = batch.encoded
         snapshots.count(body.count)
         journal.append(JournalRecord(sequence: record.sequence, from: record.from, to: record.to, body: body))

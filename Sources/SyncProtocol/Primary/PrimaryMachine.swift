@@ -179,8 +179,11 @@ package struct PrimaryMachine: Hashable, Sendable {
             for settled in record.outcomes {
                 sessions.update(settled.session) { $0.durable = settled.last }
                 // Its own process is told by the shell.
-                guard settled.session != .primary else { continue }
-                directives += receipts(of: settled.session, from: settled.first, through: settled.last)
+                if settled.session != .primary {
+                    directives += receipts(of: settled.session, from: settled.first, through: settled.last)
+                }
+                // Not before the receipts: each is said once with its message.
+                sessions.update(settled.session) { $0.forgetMessages(bytesMax: limits.sessionMessageBytesMax) }
             }
             directives.append(.durable(record))
         }
