@@ -54,6 +54,9 @@ public struct Limits: Hashable, Sendable {
     public var gapJitterMax = Duration.milliseconds(50)
     /// The longest message of a rejection, in bytes of UTF-8; longer ones are cut.
     public var rejectionMessageBytesMax = 256
+    /// The most bytes of messages of rejections that a session remembers; beyond, the oldest outcomes keep only their
+    /// codes. Times `sessionsMax` it bounds what senders of rejected actions can make a store hold.
+    public var sessionMessageBytesMax = 16 << 10
 
     /// The standard limits.
     public init() {}

@@ -170,6 +170,84 @@ import Testing
         }
     }
 
+    /// What a reader of somebody's receipts may subscribe to that is not exactly their topic.
+    enum Misfit: CaseIterable, Sendable {
+        case withoutZero, withFrame
+
+        func bytes(_ topic: String) -> [UInt8] {
+            switch self {
+            case .withoutZero: Array(topic.utf8)
+            // Read from the first zero byte on, and with an answer behind it, it is a refusal of the reader's making.
+            case .withFrame:
+                Array(topic.utf8) + [0, 0x87, 0x07, 0x69] + Array("malformed".utf8) + [0x61, 0x78, 0xF6, 0xF6, 0]
+            }
+        }
+    }
+
+    @Test(arguments: Misfit.allCases)
+    func `a reader of somebody's receipts cannot speak to their sender`(misfit: Misfit) async throws {
+        try await withCounter { cluster in
+            let sender = try cluster.sender()
+            let first = try await sender.send(CounterIncreaseRequested())
+            let peer = try await RawPeer(cluster.address)
+            try await peer.subscribe(bytes: misfit.bytes("sc1/counter/receipts/\(first.session)"))
+            try await peer.answered()
+            let second = try await sender.send(CounterIncreaseRequested())
+            #expect(second.session == first.session)
+            #expect(second.revision == Revision(2))
+        }
+    }
+
+    @Test func `a reader of a chunk's topic cannot speak to those who pull the snapshot`() async throws {
+        try await withCounter { cluster in
+            let victim = try await RawPeer(cluster.address)
+            let join = "sc1/counter/join/0123456789abcdef/none"
+            try await victim.subscribe(join)
+            guard case .welcome(let welcome) = try await victim.next(on: join), let offer = welcome.offer else {
+                Issue.record("no offer")
+                return
+            }
+            let chunk = "sc1/counter/snapshot/\(welcome.lineage)/\(offer.revision)/0"
+            try await victim.subscribe(chunk)
+            guard case .chunk = try await victim.next(on: chunk) else {
+                Issue.record("no chunk")
+                return
+            }
+            let peer = try await RawPeer(cluster.address)
+            try await peer.subscribe(bytes: Array(chunk.utf8))
+            try await peer.answered()
+            // Whatever the reader brought about comes before the answer to this.
+            try await victim.unsubscribe(chunk)
+            try await victim.subscribe(chunk)
+            guard case .chunk = try await victim.next(on: chunk) else {
+                Issue.record("something else than the chunk")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: [(UInt64(0), UInt64(2)), (3, 2), (1, 1 << 62)])
+    func `numbers that make no sense in somebody's session do not reach its sender`(base: UInt64, first: UInt64)
+        async throws
+    {
+        try await withCounter { cluster in
+            let sender = try cluster.sender()
+            let session = try await sender.send(CounterIncreaseRequested()).session
+            let peer = try await RawPeer(cluster.address)
+            let (own, actions) = (SessionID.random(), [WireAction.increase])
+            let watermark = try await peer.watermark(of: own)
+            await peer.push(try WireAction.message(actions, first: first, session: session, watermark, base: base))
+            await peer.push(try WireAction.message(actions, first: 1, session: own, watermark))
+            guard case .receipts = try await peer.next(on: "sc1/counter/receipts/\(own)") else {
+                Issue.record("no receipt")
+                return
+            }
+            let next = try await sender.send(CounterIncreaseRequested())
+            #expect(next.session == session)
+            #expect(next.revision == Revision(3))
+        }
+    }
+
     @Test func `a subscription of 10 KB cuts off its sender, and nobody else`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()

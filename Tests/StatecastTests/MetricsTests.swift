@@ -300,6 +300,26 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
+    @Test func `a reader who asks for somebody's receipts again and again does not make their sender push again`()
+        async throws
+    {
+        try await withStore("metrics-reader") { store in
+            let sender = try store.sender()
+            let topic = store.receipts(of: try await sender.send(CounterIncreaseRequested()).session)
+            let peer = try await RawPeer(store.address)
+            for _ in 0..<50 {
+                var pending: [PendingReceipt] = []
+                for _ in 0..<100 { pending.append(try await sender.submit(CounterIncreaseRequested())) }
+                try await peer.subscribe(topic)
+                while true { if case .watermark = try await peer.next(on: topic) { break } }
+                try await peer.unsubscribe(topic)
+                for receipt in pending { _ = try await receipt.receipt() }
+            }
+            #expect(store.total("primary_actions_applied_total") == 5001)
+            #expect(store.total("primary_actions_duplicate_total") == 0)
+        }
+    }
+
     @Test func `a sender counts what it gave up by what is known of it`() async throws {
         let hole = try await RawHole()
         try await withStore("metrics-given-up") { store in

@@ -62,7 +62,7 @@ package struct JournalWalk: Sendable {
             guard batch.from == record.from, batch.to == record.to else {
                 throw CodingFailure(.malformed, "it holds the revisions \(batch.from) to \(batch.to)")
             }
-            try sessions.replay(batch, countMax: Self.outcomesMax)
+            try sessions.replay(batch, countMax: Self.outcomesMax, messageBytesMax: 0)
             if batch.to > batch.from { try Patch(decoding: batch.patch).apply(to: &tree, summary: &summary) }
             guard summary == Summary(digest: batch.digest, bytes: batch.bytes) else {
                 throw CodingFailure(.malformed, "it leads to the digest \(summary.digest), not to \(batch.digest)")

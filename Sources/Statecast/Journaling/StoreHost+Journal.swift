@@ -20,7 +20,7 @@ extension StoreHost {
 
     /// Hands a record to the journal, with the actions that are settled in it.
     func write(_ record: Record, to journal: JournalWriter) {
-        let batch = BatchRecord(
+        var batch = BatchRecord(
             epoch: machine.epoch,
             from: record.from,
             to: record.to,
@@ -30,6 +30,7 @@ extension StoreHost {
             forgotten: record.forgotten,
             patch: record.update?.patch ?? []
         )
+        batch.forgetMessages(bytesMax: surroundings.limits.sessionMessageBytesMax)
         let body = batch.encoded
         snapshots.count(body.count)
         journal.append(JournalRecord(sequence: record.sequence, from: record.from, to: record.to, body: body))
@@ -116,7 +117,7 @@ extension StoreHost {
             at: waiting.startIndex
         )
         journal?.mend()
-        for sender in senders { perform(refusalForLackOfRoom(of: sender)) }
+        for (session, frame) in senders { perform(refusalForLackOfRoom(frame, of: session)) }
     }
 
     /// Tells all who wait for actions that cannot be taken.
@@ -138,12 +139,13 @@ extension StoreHost {
 
     /// What senders are told while there is no room.
     func refusalForLackOfRoom(_ frame: ActionsFrame) -> [PrimaryDirective]? {
-        isFull ? refusalForLackOfRoom(of: frame.session) : nil
+        isFull ? refusalForLackOfRoom(frame.identity, of: frame.session) : nil
     }
 
-    private func refusalForLackOfRoom(of sender: SessionID) -> [PrimaryDirective] {
+    private func refusalForLackOfRoom(_ frame: Refusal.PushedFrame, of session: SessionID) -> [PrimaryDirective] {
         machine.refuse(
-            sender,
+            frame,
+            of: session,
             Rejection(.storageFull, "the primary has no room to store actions; they wait until it has"),
             retryAfter: surroundings.limits.retryDelayMin
         )

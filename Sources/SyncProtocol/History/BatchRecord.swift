@@ -42,6 +42,20 @@ package struct BatchRecord: Hashable, Sendable {
         self.migrations = migrations
     }
 
+    /// Drops the messages of rejections that their sessions will not remember: of each session the newest stay, as far as
+    /// they have at most `bytesMax` bytes together.
+    package mutating func forgetMessages(bytesMax: Int) {
+        var bytes: [SessionID: Int] = [:]
+        for run in runs.indices.reversed() {
+            for entry in runs[run].entries.indices.reversed() {
+                guard let rejection = runs[run].entries[entry].rejection else { continue }
+                bytes[runs[run].session, default: 0] += rejection.message.utf8.count
+                guard bytes[runs[run].session, default: 0] > bytesMax else { continue }
+                runs[run].entries[entry].rejection = Rejection(rejection.code, "")
+            }
+        }
+    }
+
     /// Consecutive actions of one session that came together.
     package struct Run: Hashable, Sendable {
         package var session: SessionID

@@ -61,7 +61,11 @@ package struct History: Hashable, Sendable {
                 "record \(sequence) from revision \(record.from) cannot follow record \(self.sequence) at revision \(head)"
             )
         }
-        try sessions.replay(record, countMax: limits.windowActionsMax)
+        try sessions.replay(
+            record,
+            countMax: limits.windowActionsMax,
+            messageBytesMax: limits.sessionMessageBytesMax
+        )
         if record.to > record.from {
             // To whoever joins, this incarnation says it.
             let update = Update(lineage: lineage, epoch: epoch, from: record.from, to: record.to, patch: record.patch)

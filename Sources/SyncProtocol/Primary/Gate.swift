@@ -17,17 +17,21 @@ package struct Gate: Hashable, Sendable {
         case drop(Rejection.Code)
     }
 
-    /// A subscription, or its end: one flag byte and a topic.
+    /// A subscription, or its end: a topic and one zero byte.
+    ///
+    /// An answer goes to all whose subscription is a prefix of its topic. It is published on exactly the bytes that were
+    /// subscribed to, and only if these are a text and one zero byte: with a byte added it could reach the subscribers of
+    /// another topic, and with a zero byte inside, a peer would read what follows it as a frame.
     package func subscription(_ bytes: ArraySlice<UInt8>) -> Passage<Topic> {
         do throws(AddressFailure) {
             let address = try Address(parsing: bytes)
             guard stores.contains(address.store) else { return .answer(unknown(address.store), behind: Array(bytes)) }
             return .store(address.store, address.topic)
         } catch {
-            guard bytes.starts(with: "sc".utf8), (3..<Limits.topicBytesMax).contains(bytes.count) else {
-                return .drop(.malformed)
-            }
-            return .answer(Refusal(reason(error)), behind: bytes.last == 0 ? Array(bytes) : Array(bytes) + [0])
+            guard bytes.starts(with: "sc".utf8), bytes.count <= Limits.topicBytesMax,
+                bytes.firstIndex(of: 0) == bytes.indices.last
+            else { return .drop(.malformed) }
+            return .answer(Refusal(reason(error)), behind: Array(bytes))
         }
     }
 
@@ -40,7 +44,7 @@ package struct Gate: Hashable, Sendable {
             guard case .actions = address.topic, case .actions(let actions)? = frame else { return .drop(.malformed) }
             guard stores.contains(address.store) else {
                 let receipts = Address(address.store, .receipts(actions.session))
-                return .answer(unknown(address.store), behind: receipts.bytes)
+                return .answer(unknown(address.store, frame: actions.identity), behind: receipts.bytes)
             }
             return .store(address.store, actions)
         } catch {
@@ -50,13 +54,13 @@ package struct Gate: Hashable, Sendable {
             }
             let receipts = head.dropLast("/actions".utf8.count + 1) + Array("/receipts/\(actions.session)".utf8) + [0]
             guard receipts.count <= Limits.topicBytesMax else { return .drop(.unsupportedVersion) }
-            return .answer(Refusal(reason(error)), behind: Array(receipts))
+            return .answer(Refusal(reason(error), frame: actions.identity), behind: Array(receipts))
         }
     }
 
-    private func unknown(_ store: StoreName) -> Refusal {
+    private func unknown(_ store: StoreName, frame: Refusal.PushedFrame? = nil) -> Refusal {
         let known = stores.sorted().map(\.text).joined(separator: ", ")
-        return Refusal(Rejection(.unknownStore, "there is no store \"\(store)\" here, only: \(known)"))
+        return Refusal(Rejection(.unknownStore, "there is no store \"\(store)\" here, only: \(known)"), frame: frame)
     }
 
     private func reason(_ failure: AddressFailure) -> Rejection {

@@ -6,11 +6,11 @@ extension PrimaryMachine {
     /// A number seen before is answered with its recorded outcome (with nothing while that is not durable yet), a
     /// number ahead with the one that is expected, each once a turn.
     package mutating func admit(_ frame: ActionsFrame) -> (admitted: AdmittedActions?, directives: [PrimaryDirective]) {
-        guard frame.session != .primary else { return (nil, refuse(frame.session, .ownSession)) }
+        // No correct sender pushes it, and an answer would reach the sender whose session it names.
+        guard frame.isWellFormed else { return (nil, [.count(.refused(.malformed))]) }
         guard frame.lineage == lineage else {
             return (nil, [.count(.otherLineage)] + once(frame.session) { $0.watermark(of: frame.session) })
         }
-        guard frame.isSane else { return (nil, refuse(frame.session, .malformedNumbers)) }
         var directives: [PrimaryDirective] = []
         if sessions[frame.session] == nil {
             directives = open(frame)
@@ -75,47 +75,55 @@ extension PrimaryMachine {
     /// Makes a session known, if it can be told from one that was forgotten.
     private mutating func open(_ frame: ActionsFrame) -> [PrimaryDirective] {
         guard frame.opened >= sessions.horizon, frame.opened <= opening else {
-            return refuse(frame.session, .forgottenSession)
+            return refuse(frame.identity, of: frame.session, .forgottenSession)
         }
         let session = SessionTable.Session(opened: frame.opened, base: frame.base)
         guard sessions.open(frame.session, session, countMax: limits.sessionsMax) else {
-            return refuse(frame.session, .tooManySessions(limits.sessionsMax), retryAfter: limits.retryDelayMin)
+            let reason = Rejection.tooManySessions(limits.sessionsMax)
+            return refuse(frame.identity, of: frame.session, reason, retryAfter: limits.retryDelayMin)
         }
         return [.count(.sessionOpened)]
     }
 
-    /// Tells a session, at most once a turn, that its actions are not taken.
+    /// Tells a session that the actions of a frame are not taken, at most once a turn for each opening that frames state:
+    /// the refusal of a late duplicate does not replace that of the sender's own frame.
     package mutating func refuse(
-        _ id: SessionID,
+        _ frame: Refusal.PushedFrame,
+        of id: SessionID,
         _ reason: Rejection,
         retryAfter: Duration? = nil
     ) -> [PrimaryDirective] {
-        [.count(.refused(reason.code))]
-            + once(id) { _ in [.publish(.receipts(id), .refusal(Refusal(reason, retryAfter: retryAfter)))] }
+        let refusal = Refusal(reason, retryAfter: retryAfter, frame: frame)
+        return [.count(.refused(reason.code))]
+            + once(id, opened: frame.opened) { _ in [.publish(.receipts(id), .refusal(refusal))] }
     }
 
     /// Answers a session at most once a turn.
     private mutating func once(
         _ id: SessionID,
+        opened: JournalSequence? = nil,
         _ answer: (borrowing Self) -> [PrimaryDirective]
     ) -> [PrimaryDirective] {
-        answered.insert(id).inserted ? answer(self) : []
+        answered.insert(AnsweredSession(id: id, opened: opened)).inserted ? answer(self) : []
     }
 }
 
+/// A session that was answered in a turn.
+struct AnsweredSession: Hashable, Sendable {
+    let id: SessionID
+    /// The opening that a refused frame stated; `nil` for the other answers.
+    let opened: JournalSequence?
+}
+
 extension ActionsFrame {
-    /// Numbers count from 1, a session does not begin behind what it sends, and no number comes near the end of the
-    /// range.
-    fileprivate var isSane: Bool {
-        base.rawValue >= 1 && base <= first && first.rawValue < 1 << 62 && !actions.isEmpty
+    /// The session is not the primary's own, numbers count from 1, a session does not begin after what it sends, and no
+    /// number comes near the end of the range.
+    fileprivate var isWellFormed: Bool {
+        session != .primary && base.rawValue >= 1 && base <= first && first.rawValue < 1 << 62 && !actions.isEmpty
     }
 }
 
 extension Rejection {
-    fileprivate static let malformedNumbers = Rejection(
-        .malformed,
-        "a frame has at least one action, and 1 <= base <= first < 2^62"
-    )
     fileprivate static let ownSession = Rejection(
         .malformed,
         "the session \(SessionID.primary) is the primary's own; draw a random one"

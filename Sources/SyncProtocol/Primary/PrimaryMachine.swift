@@ -41,7 +41,7 @@ package struct PrimaryMachine: Hashable, Sendable {
     private var uncommitted: Deque<Record> = []
     private var heartbeatDue: Instant
     /// Sessions that were told something in this turn, so that a flood of frames is answered once.
-    var answered: Set<SessionID> = []
+    var answered: Set<AnsweredSession> = []
     /// Topics that were answered in this turn, however many subscribed to them.
     var answeredTopics: Set<Topic> = []
 
@@ -148,16 +148,20 @@ package struct PrimaryMachine: Hashable, Sendable {
     /// None of the records that were handed out was made durable, and none will be: it is as if their actions had never
     /// come. The open batch must have been closed.
     ///
-    /// - Returns: the senders whose actions they were.
-    package mutating func rollBack() -> [SessionID] {
+    /// - Returns: the senders whose actions they were, each with what names the first of these.
+    package mutating func rollBack() -> [(session: SessionID, frame: Refusal.PushedFrame)] {
         precondition(!hasOpenBatch, "a batch is open")
-        let senders = OrderedSet(uncommitted.flatMap { $0.outcomes.map(\.session) }).filter { $0 != .primary }
+        var senders: OrderedDictionary<SessionID, Refusal.PushedFrame> = [:]
+        for outcomes in uncommitted.flatMap(\.outcomes)
+        where outcomes.session != .primary && senders[outcomes.session] == nil {
+            senders[outcomes.session] = Refusal.PushedFrame(opened: outcomes.opened, first: outcomes.first)
+        }
         // That they were forgotten stands in no record now, and has to stand in the next.
         sessions.rewind(forgetting: uncommitted.flatMap(\.forgotten))
         uncommitted = []
         reduced = head
         sequence = durable
-        return Array(senders)
+        return senders.map { (session: $0.key, frame: $0.value) }
     }
 
     /// The records up to `sequence` are durable: now, and not before, they may be seen.
@@ -175,8 +179,11 @@ package struct PrimaryMachine: Hashable, Sendable {
             for settled in record.outcomes {
                 sessions.update(settled.session) { $0.durable = settled.last }
                 // Its own process is told by the shell.
-                guard settled.session != .primary else { continue }
-                directives += receipts(of: settled.session, from: settled.first, through: settled.last)
+                if settled.session != .primary {
+                    directives += receipts(of: settled.session, from: settled.first, through: settled.last)
+                }
+                // Not before the receipts: each is said once with its message.
+                sessions.update(settled.session) { $0.forgetMessages(bytesMax: limits.sessionMessageBytesMax) }
             }
             directives.append(.durable(record))
         }

@@ -35,6 +35,9 @@ package struct SessionTable: Hashable, Sendable {
             log.append(outcome, countMax: countMax)
         }
 
+        /// Forgets the oldest messages of durable rejections, as far as there are more than `bytesMax` bytes.
+        mutating func forgetMessages(bytesMax: Int) { log.forgetMessages(through: durable, bytesMax: bytesMax) }
+
         /// Forgets all that was not made durable.
         mutating func rewind() {
             log.rewind(to: durable.next)
@@ -134,8 +137,14 @@ package struct SessionTable: Hashable, Sendable {
 
     /// Follows what a record says became of actions.
     ///
-    /// - Parameter countMax: how many outcomes a session remembers.
-    package mutating func replay(_ record: BatchRecord, countMax: Int) throws(CodingFailure) {
+    /// - Parameters:
+    ///   - countMax: how many outcomes a session remembers.
+    ///   - messageBytesMax: how many bytes of messages of rejections a session remembers.
+    package mutating func replay(
+        _ record: BatchRecord,
+        countMax: Int,
+        messageBytesMax: Int
+    ) throws(CodingFailure) {
         for id in record.forgotten { forget(id) }
         var revision = record.from
         for run in record.runs {
@@ -154,6 +163,7 @@ package struct SessionTable: Hashable, Sendable {
                     session.append(entry.rejection.map(Outcome.rejected) ?? .applied(revision), countMax: countMax)
                 }
                 session.durable = session.taken
+                session.forgetMessages(bytesMax: messageBytesMax)
             }
         }
         // A change without actions, such as a migration, is one revision, too.

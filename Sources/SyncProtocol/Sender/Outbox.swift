@@ -114,11 +114,15 @@ struct Outbox: Hashable, Sendable {
     /// Push again from this number on; never from one that has its receipt.
     mutating func rewind(to number: ActionNumber) { cursor = min(next, max(first, number)) }
 
+    /// Whether the number has left and has no receipt.
+    func awaitsReceipt(of number: ActionNumber) -> Bool {
+        number >= first && number < next && !numbered[number.distance(beyond: first)].isSettled
+    }
+
     /// An outcome came. `nil` if the number awaits none.
     mutating func settle(_ number: ActionNumber) -> Ticket? {
-        guard number >= first, number < next else { return nil }
+        guard awaitsReceipt(of: number) else { return nil }
         let index = number.distance(beyond: first)
-        guard !numbered[index].isSettled else { return nil }
         numbered[index].isSettled = true
         settledCount += 1
         let ticket = numbered[index].ticket

@@ -40,8 +40,11 @@ extension SenderMachine {
             guard watermark.windowActionsMax > 0, outbox.fits(bytesMax: roomForActions(in: watermark)) else {
                 return giveUpSession(.limitsLowered, using: &generator) + askAgain(at: now, using: &generator)
             }
+            let isAnswer = if case .asking = phase { true } else { false }
+            let isLater = link.watermark.map { $0.epoch < watermark.epoch } ?? true
             self.link?.watermark = watermark
-            self.link?.rewoundTo = nil
+            // Otherwise another subscriber asked, and frames may be on their way to the same incarnation.
+            guard isAnswer || isLater else { return directives }
             outbox.rewind(to: watermark.number?.next ?? outbox.first)
         } else {
             directives += begin(watermark)
@@ -102,14 +105,14 @@ extension SenderMachine {
         }
         guard !directives.isEmpty else { return [] }
         backoff.reset()
-        self.link?.rewoundTo = nil
         self.link?.settledBy = max(link.settledBy, receipts.epoch)
         guard case .open = phase else { return directives }
         awaitReceipts(at: now, using: &generator)
         return directives + changed(to: .open)
     }
 
-    /// Something was lost on the way: push again from there, once.
+    /// Something was lost on the way: push again from there, at most once in `retryDelayMin`. The primary says it once a
+    /// turn, and frames of strangers can cause it. What is lost again before that shows by its missing receipts.
     private mutating func received(
         _ expected: Expected,
         at now: Instant,
@@ -117,10 +120,10 @@ extension SenderMachine {
     ) -> [SenderDirective] {
         guard case .open = phase, let link, expected.lineage == link.lineage else { return [] }
         if link.hasLostAll, expected.number < outbox.first { return sendLost(at: now, using: &generator) }
-        guard link.rewoundTo != expected.number,
-            expected.number >= outbox.first, expected.number < outbox.cursor
+        guard expected.number >= outbox.first, expected.number < outbox.cursor,
+            rewoundAt.map({ $0.duration(to: now) >= limits.retryDelayMin }) ?? true
         else { return [] }
-        self.link?.rewoundTo = expected.number
+        rewoundAt = now
         outbox.rewind(to: expected.number)
         return [.count(.rewound)]
     }
@@ -130,6 +133,7 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        guard concerns(refusal.frame) else { return [] }
         let count = SenderDirective.count(.refused(refusal.reason.code))
         let delay = backoff.next(using: &generator)
         if let retryAfter = refusal.retryAfter {
@@ -138,7 +142,7 @@ extension SenderMachine {
         }
         if refusal.reason.code == .unknownSession {
             var directives: [SenderDirective] = []
-            if link?.framesOutstanding == 1 {
+            if link?.framesOutstanding == 1, refusal.frame?.first == outbox.first {
                 // All that is outstanding left in one frame, and this is its answer: none of it was applied.
                 outbox.requeueNumbered()
                 session = SessionID(using: &generator)
@@ -149,6 +153,13 @@ extension SenderMachine {
             return [count] + directives + askAgain(at: now, using: &generator)
         }
         return [count] + refuse(refusal.reason, until: now.advanced(by: delay), using: &generator)
+    }
+
+    /// Whether a refusal answers a subscription, or a frame that this sender has outstanding. Others answer late duplicates
+    /// of what is settled, or frames that a stranger pushed in this session.
+    private func concerns(_ frame: Refusal.PushedFrame?) -> Bool {
+        guard let frame else { return true }
+        return frame.opened == link?.opened && outbox.awaitsReceipt(of: frame.first)
     }
 
     private mutating func diverged(

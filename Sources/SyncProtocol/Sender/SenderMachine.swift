@@ -12,7 +12,7 @@ package struct SenderMachine: Hashable, Sendable {
         /// Pushes. Leaves to `asking` when receipts stay away until the deadline (which is set while some are
         /// awaited), to `pausing` when the primary is overloaded.
         case open(receiptsDeadline: Instant?)
-        /// Leaves to `asking` at `until`.
+        /// Leaves to `asking` at `until`, to `open` if another incarnation says its watermark before that.
         case pausing(until: Instant)
         /// Every action fails with the reason. Leaves to `open` if a watermark comes all the same, asks now and then.
         case refused(Rejection, until: Instant)
@@ -27,8 +27,6 @@ package struct SenderMachine: Hashable, Sendable {
         var watermark: Watermark?
         /// How many frames have left since nothing was outstanding.
         var framesOutstanding = 0
-        /// The last `expected` that was followed; it is not followed again before there is a receipt.
-        var rewoundTo: ActionNumber?
         /// The last incarnation of the primary that settled something.
         var settledBy = Epoch(0)
     }
@@ -39,6 +37,8 @@ package struct SenderMachine: Hashable, Sendable {
     private var subscribed: SessionID?
     /// When the watermark was asked for last.
     private var askedAt: Instant?
+    /// When an `expected` was followed last.
+    var rewoundAt: Instant?
     package let limits: Limits
     var phase: Phase
     var link: Link?

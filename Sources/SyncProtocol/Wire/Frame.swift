@@ -175,10 +175,27 @@ package struct Refusal: Hashable, Sendable {
     package let reason: Rejection
     /// `nil`: asking again is of no use until something changes.
     package let retryAfter: Duration?
+    /// The pushed frame that the refusal answers; `nil` where it answers a subscription.
+    package let frame: PushedFrame?
 
-    package init(_ reason: Rejection, retryAfter: Duration? = nil) {
+    package init(_ reason: Rejection, retryAfter: Duration? = nil, frame: PushedFrame? = nil) {
         self.reason = reason
         self.retryAfter = retryAfter
+        self.frame = frame
+    }
+
+    /// Identifies a frame of actions within its session. Subscribers to the session's receipts also get the answers to
+    /// late duplicates and to frames of strangers, and tell them apart by this.
+    package struct PushedFrame: Hashable, Sendable {
+        /// The journal sequence at which the session was opened, as the frame states it.
+        package let opened: JournalSequence
+        /// The number of the frame's first action.
+        package let first: ActionNumber
+
+        package init(opened: JournalSequence, first: ActionNumber) {
+            self.opened = opened
+            self.first = first
+        }
     }
 }
 
@@ -234,4 +251,7 @@ package struct ActionsFrame: Hashable, Sendable {
         self.first = first
         self.actions = actions
     }
+
+    /// What a refusal of this frame names.
+    package var identity: Refusal.PushedFrame { Refusal.PushedFrame(opened: opened, first: first) }
 }

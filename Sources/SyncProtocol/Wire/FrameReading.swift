@@ -47,8 +47,8 @@ extension FrameKind {
         switch self {
         case .chunk: 1
         case .expected: 2
-        case .refusal, .schema: 3
-        case .receipts: 4
+        case .schema: 3
+        case .refusal, .receipts: 4
         case .update, .heartbeat: 5
         case .actions: 6
         case .welcome: 7
@@ -143,7 +143,11 @@ extension Refusal {
     fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
         self.init(
             try reader.rejection(),
-            retryAfter: try reader.optional { reader throws(CodingFailure) in try reader.duration() }
+            retryAfter: try reader.optional { reader throws(CodingFailure) in try reader.duration() },
+            frame: try reader.optional { reader throws(CodingFailure) in
+                try reader.fixedArray(2)
+                return PushedFrame(opened: try reader.quantity(), first: try reader.quantity())
+            }
         )
     }
 }

@@ -121,9 +121,13 @@ extension Expected {
 
 extension Refusal {
     fileprivate func write(to writer: inout CBORWriter) {
-        writer.begin(.refusal, count: 3)
+        writer.begin(.refusal, count: 4)
         writer.write(reason)
         if let retryAfter { writer.write(retryAfter) } else { writer.null() }
+        guard let frame else { return writer.null() }
+        writer.array(count: 2)
+        writer.write(frame.opened)
+        writer.write(frame.first)
     }
 }
 

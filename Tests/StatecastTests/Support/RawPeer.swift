@@ -79,6 +79,11 @@ actor RawPeer {
         throw StatecastError(.closed, "the peer ended")
     }
 
+    /// Returns once the primary has taken in all subscriptions made so far: one that is made now is answered after them.
+    func answered(store: String = "counter") async throws {
+        _ = try await watermark(of: .random(), store: store)
+    }
+
     /// Opens a session by hand: its watermark says where the primary stands.
     func watermark(of session: SessionID, store: String = "counter") async throws -> Watermark {
         let topic = "sc1/\(store)/receipts/\(session)"

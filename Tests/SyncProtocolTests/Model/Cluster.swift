@@ -15,6 +15,8 @@ struct Cluster {
     private(set) var replicas: [ModelReplica]
     private(set) var pastReplicas: [ModelReplica] = []
     private(set) var senders: [ModelSender]
+    /// Frames on connections that senders have replaced: the primary may still read them, in order.
+    private var strays: [[UInt8]] = []
     /// What primaries counted.
     private(set) var events: Set<PrimaryEvent> = []
 
@@ -99,10 +101,12 @@ struct Cluster {
     }
 
     private mutating func fail(replica: Int, sender: Int, restarts: Bool) throws {
-        switch generator.below(14) {
+        switch generator.below(17) {
         case 0...1: replicas[replica].link.loseBurst(using: &generator)
         case 2...4: senders[sender].link.loseBurst(using: &generator)
-        case 5...6: senders[sender].pushed = []
+        case 5...6:
+            if generator.oneIn(2) { strays += senders[sender].pushed }
+            senders[sender].pushed = []
         case 7...8: senders[sender].withdraw()
         case 9: try dropped(replicas[replica].link.reconnect())
         case 10: try dropped(senders[sender].link.reconnect())
@@ -114,6 +118,9 @@ struct Cluster {
                 senders[sender].stoppedUntil = until
             }
         case 12: try replace(replica)
+        case 13: try takeStray()
+        case 14: try requested(Address(Fixture.store(), .receipts(senders[sender].machine.session)).bytes, begins: true)
+        case 15: try intrude(on: senders[sender].machine.session)
         default: if restarts, generator.oneIn(6) { restart() }
         }
     }
@@ -127,8 +134,22 @@ struct Cluster {
         try dropped(topics)
     }
 
+    /// A stranger pushes into a session: an opening that was never said, and numbers that are far ahead or make no sense.
+    private mutating func intrude(on session: SessionID) throws {
+        let frame = ActionsFrame(
+            lineage: primary.machine.lineage,
+            session: session,
+            opened: JournalSequence(1 << 40),
+            base: ActionNumber(generator.oneIn(2) ? 0 : 1),
+            first: ActionNumber(1 << 30),
+            actions: [[]]
+        )
+        publish(try primary.received(frame))
+    }
+
     /// The primary ends without a word, and another begins with a new lineage in its place.
     private mutating func restart() {
+        strays = []
         pastPrimaries.append(primary)
         primary = Self.primary(limits, at: now, using: &generator)
         for index in replicas.indices { _ = replicas[index].link.reconnect() }
@@ -185,6 +206,11 @@ struct Cluster {
         publish(try primary.received(frame))
     }
 
+    private mutating func takeStray() throws {
+        guard !strays.isEmpty, case .store(_, let frame) = gate.actions(strays.removeFirst()) else { return }
+        publish(try primary.received(frame))
+    }
+
     private mutating func publish(_ directives: [PrimaryDirective]) {
         for case .count(let event) in directives { events.insert(event) }
         for case .publish(let topic, let frame) in directives {
@@ -210,6 +236,7 @@ struct Cluster {
         let deadline = now.advanced(by: .seconds(180))
         while now < deadline {
             now = now.advanced(by: .milliseconds(100))
+            while !strays.isEmpty { try takeStray() }
             for index in replicas.indices { while replicas[index].link.hasRequests { try requests(ofReplica: index) } }
             for index in senders.indices {
                 while senders[index].link.hasRequests { try requests(ofSender: index) }

@@ -75,6 +75,22 @@ import Testing
         #expect(bench.machine.reduced == Revision(2))
     }
 
+    @Test func `a refusal names the frame, and that of a late duplicate does not replace that of the own frame`() {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
+        bench.push(1...1, of: session(1))
+        bench.settle()
+        bench.push(1...1, of: session(2), opened: 1)
+        bench.settle()
+        bench.push(1...1, of: session(3), opened: 2)
+        bench.settle()
+        let topic = Topic.receipts(session(1))
+        let duplicate = bench.push(1...1, of: session(1)).refusals(on: topic)
+        #expect(duplicate.map(\.frame) == [Refusal.PushedFrame(opened: JournalSequence(0), first: ActionNumber(1))])
+        let own = bench.push(2...3, of: session(1), opened: 1, base: 2).refusals(on: topic)
+        #expect(own.map(\.frame) == [Refusal.PushedFrame(opened: JournalSequence(1), first: ActionNumber(2))])
+        #expect(bench.push(4...4, of: session(1), opened: 1, base: 2).topics == [], "once a turn")
+    }
+
     @Test func `a fresh session is admitted after an eviction`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         for number in UInt64(1)...5 {

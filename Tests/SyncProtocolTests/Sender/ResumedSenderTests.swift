@@ -80,7 +80,7 @@ import Testing
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil)
         #expect(bench.push().count == 1)
-        bench.refuse(.unknownSession)
+        bench.refuse(.unknownSession, first: 1)
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
         #expect(bench.machine.session != Fixture.session)
     }

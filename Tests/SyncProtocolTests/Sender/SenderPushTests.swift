@@ -23,6 +23,7 @@ import Testing
         #expect(frame?.base == ActionNumber(1))
         #expect(frame?.actions.count == 2)
         bench.push()
+        bench.wait()
         bench.watermark(nil, opened: 50)
         #expect(bench.machine.nextFrame?.opened == JournalSequence(42))
     }
@@ -113,6 +114,7 @@ import Testing
         var bench = SenderBench.open()
         let tickets = bench.send(2, bytes: 2000)
         bench.push()
+        bench.wait()
         bench.watermark(0, actionBytesMax: 1000)
         #expect(bench.push().map(\.numbers) == [1...2])
         bench.receipts(1...2)
@@ -127,6 +129,7 @@ import Testing
         #expect(bench.machine.withdraw(queued) == nil)
         #expect(bench.machine.withdraw(left)?.number == ActionNumber(1))
         #expect(bench.push() == [])
+        bench.wait()
         bench.watermark(0)
         #expect(bench.push().map(\.numbers) == [1...1], "its number cannot be left out")
     }

@@ -115,17 +115,41 @@ import Testing
         #expect(bench.wait(until: .seconds(100_000)) == [])
     }
 
-    @Test func `told which number is expected it pushes again from there, once`() {
+    @Test func `told which number is expected it pushes again from there`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
         #expect(bench.expect(3).contains(.count(.rewound)))
         #expect(bench.push().map(\.numbers) == [3...5])
-        #expect(bench.expect(3) == [])
+    }
+
+    @Test func `whatever numbers are expected, it follows one in retryDelayMin`() {
+        var bench = SenderBench.open()
+        bench.send(5)
+        bench.push()
+        bench.expect(3)
+        bench.push()
+        bench.now = .seconds(0.9)
+        for number in [3, 2, 4, 3] as [UInt64] { #expect(bench.expect(number) == []) }
+        bench.receipts(1...1)
+        #expect(bench.expect(2) == [], "progress is no reason: a stranger can wait for it")
         #expect(bench.push() == [])
-        bench.receipts(1...3)
-        #expect(bench.expect(4).contains(.count(.rewound)))
-        #expect(bench.push().map(\.numbers) == [4...5])
+        bench.now = .seconds(1)
+        #expect(bench.expect(2).contains(.count(.rewound)))
+        #expect(bench.push().map(\.numbers) == [2...5])
+    }
+
+    @Test func `what is lost again before that shows by its missing receipts`() {
+        var bench = SenderBench.open()
+        bench.send(5)
+        bench.push()
+        bench.expect(3)
+        bench.push()
+        #expect(bench.expect(3) == [])
+        bench.wait()
+        #expect(bench.asked == 2)
+        bench.watermark(2)
+        #expect(bench.push().map(\.numbers) == [3...5])
     }
 
     @Test func `an expected number that it cannot mean is ignored`() {

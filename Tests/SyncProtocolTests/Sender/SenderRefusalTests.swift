@@ -69,7 +69,7 @@ import Testing
         bench.receipts(1...1)
         let left = bench.send(2)
         bench.push()
-        bench.refuse(.unknownSession)
+        bench.refuse(.unknownSession, first: 2)
         #expect(bench.machine.session != Fixture.session)
         #expect(left.allSatisfy { bench.settled[$0] == nil })
         bench.wait()
@@ -77,6 +77,36 @@ import Testing
         #expect(bench.push().map(\.numbers) == [2...3])
         bench.receipts(2...3)
         #expect(left.map { bench.revision($0) } == [2, 3])
+    }
+
+    @Test func `its session forgotten in answer to another frame than the lowest: what left is unknown`() {
+        var bench = SenderBench.open()
+        let left = bench.send(3)
+        bench.push()
+        bench.refuse(.unknownSession, first: 2)
+        #expect(left.map { bench.code($0) } == [.outcomeUnknown, .outcomeUnknown, .outcomeUnknown])
+    }
+
+    @Test(arguments: [
+        (Rejection.Code.unknownSession, Duration?.none), (.storageFull, .seconds(1)), (.unknownStore, nil),
+    ])
+    func `a frame that it does not have outstanding: it goes on`(code: Rejection.Code, retryAfter: Duration?) {
+        var bench = SenderBench()
+        bench.watermark(nil, opened: 7)
+        bench.send()
+        bench.push()
+        bench.receipts(1...1)
+        let left = bench.send(2)
+        bench.push()
+        let before = bench.machine
+        // Settled, never pushed, and outstanding but of another opening.
+        for (first, opened) in [(1, 7), (4, 7), (0, 7), (.max, 7), (2, 6), (2, 8)] as [(UInt64, UInt64)] {
+            #expect(bench.refuse(code, retryAfter: retryAfter, first: first, opened: opened) == [])
+        }
+        #expect(bench.machine == before)
+        bench.receipts(2...3)
+        #expect(left.map { bench.revision($0) } == [2, 3])
+        #expect(bench.refuse(code, retryAfter: retryAfter, first: 2, opened: 7) == [], "nothing is outstanding")
     }
 
     @Test func `its session forgotten: what left is unknown, the rest goes on in a new session`() {
@@ -87,7 +117,7 @@ import Testing
             bench.push()
         }
         let queued = bench.send()[0]
-        bench.refuse(.unknownSession)
+        bench.refuse(.unknownSession, first: 1)
         #expect(left.map { bench.code($0) } == [.outcomeUnknown, .outcomeUnknown])
         #expect(bench.settled[queued] == nil)
         let session = bench.machine.session
@@ -140,7 +170,7 @@ import Testing
         bench.push()
         bench.send()
         bench.push()
-        bench.refuse(.unknownSession)
+        bench.refuse(.unknownSession, first: 1)
         guard case .rejected(let rejection)? = bench.settled[ticket]?.settlement else {
             Issue.record("expected a rejection")
             return

@@ -7,6 +7,7 @@ import Testing
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
+        bench.wait()
         bench.watermark(3)
         #expect(bench.push().map(\.numbers) == [4...5])
         #expect(bench.machine.pendingCount == 5, "receipts for the first three are still to come")
@@ -19,6 +20,7 @@ import Testing
         bench.send(5)
         bench.push()
         bench.receipts(1...3)
+        bench.wait()
         bench.watermark(1)
         #expect(bench.push().map(\.numbers) == [4...5])
     }
@@ -28,6 +30,7 @@ import Testing
         bench.send(3)
         bench.push()
         bench.receipts(1...1)
+        bench.wait()
         bench.watermark(nil)
         let frames = bench.push()
         #expect(frames.map(\.numbers) == [2...3])
@@ -38,10 +41,57 @@ import Testing
         var bench = SenderBench.open()
         bench.send(2)
         bench.push()
+        bench.wait()
         bench.watermark(2)
         #expect(bench.push() == [])
         bench.wait()
+        #expect(bench.asked == 3)
+    }
+
+    @Test func `that it did not ask for lets it push nothing again, and puts nothing off`() {
+        var bench = SenderBench.open()
+        bench.send(5)
+        bench.push()
+        let deadline = bench.machine.nextDeadline
+        for number in [nil, 0, 3, nil, 2] as [UInt64?] {
+            #expect(bench.watermark(number) == [])
+            #expect(bench.push() == [])
+        }
+        #expect(bench.machine.nextDeadline == deadline)
+        bench.wait()
         #expect(bench.asked == 2)
+        bench.watermark(2)
+        #expect(bench.push().map(\.numbers) == [3...5], "it asked for this one")
+        bench.watermark(2)
+        #expect(bench.push() == [], "and not for this one")
+    }
+
+    @Test func `that it did not ask for does not end a pause`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        bench.push()
+        bench.refuse(.storageFull, retryAfter: .seconds(5), first: 1)
+        let until = bench.machine.nextDeadline
+        bench.watermark(0)
+        #expect(bench.push() == [])
+        #expect(bench.machine.nextDeadline == until)
+    }
+
+    @Test func `of a later incarnation lets it push again at once`() {
+        var bench = SenderBench.open()
+        bench.send(5)
+        bench.push()
+        bench.watermark(2, epoch: Fixture.epoch.next)
+        #expect(bench.push().map(\.numbers) == [3...5])
+        bench.watermark(2, epoch: Fixture.epoch.next)
+        #expect(bench.push() == [])
+    }
+
+    @Test func `that it did not ask for still says where to push`() {
+        var bench = SenderBench.open()
+        bench.send()
+        bench.push()
+        #expect(bench.watermark(0, endpoint: "tcp://b:1") == [.connect("tcp://b:1")])
     }
 
     @Test func `of another lineage: what left is unknown, what did not is sent there under new numbers`() {

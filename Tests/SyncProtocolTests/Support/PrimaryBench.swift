@@ -32,7 +32,7 @@ struct PrimaryBench {
         )
     }
 
-    /// Takes a frame in and resolves what it lets through.
+    /// Takes in a frame with these numbers.
     @discardableResult
     mutating func push(
         _ numbers: ClosedRange<UInt64>,
@@ -41,14 +41,21 @@ struct PrimaryBench {
         base: UInt64 = 1,
         lineage: Lineage = Fixture.lineage
     ) -> [PrimaryDirective] {
-        let frame = ActionsFrame(
-            lineage: lineage,
-            session: session,
-            opened: JournalSequence(opened),
-            base: ActionNumber(base),
-            first: ActionNumber(numbers.lowerBound),
-            actions: numbers.map { [UInt8(truncatingIfNeeded: $0)] }
+        take(
+            ActionsFrame(
+                lineage: lineage,
+                session: session,
+                opened: JournalSequence(opened),
+                base: ActionNumber(base),
+                first: ActionNumber(numbers.lowerBound),
+                actions: numbers.map { [UInt8(truncatingIfNeeded: $0)] }
+            )
         )
+    }
+
+    /// Takes a frame in and resolves what it lets through.
+    @discardableResult
+    mutating func take(_ frame: ActionsFrame) -> [PrimaryDirective] {
         let (admitted, directives) = machine.admit(frame)
         if let admitted { resolve(admitted) }
         return directives
@@ -81,7 +88,7 @@ struct PrimaryBench {
     }
 
     /// There was no room for what is closed.
-    mutating func rollBack() -> [SessionID] {
+    mutating func rollBack() -> [(session: SessionID, frame: Refusal.PushedFrame)] {
         records = []
         return machine.rollBack()
     }

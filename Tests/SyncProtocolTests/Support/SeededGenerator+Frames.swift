@@ -72,7 +72,10 @@ extension SeededGenerator {
                 Receipts(lineage: lineage, epoch: epoch, first: ActionNumber(number()), outcomes: outcomes)
             )
         case 6: return .expected(Expected(lineage: lineage, number: ActionNumber(number())))
-        case 7: return .refusal(Refusal(rejection(), retryAfter: oneIn(2) ? duration() : nil))
+        case 7:
+            let frame = Refusal.PushedFrame(opened: JournalSequence(number()), first: ActionNumber(number()))
+            let retryAfter = oneIn(2) ? duration() : nil
+            return .refusal(Refusal(rejection(), retryAfter: retryAfter, frame: oneIn(2) ? frame : nil))
         case 8:
             let entries = (0..<below(4)).map { _ in
                 StoreSchema.Entry(name: text(), example: oneIn(2) ? item() : nil)

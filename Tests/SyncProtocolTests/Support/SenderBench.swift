@@ -129,6 +129,18 @@ struct SenderBench {
         receive(.refusal(Refusal(Rejection(code, "because"), retryAfter: retryAfter)))
     }
 
+    /// Refuses a frame that was pushed.
+    @discardableResult
+    mutating func refuse(
+        _ code: Rejection.Code,
+        retryAfter: Duration? = nil,
+        first: UInt64,
+        opened: UInt64 = 0
+    ) -> [SenderDirective] {
+        let frame = Refusal.PushedFrame(opened: JournalSequence(opened), first: ActionNumber(first))
+        return receive(.refusal(Refusal(Rejection(code, "because"), retryAfter: retryAfter, frame: frame)))
+    }
+
     @discardableResult
     mutating func wait() -> [SenderDirective] {
         guard let deadline = machine.nextDeadline else { return [] }

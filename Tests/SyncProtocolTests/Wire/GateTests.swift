@@ -47,28 +47,50 @@ import Testing
         }
     }
 
-    @Test(arguments: ["sc1", "sc1/", "sc1/fleet", "sc1/fleet/", "sc1/fleet/feed", "sc1/fleet/join/"])
-    func `a subscription to a prefix gets nothing but a refusal`(prefix: String) throws {
-        let answer = try #require(refusal(in: passage(prefix, closed: false)))
+    private static let receipts = "sc1/fleet/receipts/\(Fixture.session)"
+    private static let chunk = "sc1/fleet/snapshot/\(Fixture.lineage)/1/0"
+
+    @Test(arguments: ["sc1", "sc1/fleet", "sc1/fleet/", "sc1/fleet/join/", "sc1/fleet/receipts/0"])
+    func `what is no topic is refused on the very bytes that asked`(text: String) throws {
+        let answer = try #require(refusal(in: passage(text)))
         #expect(answer.code == .malformed)
-        #expect(answer.behind == prefix + "\0", "the answer reaches who subscribed to the prefix")
+        #expect(answer.behind == text + "\0")
+    }
+
+    @Test(arguments: [
+        "sc1", "sc1/", "sc1/fleet", "sc1/fleet/feed", "sc1/other/feed", "sc2/fleet/feed", receipts, chunk,
+    ])
+    func `a subscription without the zero byte is dropped: with one added, the answer would reach other subscribers`(
+        text: String
+    ) {
+        #expect(passage(text, closed: false) == .drop(.malformed))
+    }
+
+    @Test(arguments: ["sc1/fleet", "sc1/other/feed", "sc2/fleet/feed", receipts, chunk])
+    func `one with a zero byte inside is dropped: a subscriber of what precedes it would read the rest as a frame`(
+        text: String
+    ) {
+        for rest in ["\0", "\0\u{6}", "\0\u{6}\0", "/\0/feed"] {
+            #expect(passage(text + rest) == .drop(.malformed))
+        }
     }
 
     @Test(arguments: ["", "s", "sc", "x", "feed", "\u{0}"]) func `what is not of this protocol is dropped`(text: String)
     {
         #expect(passage(text, closed: false) == .drop(.malformed))
+        if !text.hasPrefix("sc") { #expect(passage(text) == .drop(.malformed)) }
     }
 
     @Test func `nothing is answered behind more than topicBytesMax bytes`() throws {
         func subscription(_ count: Int) -> ArraySlice<UInt8> {
-            Array(("sc2/" + String(repeating: "x", count: count - 4)).utf8)[...]
+            Array(("sc2/" + String(repeating: "x", count: count - 5)).utf8)[...] + [0]
         }
-        guard case .answer(_, let address) = gate.subscription(subscription(Limits.topicBytesMax - 1)) else {
+        guard case .answer(_, let address) = gate.subscription(subscription(Limits.topicBytesMax)) else {
             Issue.record("expected an answer")
             return
         }
         #expect(address.count == Limits.topicBytesMax)
-        #expect(gate.subscription(subscription(Limits.topicBytesMax)) == .drop(.malformed))
+        #expect(gate.subscription(subscription(Limits.topicBytesMax + 1)) == .drop(.malformed))
         #expect(gate.subscription(subscription(Limits.subscriptionBytesMax)) == .drop(.malformed))
     }
 
@@ -91,6 +113,8 @@ import Testing
         let answer = try #require(refusal(in: gate.actions(message)))
         #expect(answer.code == .unknownStore)
         #expect(Array(answer.behind.utf8) == Address(store, .receipts(Fixture.session)).bytes)
+        guard case .answer(let refusal, _) = gate.actions(message) else { return }
+        #expect(refusal.frame == Self.frame.identity)
     }
 
     @Test func `actions of another version are answered on that version's receipts of their session`() throws {

@@ -1,0 +1,168 @@
+import StateCoding
+import StateCore
+import SyncProtocol
+import Testing
+
+@Suite struct `The messages of rejections that a session remembers` {
+    /// Each has 10 bytes; four fit.
+    private static let limits = Limits.with { $0.sessionMessageBytesMax = 40 }
+
+    private static func rejection(_ number: UInt64) -> Rejection {
+        Rejection(.refused, "message " + (number < 10 ? "0" : "") + "\(number)")
+    }
+
+    private static let forgotten = Rejection(.refused, "")
+
+    private static func bench(_ limits: Limits = limits) -> PrimaryBench {
+        var bench = PrimaryBench(limits)
+        for number in UInt64(1)...20 { bench.verdicts[number] = .rejected(rejection(number)) }
+        return bench
+    }
+
+    /// The numbers whose message the primary still says.
+    private func remembered(by bench: inout PrimaryBench) -> [UInt64] {
+        bench.serve()
+        let receipts = bench.machine.subscribed(to: .receipts(Fixture.session)).receipts()
+        for (number, outcome) in receipts {
+            #expect(outcome == .rejected(Self.rejection(number)) || outcome == .rejected(Self.forgotten))
+        }
+        return receipts.filter { $0.value != .rejected(Self.forgotten) }.keys.sorted()
+    }
+
+    @Test func `are those of sessionMessageBytesMax bytes, and of one byte less one fewer`() {
+        for (bytesMax, numbers) in [(40, [1, 2, 3, 4]), (39, [2, 3, 4])] as [(Int, [UInt64])] {
+            var bench = Self.bench(.with { $0.sessionMessageBytesMax = bytesMax })
+            bench.push(1...4)
+            bench.settle()
+            #expect(remembered(by: &bench) == numbers)
+        }
+    }
+
+    @Test func `are the newest, and every number within the window is answered with its code`() {
+        var bench = Self.bench()
+        for number in UInt64(1)...6 {
+            bench.push(number...number)
+            bench.settle()
+        }
+        #expect(remembered(by: &bench) == [3, 4, 5, 6])
+        let again = bench.push(1...6).receipts()
+        #expect(again.keys.sorted() == [1, 2, 3, 4, 5, 6])
+        #expect(again[2] == .rejected(Self.forgotten))
+        #expect(again[3] == .rejected(Self.rejection(3)))
+    }
+
+    @Test func `are all in the first receipts, however many there are`() {
+        var bench = Self.bench()
+        bench.push(1...10)
+        bench.close()
+        bench.push(11...20)
+        bench.close()
+        for numbers in [1...10, 11...20] as [ClosedRange<UInt64>] {
+            let receipts = bench.commit(1).receipts()
+            #expect(receipts.keys.sorted() == Array(numbers))
+            for number in numbers { #expect(receipts[number] == .rejected(Self.rejection(number))) }
+        }
+        #expect(remembered(by: &bench) == [17, 18, 19, 20])
+    }
+
+    @Test func `leave with the outcomes that the window no longer holds, and with a batch that is taken back`() {
+        var bench = Self.bench(.with { $0.windowActionsMax = 4 })
+        bench.push(1...3)
+        bench.settle()
+        bench.push(4...4)
+        bench.machine.reopenBatch()
+        bench.push(4...4)
+        bench.close()
+        _ = bench.rollBack()
+        #expect(remembered(by: &bench) == [1, 2, 3])
+        bench.push(4...6)
+        bench.settle()
+        #expect(remembered(by: &bench) == [3, 4, 5, 6])
+    }
+
+    @Test func `are the same after a restart, from a snapshot and from records`() throws {
+        var bench = Self.bench()
+        var history = History(lineage: Fixture.lineage, epoch: Epoch(4), summary: Summary(digest: 7, bytes: 1 << 20))
+        for (index, numbers) in ([1...6, 7...8, 9...9] as [ClosedRange<UInt64>]).enumerated() {
+            bench.push(numbers)
+            bench.settle()
+            var record = BatchRecord(
+                epoch: Fixture.epoch,
+                from: Revision(0),
+                to: Revision(0),
+                digest: 7,
+                bytes: 1 << 20,
+                runs: [
+                    BatchRecord.Run(
+                        session: Fixture.session,
+                        opened: JournalSequence(0),
+                        first: ActionNumber(numbers.lowerBound),
+                        time: Fixture.time,
+                        user: nil,
+                        entries: numbers.map { BatchRecord.Entry(action: [], rejection: Self.rejection($0)) }
+                    )
+                ],
+                patch: []
+            )
+            record.forgetMessages(bytesMax: Self.limits.sessionMessageBytesMax)
+            try history.replay(
+                BatchRecord(decoding: record.encoded),
+                at: JournalSequence(UInt64(index + 1)),
+                limits: Self.limits
+            )
+        }
+        var fromRecords = PrimaryBench(history: history, Self.limits)
+        let context = SnapshotContext(
+            epoch: Fixture.epoch,
+            fingerprint: 0,
+            summary: Summary(digest: 7, bytes: 1),
+            sessions: bench.machine.sessions,
+            migrations: 0
+        )
+        let read = try SnapshotContext(decoding: context.encoded)
+        var fromSnapshot = PrimaryBench(
+            history: History(
+                lineage: Fixture.lineage,
+                epoch: Epoch(4),
+                epochs: [],
+                from: read,
+                at: JournalSequence(3),
+                Revision(0)
+            ),
+            Self.limits
+        )
+        #expect(remembered(by: &bench) == [6, 7, 8, 9])
+        #expect(remembered(by: &fromRecords) == [6, 7, 8, 9])
+        #expect(remembered(by: &fromSnapshot) == [6, 7, 8, 9])
+    }
+
+    @Test func `are in a record as far as its sessions will remember them`() {
+        func run(_ session: SessionID, _ numbers: ClosedRange<UInt64>) -> BatchRecord.Run {
+            BatchRecord.Run(
+                session: session,
+                opened: JournalSequence(0),
+                first: ActionNumber(numbers.lowerBound),
+                time: Fixture.time,
+                user: nil,
+                entries: numbers.map {
+                    BatchRecord.Entry(action: [1], rejection: $0 == 2 ? nil : Self.rejection($0))
+                }
+            )
+        }
+        var record = BatchRecord(
+            epoch: Fixture.epoch,
+            from: Revision(0),
+            to: Revision(2),
+            digest: 0,
+            bytes: 1,
+            runs: [run(Fixture.session, 1...4), run(Fixture.otherSession, 1...5), run(Fixture.session, 5...7)],
+            patch: [0xA0]
+        )
+        record.forgetMessages(bytesMax: 40)
+        let messages = record.runs.map { $0.entries.map { $0.rejection?.message } }
+        #expect(messages[0] == ["", nil, "", "message 04"])
+        #expect(messages[1] == ["message 01", nil, "message 03", "message 04", "message 05"])
+        #expect(messages[2] == ["message 05", "message 06", "message 07"])
+        #expect(record.runs.allSatisfy { $0.entries.allSatisfy { $0.action == [1] } })
+    }
+}

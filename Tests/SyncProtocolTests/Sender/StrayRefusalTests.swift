@@ -1,0 +1,93 @@
+import SyncProtocol
+import Testing
+
+/// A sender and a primary whose messages the test carries, so that it can delay and forge them.
+@Suite struct `A session that was forgotten and opened anew` {
+    /// The primary keeps one session.
+    private struct Pair {
+        var primary = PrimaryBench(.with { $0.sessionsMax = 1 })
+        var sender = SenderBench()
+
+        mutating func carry(_ directives: [PrimaryDirective]) {
+            for frame in directives.frames(on: .receipts(sender.machine.session)) { sender.receive(frame) }
+        }
+
+        /// The primary answers the sender's subscription.
+        mutating func answer() {
+            primary.serve()
+            carry(primary.machine.subscribed(to: .receipts(sender.machine.session)))
+        }
+
+        /// Lets the sender do what it wants to do, until it has nothing left to do.
+        mutating func settle() {
+            for _ in 0..<10 where sender.machine.pendingCount > 0 {
+                sender.wait()
+                answer()
+                for frame in sender.push() { carry(primary.take(frame)) }
+                carry(primary.settle())
+            }
+        }
+    }
+
+    /// Number 1 was applied under the first opening, and number 2 has left under the second one.
+    ///
+    /// - Returns: both with their frames.
+    private func reopened() throws -> (pair: Pair, first: ActionsFrame, second: ActionsFrame) {
+        var pair = Pair()
+        pair.answer()
+        pair.sender.send()
+        let first = try #require(pair.sender.push().first)
+        pair.carry(pair.primary.take(first))
+        pair.carry(pair.primary.settle())
+        // Another sender takes the place of this one, which is idle.
+        pair.primary.push(1...1, of: Fixture.otherSession, opened: 1)
+        pair.primary.settle()
+        // The connection broke, so the subscription comes again.
+        pair.answer()
+        pair.sender.send()
+        let second = try #require(pair.sender.push().first)
+        #expect(first.opened != second.opened)
+        #expect(second.base == ActionNumber(2))
+        return (pair, first, second)
+    }
+
+    @Test func `a late duplicate under the old opening is refused, and doubles nothing`() throws {
+        var (pair, first, second) = try reopened()
+        let refusal = pair.primary.take(first)
+        #expect(refusal.refusals() == [.unknownSession])
+        pair.primary.take(second)
+        pair.carry(refusal + pair.primary.settle())
+        pair.settle()
+        #expect(pair.primary.machine.reduced == Revision(3), "two of this sender, one of the other")
+        #expect(pair.sender.settled.count == 2)
+    }
+
+    @Test func `a frame of a stranger who forges the opening is refused, and doubles nothing`() throws {
+        var (pair, _, second) = try reopened()
+        let refusal = pair.primary.push(2...2, opened: 1 << 40, base: 2)
+        #expect(refusal.refusals() == [.unknownSession])
+        pair.primary.take(second)
+        pair.carry(refusal + pair.primary.settle())
+        pair.settle()
+        #expect(pair.primary.machine.reduced == Revision(3), "two of this sender, one of the other")
+        #expect(pair.sender.settled.count == 2)
+    }
+
+    @Test func `the own frame is refused when the session is forgotten once more, and leaves in another session`()
+        throws
+    {
+        var (pair, _, second) = try reopened()
+        // Two more senders come first; the session is not known, and may have been.
+        for opened in [2, 3] as [UInt64] {
+            pair.primary.push(1...1, of: SessionID(high: 9, low: opened), opened: opened)
+            pair.primary.settle()
+        }
+        let refusal = pair.primary.take(second)
+        #expect(refusal.refusals() == [.unknownSession])
+        pair.carry(refusal)
+        #expect(pair.sender.machine.session != Fixture.session)
+        pair.settle()
+        #expect(pair.primary.machine.reduced == Revision(5), "two of this sender, one of each other")
+        #expect(pair.sender.settled.count == 2)
+    }
+}
