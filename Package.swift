@@ -3,19 +3,17 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// What every target is compiled with. `STATECAST_TESTABLE=1` lets tests see internal symbols in release builds, too; our
-/// own modules are then compiled anew, dependencies are not.
-let settings: [SwiftSetting] =
-    [
-        .swiftLanguageMode(.v6),
-        .treatAllWarnings(as: .error),
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .enableUpcomingFeature("InferIsolatedConformances"),
-        .enableUpcomingFeature("ImmutableWeakCaptures"),
-    ] + (Context.environment["STATECAST_TESTABLE"] == nil ? [] : [.unsafeFlags(["-enable-testing"])])
+/// What every target is compiled with.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -259,30 +257,10 @@ let tests: [Target] = [
     ),
 ]
 
-/// All targets; or those that `STATECAST_TARGETS` names (separated by commas) and the targets that they depend on; or, if the
-/// list begins with a minus sign, all but those.
-///
-/// Scripts build parts of the package this way: with a sanitizer, or without swift-syntax. Above all they build the tests of
-/// the macro apart from all others: SwiftPM builds a test bundle for the host if one of its targets depends on a macro
-/// itself, and would compile every module twice.
-func chosen(from targets: [Target]) -> [Target] {
-    guard let list = Context.environment["STATECAST_TARGETS"] else { return targets }
-    var open = list.drop { $0 == "-" }.split(separator: ",").map(String.init)
-    guard !list.hasPrefix("-") else { return targets.filter { !open.contains($0.name) } }
-    var names: Set<String> = []
-    while let name = open.popLast() {
-        guard names.insert(name).inserted, let target = targets.first(where: { $0.name == name }) else { continue }
-        for case .byNameItem(let dependency, _) in target.dependencies { open.append(dependency) }
-    }
-    return targets.filter { names.contains($0.name) }
-}
-
-let targets = chosen(from: layers + testing + macros + apps + executables + tests + [tutorial])
-
 let package = Package(
     name: "statecast",
     platforms: [.macOS(.v15)],
-    products: ([
+    products: [
         .library(name: "Statecast", targets: ["Statecast"]),
         .library(name: "SQLiteJournal", targets: ["SQLiteJournal"]),
         .library(name: "StateCore", targets: ["StateCore"]),
@@ -294,7 +272,7 @@ let package = Package(
         .executable(name: "statecast-send", targets: ["statecast-send"]),
         .executable(name: "statecast-journal", targets: ["statecast-journal"]),
         .executable(name: "fleet-agent", targets: ["fleet-agent"]),
-    ] as [Product]).filter { product in targets.contains { $0.name == product.name } },
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -308,5 +286,5 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
     ],
-    targets: targets
+    targets: layers + testing + macros + apps + executables + tests + [tutorial]
 )
