@@ -227,8 +227,8 @@ let tests: [Target] = [
     .testTarget(
         name: "StatecastTests",
         dependencies: [
-            "Locking", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", "SQLiteJournal",
-            "CounterApp", "FleetApp", metricsTesting, coreMetrics,
+            "Locking", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "CZeroMQ", "ZeroMQ", "Journal",
+            "SQLiteJournal", "CounterApp", "FleetApp", metricsTesting, coreMetrics,
         ],
         swiftSettings: settings
     ),

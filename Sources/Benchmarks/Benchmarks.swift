@@ -5,8 +5,8 @@ import ArgumentParser
 struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-bench",
-        abstract: "Measures the whole path of an action, and how long a primary takes to recover.",
-        subcommands: [PathBenchmark.self, RecoveryBenchmark.self],
+        abstract: "Measures the whole path of an action, what stores share, and how long a primary takes to recover.",
+        subcommands: [PathBenchmark.self, RecoveryBenchmark.self, StoresBenchmark.self],
         defaultSubcommand: PathBenchmark.self
     )
 }

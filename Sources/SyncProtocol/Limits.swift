@@ -8,7 +8,7 @@ public struct Limits: Hashable, Sendable {
     public var actionBytesMax = 256 << 10
     /// The most bytes of one chunk of a snapshot.
     public var chunkBytesMax = 128 << 10
-    /// The most bytes of a snapshot that a replica accepts.
+    /// The most bytes of a state that a replica accepts, in a snapshot and after updates.
     public var snapshotBytesMax = 1 << 30
     /// The most actions of one session that may be without a receipt, and the outcomes that a session remembers.
     public var windowActionsMax = 1024
@@ -18,6 +18,15 @@ public struct Limits: Hashable, Sendable {
     public var uncommittedRecordsMax = 64
     /// The most bytes of records that wait to be made durable; beyond, actions wait on their way.
     public var uncommittedBytesMax = 16 << 20
+    /// The most bytes of actions that a primary of several stores holds for one whose journal has no room, while it goes on
+    /// with the others; beyond, the answer is `overloaded`.
+    public var heldBytesMax = 16 << 20
+    /// The most topics, of all stores, that are subscribed to at the same time; beyond, the primary cuts off all its
+    /// subscribers, and those that still want something come back by themselves. A topic costs up to 32 bytes of memory for
+    /// each byte of its text.
+    public var topicsMax = 10_000
+    /// The most subscriptions that are answered in one turn of the loop.
+    public var subscriptionsPerTurnMax = 64
     /// The most updates that a store keeps for replicas that missed some.
     public var ringUpdatesMax = 65_536
     /// The most bytes of patches that a store keeps for replicas that missed some.
@@ -67,8 +76,9 @@ public struct Limits: Hashable, Sendable {
     /// The bytes of a chunk: also where the bound of a frame is the smaller one.
     package var chunkBytes: Int { max(1, min(chunkBytesMax, frameBytesMax - Self.topicBytesMax - 16)) }
 
-    /// The most bytes that a primary accepts from a subscriber in one subscription (a topic and one flag byte).
-    package static let subscriptionBytesMax = 512
+    /// The most bytes that a primary accepts from a subscriber in one message: a topic and one flag byte, or a command of
+    /// the handshake, of which CURVE's longest has 276 bytes and more.
+    package static let subscriptionBytesMax = 320
     /// The most bytes of a topic, its closing zero byte included: longer ones arrive corrupted (libzmq issue 4564).
     package static let topicBytesMax = 245
 }

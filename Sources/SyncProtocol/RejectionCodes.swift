@@ -16,7 +16,7 @@ extension Rejection.Code {
     /// Final: the primary crashed twice in a row while it reduced the action, and does not try again.
     public static let crashedReducer = Self(rawValue: "crashed-reducer")
 
-    /// Transient: more sessions are active at once than the primary keeps.
+    /// Transient: more sessions are active at once than the primary keeps, or more actions wait for a store's journal.
     public static let overloaded = Self(rawValue: "overloaded")
     /// Transient: the primary has no room to store actions; they wait until it has.
     public static let storageFull = Self(rawValue: "storage-full")
@@ -41,7 +41,9 @@ extension Rejection.Code {
     public static let notSent = Self(rawValue: "not-sent")
     /// The sender stopped waiting, and its session file keeps the action: whoever resumes it learns what becomes of it.
     public static let kept = Self(rawValue: "kept")
-    /// What the primary publishes does not fit the replica's types.
+    /// The primary takes actions at an endpoint to which the sender does not connect; the message says why.
+    public static let endpointRefused = Self(rawValue: "endpoint-refused")
+    /// What the primary publishes does not fit the replica's types or its limits.
     public static let incompatible = Self(rawValue: "incompatible")
 
     /// Whether asking again later may succeed without any change.
@@ -74,7 +76,7 @@ extension Rejection.Code {
     /// What a peer would not take for the outcome of its action.
     private static let reserved: Set<Self> = [
         .overloaded, .storageFull, .busy, .unknownStore, .unsupportedVersion, .malformed, .unknownSession,
-        .sessionDiverged, .snapshotGone, .outcomeUnknown, .notSent, .kept, .incompatible, .stopped,
+        .sessionDiverged, .snapshotGone, .outcomeUnknown, .notSent, .kept, .endpointRefused, .incompatible, .stopped,
     ]
 }
 

@@ -136,6 +136,20 @@ import Testing
         }
     }
 
+    @Test func `an endpoint for actions to which a sender does not connect is named, with the reason`() async throws {
+        let folder = try Folder()
+        let elsewhere = "tcp://192.0.2.1:7101"
+        try await withServed(["--advertise-actions", elsewhere]) { served in
+            for options in [[], ["--session", folder.path + "/session"]] {
+                let ending = try await Tool.send.run(served.upstream + options + ["CounterIncreaseRequested"])
+                #expect(ending.exitCode == 1)
+                let last = try #require(ending.errors.split(separator: "\n").last)
+                #expect(last.contains(elsewhere) && last.contains("--insecure"), "\(ending.errors)")
+                #expect(!last.contains("no primary answered"))
+            }
+        }
+    }
+
     @Test func `an action that has no receipt in time ends with 3, its session and number named`() async throws {
         // Another primary takes the actions, and has no such store.
         try await withServed(app: "fleet") { hole in

@@ -71,6 +71,15 @@ import Testing
         #expect(replicaFailure?.code == .insecure)
     }
 
+    @Test func `nodes do not meet within a process, where anything may live`() async throws {
+        let failure = try #require(await failure(publish: "inproc://anything"))
+        #expect(failure.code == .endpoint)
+        #expect(failure.message.contains("within one process"))
+        let text = "inproc://zeromq.zap.01"
+        #expect(throws: StatecastError.self) { try Replica<Counter>(store: "counter", from: text) }
+        #expect(throws: StatecastError.self) { try ActionSender(store: "counter", from: text) }
+    }
+
     @Test func `with insecure a wildcard is bound, and senders find the actions at the host that they reached`()
         async throws
     {

@@ -9,10 +9,16 @@ package enum EndpointSyntax {
     package static func check(_ text: String) throws(StatecastError) {
         let endpoint: Endpoint
         do throws(ZeroMQError) { endpoint = try Endpoint(text) } catch { throw StatecastError(error) }
+        try checkTransport(of: endpoint)
+    }
+
+    /// Nodes speak `tcp` and `ipc`: an endpoint within the process may be anything that lives there, also where a peer
+    /// names it.
+    static func checkTransport(of endpoint: Endpoint) throws(StatecastError) {
         guard endpoint.transport != .inproc else {
             throw StatecastError(
                 .endpoint,
-                "\"\(text)\" can only be reached within one process: use tcp://127.0.0.1:7100 or ipc://PATH"
+                "\"\(endpoint)\" can only be reached within one process: use tcp://127.0.0.1:7100 or ipc://PATH"
             )
         }
     }

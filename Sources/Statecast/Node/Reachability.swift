@@ -2,12 +2,13 @@ internal import ZeroMQ
 
 /// Where a node may bind and connect.
 enum Reachability {
-    /// Parses an endpoint and refuses one beyond this machine, unless that was asked for.
+    /// Parses an endpoint and refuses one within the process, and one beyond this machine unless that was asked for.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint` or `insecure`.
     static func endpoint(_ text: String, insecure: Bool) throws -> Endpoint {
         let endpoint: Endpoint
         do { endpoint = try Endpoint(text) } catch { throw StatecastError(error) }
+        try EndpointSyntax.checkTransport(of: endpoint)
         guard endpoint.isLocal || insecure else {
             throw StatecastError(
                 .insecure,

@@ -14,9 +14,13 @@ extension SocketOptions {
     }
 
     /// Down, on the primary. A subscriber says no more than its topics.
+    ///
+    /// libzmq stores all subscriptions that wait in a connection's queue before it returns to the loop. A queue of one
+    /// makes that few at a time, so that the node counts them and serves others between.
     static func publisher(_ configuration: PrimaryConfiguration) -> SocketOptions {
         .with {
             $0.sendHighWaterMark = configuration.publishHighWaterMark
+            $0.receiveHighWaterMark = 1
             $0.noticeDeadConnections()
             $0.messageBytesMax = Limits.subscriptionBytesMax
             $0.xpubVerbose = true

@@ -16,6 +16,8 @@ protocol HostedStore: AnyObject {
     func subscribed(to topic: Topic)
     func unsubscribed(from topic: Topic)
     func received(_ frame: ActionsFrame)
+    /// Tells a sender to come again with a frame that there is no room for.
+    func putOff(_ frame: ActionsFrame)
     /// Everything that this turn brought has been handed over.
     func endTurn()
     func tick()

@@ -27,6 +27,8 @@ public actor PrimaryNode: Service {
     private var wires: Wires?
     private var stores: [StoreName: any HostedStore] = [:]
     private var gate = Gate(stores: [])
+    /// Actions that wait for room in the journal of their store, while there is room in those of others.
+    private var held: [StoreName: HeldFrames] = [:]
     private var timer: DeadlineTimer?
     /// Whether it held its endpoints before.
     private var hasBound = false
@@ -35,20 +37,20 @@ public actor PrimaryNode: Service {
     /// Why it had to stop.
     private let ending = Ending()
 
-    /// How much of the incoming actions one turn takes: what comes in meanwhile makes the next batch.
+    /// How much of the incoming actions one turn takes, and of those held for a store: what comes in meanwhile makes the
+    /// next batch.
     private static let framesPerTurnMax = 512
     private static let bytesPerTurnMax = 4 << 20
 
     /// What exists while the node is bound.
     private final class Wires {
-        let publisher: Socket
+        let publisher: Publisher
         let puller: Socket
         let address: PrimaryAddress
-        var subscriptions: Watch?
-        /// `nil` while a store has no room for more: they share the socket.
+        /// `nil` while no store has room for more.
         var actions: Watch?
 
-        init(publisher: consuming Socket, puller: consuming Socket, address: PrimaryAddress) {
+        init(publisher: Publisher, puller: consuming Socket, address: PrimaryAddress) {
             self.publisher = publisher
             self.puller = puller
             self.address = address
@@ -143,11 +145,15 @@ public actor PrimaryNode: Service {
             hasBound = true
             host(recovered, (advertised ?? boundActions).description)
             let address = PrimaryAddress(publish: boundPublish.description, actions: boundActions.description)
-            let wires = Wires(publisher: publisher, puller: puller, address: address)
-            wires.subscriptions = loop.watch(wires.publisher) { [weak self] in
-                self?.assumeIsolated { $0.drainSubscriptions() }
-            }
-            self.wires = wires
+            let down = Publisher(
+                publisher,
+                at: boundPublish,
+                configuration,
+                on: loop,
+                clock: clock,
+                logger: logger
+            ) { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } }
+            wires = Wires(publisher: down, puller: puller, address: address)
             watchActions()
             timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
             for store in stores.values { store.begin() }
@@ -175,6 +181,7 @@ public actor PrimaryNode: Service {
         timer = nil
         for store in stores.values { store.end() }
         stores = [:]
+        held = [:]
         for definition in definitions.withLock({ $0 }) { definition.end() }
     }
 
@@ -197,6 +204,9 @@ public actor PrimaryNode: Service {
     }
 
     private func host(_ recovered: [any HostableStore], _ actionsEndpoint: String) {
+        let (tasks, bell) = (
+            LoopTasks(on: loop), loop.doorbell { [weak self] in self?.assumeIsolated { $0.endTurn() } }
+        )
         let surroundings = StoreSurroundings(
             limits: configuration.limits,
             actionsEndpoint: actionsEndpoint,
@@ -208,17 +218,18 @@ public actor PrimaryNode: Service {
             commit: { [weak self] store, record in
                 self?.assumeIsolated { $0.stores[store]?.committed(through: record.sequence) }
             },
-            onLoop: { [weak self, tasks = LoopTasks(on: loop)] store, work in
+            onLoop: { [weak self] store, work in
                 Task.detached(executorPreference: tasks) { await self?.run(work, on: store) }
             },
             fail: { [ending] in ending.end($0) },
             journalPolicy: configuration.journal,
             encode: { [weak self] store, work in
-                Task.detached { await self?.encoded(work(), for: store) }
+                BlockingWork.start {
+                    let snapshot = work()
+                    Task.detached(executorPreference: tasks) { await self?.encoded(snapshot, for: store) }
+                }
             },
-            wake: { [weak self, tasks = LoopTasks(on: loop)] in
-                Task.detached(executorPreference: tasks) { await self?.endTurn() }
-            }
+            wake: { bell.ring() }
         )
         for store in recovered { stores[store.name] = store.host(in: surroundings) }
         gate = Gate(stores: Set(stores.keys))
@@ -230,7 +241,7 @@ public actor PrimaryNode: Service {
         endTurn()
     }
 
-    /// Takes actions, until a store has no room for more.
+    /// Takes actions, until no store has room for more.
     private func watchActions() {
         guard let wires, wires.actions == nil else { return }
         wires.actions = loop.watch(wires.puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } }
@@ -238,8 +249,7 @@ public actor PrimaryNode: Service {
 
     private func drainSubscriptions() {
         guard let wires else { return }
-        for _ in 0..<Self.framesPerTurnMax {
-            guard let message = wires.publisher.next(logger) else { break }
+        for message in wires.publisher.takeSubscriptions() {
             guard let flag = message.first, flag <= 1 else {
                 count(.malformed)
                 continue
@@ -266,7 +276,7 @@ public actor PrimaryNode: Service {
     private func drainActions() {
         guard let wires else { return }
         // What is not taken waits in the socket, then with its senders.
-        guard stores.values.allSatisfy(\.hasRoom) else { return wires.actions = nil }
+        guard stores.values.contains(where: { $0.hasRoom }) else { return wires.actions = nil }
         var bytes = 0
         for _ in 0..<Self.framesPerTurnMax {
             guard bytes < Self.bytesPerTurnMax, let message = wires.puller.next(logger) else { break }
@@ -276,7 +286,7 @@ public actor PrimaryNode: Service {
                 continue
             }
             switch gate.actions(message) {
-            case .store(let store, let frame): stores[store]?.received(frame)
+            case .store(let store, let frame): received(frame, bytes: message.count, for: store)
             case .answer(let refusal, let address):
                 count(refusal.reason.code)
                 publish(Message.encode(.refusal(refusal), behind: address))
@@ -286,11 +296,25 @@ public actor PrimaryNode: Service {
         endTurn()
     }
 
-    private func publish(_ message: [UInt8]) {
-        do throws(ZeroMQError) { _ = try wires?.publisher.send(message) } catch {
-            logger.error("cannot publish", metadata: ["error": "\(error)"])
-        }
+    /// Hands a frame to its store, behind those that wait for room there.
+    private func received(_ frame: ActionsFrame, bytes: Int, for name: StoreName) {
+        guard let store = stores[name] else { return }
+        if store.hasRoom, held[name] == nil { return store.received(frame) }
+        let bytesMax = configuration.limits.heldBytesMax
+        if !held[name, default: HeldFrames()].append(frame, bytes: bytes, bytesMax: bytesMax) { store.putOff(frame) }
     }
+
+    /// Hands a store what was held for it, as far as there is room.
+    private func takeHeld(for name: StoreName, _ store: any HostedStore) {
+        var bytes = 0
+        while bytes < Self.bytesPerTurnMax, store.hasRoom, let next = held[name]?.popFirst() {
+            bytes += next.bytes
+            store.received(next.frame)
+        }
+        if held[name]?.isEmpty == true { held[name] = nil }
+    }
+
+    private func publish(_ message: [UInt8]) { wires?.publisher.send(message) }
 
     private func encoded(_ snapshot: EncodedSnapshot, for store: StoreName) {
         stores[store]?.snapshotEncoded(snapshot)
@@ -305,9 +329,12 @@ public actor PrimaryNode: Service {
     }
 
     private func endTurn() {
-        for store in stores.values { store.endTurn() }
-        if stores.values.allSatisfy(\.hasRoom) { watchActions() }
-        let hasRequests = stores.values.contains { $0.hasRequests }
+        for (name, store) in stores {
+            takeHeld(for: name, store)
+            store.endTurn()
+        }
+        if stores.values.contains(where: { $0.hasRoom }) { watchActions() }
+        let hasRequests = stores.contains { $1.hasRequests || ($1.hasRoom && held[$0] != nil) }
         let next = hasRequests ? clock.now : stores.values.map(\.nextDeadline).min()
         timer?.set(next.map(clock.deadline))
     }

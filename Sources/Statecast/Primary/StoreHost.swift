@@ -148,6 +148,14 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         if let admitted { take(admitted) }
     }
 
+    func putOff(_ frame: ActionsFrame) {
+        let reason = Rejection(
+            .overloaded,
+            "actions come faster than the journal of this store takes them; they wait until it has caught up"
+        )
+        perform(machine.refuse(frame.session, reason, retryAfter: surroundings.limits.retryDelayMin))
+    }
+
     func endTurn() {
         takeLocalRequests()
         closeBatch()

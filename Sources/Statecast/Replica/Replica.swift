@@ -25,6 +25,9 @@ public final class Replica<State: Sendable>: Service {
     private let clock = PrimaryTime()
     private let waiters = RevisionWaiters()
     private let store: StoreName
+    private let ending = Ending()
+    /// Ends everything that this replica shows, for a reason; the first one counts.
+    private let finish: @Sendable (_ reason: StatecastError) -> Void
 
     /// Follows a store whose state is kept in `content`.
     ///
@@ -51,14 +54,26 @@ public final class Replica<State: Sendable>: Service {
             logger: logger
         )
         let (node, queue, lobby, shown, statusNow, waiters) = (node, queue, lobby, shown, statusNow, waiters)
+        let finish: @Sendable (StatecastError) -> Void = { reason in
+            node.shutdown()
+            queue.finish()
+            lobby.close()
+            shown.finish()
+            statusNow.finish()
+            waiters.close(because: reason)
+        }
+        self.finish = finish
         let metrics = ReplicaMetrics(store: self.store)
-        Task.detached {
+        Task.detached { [ending] in
             do { try await node.start() } catch {
                 logger.error("cannot follow", metadata: ["store": "\(store)", "error": "\(error)"])
                 statusNow.send(.refused(Rejection(.malformed, "\(error)")))
+                let failure = error as? StatecastError ?? StatecastError(.endpoint, "\(error)", cause: error)
+                finish(failure)
+                ending.end(failure)
                 return
             }
-            var document = Document(content)
+            var document = Document(content, bytesMax: configuration.limits.snapshotBytesMax)
             var audience = Audience<State>()
             await queue.forEachBatch { steps, wasFull in
                 lobby.admit(to: &audience)
@@ -71,7 +86,7 @@ public final class Replica<State: Sendable>: Service {
         }
     }
 
-    deinit { end() }
+    deinit { finish(Self.closed) }
 
     // MARK: What it shows
 
@@ -96,8 +111,8 @@ public final class Replica<State: Sendable>: Service {
     /// Returns when this replica shows what a receipt confirms: read your own writes.
     ///
     /// - Throws: ``StatecastError`` with code `other-lineage` if the replica has left the receipt's history, `closed`
-    ///   if it was closed; ``Rejection`` with code `incompatible` if what is published does not fit its types;
-    ///   `CancellationError`.
+    ///   if it was closed, `endpoint` if it could not start; ``Rejection`` with code `incompatible` if what is published
+    ///   does not fit its types or its limits; `CancellationError`.
     public func reached(_ receipt: Receipt) async throws { try await reached(receipt.position) }
 
     /// Returns when this replica shows a position or a later one of the same lineage; see ``reached(_:)``.
@@ -106,25 +121,22 @@ public final class Replica<State: Sendable>: Service {
     // MARK: Life
 
     /// For a service group: waits until it shuts down, and closes.
+    ///
+    /// - Throws: ``StatecastError`` with code `endpoint` if the replica cannot start, for example because no more
+    ///   descriptors are to be had. Its sequences have ended then, and its last status says why.
     public func run() async throws {
-        try? await gracefulShutdown()
+        let failure = await ending.wait()
         await close()
+        if let failure { throw failure }
     }
 
     /// Stops following; all sequences end.
     public func close() async {
         await node.stop()
-        end()
+        finish(Self.closed)
     }
 
-    private func end() {
-        node.shutdown()
-        queue.finish()
-        lobby.close()
-        shown.finish()
-        statusNow.finish()
-        waiters.close()
-    }
+    private static var closed: StatecastError { StatecastError(.closed, "the replica was closed") }
 
     /// Takes the steps that gathered and shows where they lead: one state, however many steps.
     private static func show(

@@ -13,13 +13,14 @@ final class RevisionWaiters: Sendable {
         var left: [Lineage] = []
         var waiters: [UInt64: Waiter] = [:]
         var count: UInt64 = 0
-        var isClosed = false
+        /// Why nothing is shown any more.
+        var end: StatecastError?
         /// Why no state can be shown at present.
         var failure: Rejection?
 
         /// What to tell somebody who waits for a position; `nil`: to go on waiting.
         func answer(_ position: Position) -> Result<Void, any Error>? {
-            if isClosed { return .failure(StatecastError(.closed, "the replica was closed")) }
+            if let end { return .failure(end) }
             if let shown, shown.lineage == position.lineage {
                 if shown.revision >= position.revision { return .success(()) }
             }
@@ -65,9 +66,10 @@ final class RevisionWaiters: Sendable {
         }
     }
 
-    func close() {
+    /// Nothing is shown any more; the first reason counts.
+    func close(because reason: StatecastError) {
         storage.withLock { storage in
-            storage.isClosed = true
+            storage.end = storage.end ?? reason
             storage.answerAll()
         }
     }

@@ -18,6 +18,7 @@ public final class ActionSender: Service, ActionDispatcher {
     private let intake: SenderIntake
     private let logger: Logger
     private let statusNow = Broadcast<SenderStatus>(.connecting)
+    private let ending = Ending()
     private let store: StoreName
     /// What an earlier process left in the session file, oldest first: it is sent before anything else.
     public let resumed: [ResumedAction]
@@ -61,19 +62,19 @@ public final class ActionSender: Service, ActionDispatcher {
             statuses: statusNow,
             logger: logger
         )
-        let (node, statusNow) = (node, statusNow)
-        Task.detached {
+        Task.detached(executorPreference: node.tasks) { [node, statusNow, ending] in
             do { try await node.start() } catch {
                 logger.error("cannot send", metadata: ["store": "\(store)", "error": "\(error)"])
                 statusNow.send(.refused(Rejection(.malformed, "\(error)")))
-                await node.stop()
+                statusNow.finish()
+                await node.stop(because: "\(error)")
+                ending.end(error as? StatecastError ?? StatecastError(.endpoint, "\(error)", cause: error))
             }
         }
     }
 
     deinit {
-        let node = node
-        Task.detached {
+        Task.detached(executorPreference: node.tasks) { [node] in
             await node.stop(because: "the sender was dropped")
             node.shutdown()
         }
@@ -105,7 +106,7 @@ public final class ActionSender: Service, ActionDispatcher {
     /// - Parameter position: how far whoever sends has come in its input with this action; with a session file the next
     ///   process finds it in ``SessionFile/position``.
     public func submit(_ action: some Action, position: UInt64? = nil) async throws -> PendingReceipt {
-        await take(try ActionCoding.encode(action), mark: position.map { InputMark(position: $0) }).receipt
+        await take(.init(bytes: try ActionCoding.encode(action), mark: position.map { InputMark(position: $0) }))
     }
 
     /// Takes an action of which only the name and the payload are known; see ``submit(_:position:)``.
@@ -114,12 +115,12 @@ public final class ActionSender: Service, ActionDispatcher {
     }
 
     package func submit(named name: String, payload: Value, mark: InputMark?) async -> PendingReceipt {
-        await take(ActionCoding.encode(name: name, payload: payload.encoded), mark: mark).receipt
+        await take(.init(bytes: ActionCoding.encode(name: name, payload: payload.encoded), mark: mark))
     }
 
     /// Takes a piece of input that is no action, for the session file to keep what became of it.
     package func reject(_ verdict: Rejection, mark: InputMark) async -> PendingReceipt {
-        await take([], mark: mark, verdict: verdict).receipt
+        await take(.init(bytes: [], mark: mark, verdict: verdict))
     }
 
     /// Whoever needed the outcomes up to this one has them: the session file may forget them.
@@ -132,13 +133,13 @@ public final class ActionSender: Service, ActionDispatcher {
 
     /// Takes an action in and returns at once, without an answer; actions of one thread keep their order.
     ///
-    /// Nothing holds back whoever dispatches: what the primary cannot take yet waits in memory, also beyond
-    /// ``SenderConfiguration/pendingMax``. Where there may be many, ``submit(_:position:)`` waits for room. An action that has no
-    /// encoding, or comes after ``close()``, is dropped, and logged; rejections are counted (see the metrics). How many
+    /// Nothing holds back whoever dispatches: what the primary cannot take yet waits in memory, beside the
+    /// ``SenderConfiguration/pendingMax`` actions that are awaited. Where there may be many, ``submit(_:position:)`` waits
+    /// for room. An action that has no encoding, or comes after ``close()``, is dropped, and logged; rejections are counted (see the metrics). How many
     /// had no receipt yet when the sender was closed or dropped is logged.
     public func dispatch(_ action: any Action) {
-        do { try intake.takeAtOnce(try ActionCoding.encode(action), wake: wakeNode) } catch {
-            let reason = error is SenderIntake.Refusal ? "the sender was closed" : "\(error)"
+        do { try intake.takeAtOnce(try ActionCoding.encode(action)) } catch {
+            let reason = if case .closed(let cause) = error as? SenderIntake.Refusal { cause } else { "\(error)" }
             logger.warning(
                 "action dropped",
                 metadata: ["store": "\(store)", "action": "\(type(of: action).name)", "reason": "\(reason)"]
@@ -146,13 +147,11 @@ public final class ActionSender: Service, ActionDispatcher {
         }
     }
 
-    private func wakeNode() { Task.detached { [node] in await node.takeIn() } }
-
     private func deliver(_ bytes: [UInt8], timeout: Duration?) async throws -> Receipt {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let expired = timeout.map { "no receipt within \($0)" } ?? ""
-        let (ticket, pending) = await take(bytes, until: deadline, expired: expired)
-        guard let ticket else { return try await pending.receipt() }
+        let pending = await take(.init(bytes: bytes), until: deadline, expired: expired)
+        guard let ticket = pending.ticket else { return try await pending.receipt() }
         let node = node
         let alarm = deadline.map { deadline in
             Task {
@@ -168,26 +167,24 @@ public final class ActionSender: Service, ActionDispatcher {
         }
     }
 
+    /// - Returns: the action's receipt; one without a ticket that has its outcome if the action was not taken.
     private func take(
-        _ bytes: [UInt8],
-        mark: InputMark? = nil,
-        verdict: Rejection? = nil,
+        _ submission: SenderIntake.Submission,
         until deadline: ContinuousClock.Instant? = nil,
         expired: String = ""
-    ) async -> (ticket: Ticket?, receipt: PendingReceipt) {
-        do {
-            return try await intake.take(bytes, mark: mark, verdict: verdict, until: deadline, wake: wakeNode)
-        } catch {
+    ) async -> PendingReceipt {
+        do { return try await intake.take(submission, until: deadline) } catch {
             let cause =
                 switch error as? SenderIntake.Refusal {
                 case .cancelled: "the waiting was cancelled"
                 case .timedOut: expired
-                default: "the sender was closed"
+                case .closed(let cause): cause
+                case nil: "\(error)"
                 }
             let receipt = PendingReceipt()
             let reason = "\(cause) before the action was sent; it will not be applied"
             receipt.settle(.notSent(Rejection(.notSent, reason)))
-            return (nil, receipt)
+            return receipt
         }
     }
 
@@ -201,7 +198,7 @@ public final class ActionSender: Service, ActionDispatcher {
         let schema = try await withTaskCancellationHandler {
             try await node.schema(inquiry)
         } onCancel: {
-            Task.detached { await node.giveUp(inquiry) }
+            Task.detached(executorPreference: node.tasks) { await node.giveUp(inquiry) }
         }
         return try schema.actions.map { entry in
             ActionDescription(name: entry.name, example: try entry.example.map { try Value(decoding: $0) })
@@ -217,9 +214,13 @@ public final class ActionSender: Service, ActionDispatcher {
     // MARK: Life
 
     /// For a service group: waits until it shuts down, and closes.
+    ///
+    /// - Throws: ``StatecastError`` with code `endpoint` if the sender cannot start, for example because no more
+    ///   descriptors are to be had.
     public func run() async throws {
-        try? await gracefulShutdown()
+        let failure = await ending.wait()
         await close()
+        if let failure { throw failure }
     }
 
     /// Stops sending; what has no receipt is told so.

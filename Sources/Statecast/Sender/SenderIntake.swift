@@ -1,42 +1,75 @@
+internal import DequeModule
 internal import Synchronization
+internal import ZeroMQ
 
 /// Where actions wait between those who submit them, on any thread, and the loop that sends them.
 ///
 /// Taking an action costs a lock, not a hop to the loop: the loop is woken once for all that gathers until it comes.
-/// What is without a receipt is bounded; beyond, those who submit wait.
+/// Awaited actions without an outcome are bounded; beyond, those who submit wait for their turn, in order of arrival.
 final class SenderIntake: Sendable {
+    /// An action that is to be sent.
+    struct Submission {
+        let bytes: [UInt8]
+        /// How far the input was taken with it, if that was said.
+        var mark: InputMark?
+        /// Why it is over before it leaves, if it is.
+        var verdict: Rejection?
+    }
+
     /// An action that was taken.
     struct Taken {
         let ticket: Ticket
-        let bytes: [UInt8]
-        /// How far the input was taken with it, if that was said.
-        let mark: InputMark?
-        /// Why it is over before it leaves, if it is.
-        let verdict: Rejection?
+        let submission: Submission
         let receipt: PendingReceipt
 
         /// As a session file keeps it.
         var saved: SavedAction {
-            let outcome = verdict.map { SavedOutcome(sent: nil, settlement: .rejected($0)) }
-            return SavedAction(ticket: ticket, position: mark?.position, bytes: bytes, outcome: outcome)
+            let outcome = submission.verdict.map { SavedOutcome(sent: nil, settlement: .rejected($0)) }
+            return SavedAction(
+                ticket: ticket,
+                position: submission.mark?.position,
+                bytes: submission.bytes,
+                outcome: outcome
+            )
         }
     }
 
     /// Why an action was not taken.
-    enum Refusal: Error {
-        case closed
+    enum Refusal: Error, Equatable {
+        case closed(because: String)
         case cancelled
         case timedOut
+    }
+
+    private struct Waiter {
+        let key: UInt64
+        let submission: Submission
+        let continuation: CheckedContinuation<PendingReceipt, any Error>
     }
 
     private struct Storage {
         var taken: [Taken] = []
         var ticketCount: UInt64 = 0
+        /// Awaited actions that have no outcome.
         var pending = 0
         /// Those who wait for room, the longest first.
-        var waiters: [(key: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
+        var waiters: Deque<Waiter> = []
         var waiterCount: UInt64 = 0
-        var isClosed = false
+        /// `nil` before the loop is there.
+        var bell: Doorbell?
+        /// Why nothing is taken any more.
+        var end: String?
+
+        mutating func take(_ submission: Submission, isAwaited: Bool) -> PendingReceipt {
+            ticketCount += 1
+            if isAwaited { pending += 1 }
+            let receipt = PendingReceipt(ticket: Ticket(rawValue: ticketCount), isAwaited: isAwaited)
+            taken.append(Taken(ticket: Ticket(rawValue: ticketCount), submission: submission, receipt: receipt))
+            return receipt
+        }
+
+        /// What to ring after something was taken, unless the loop knows already that something is there.
+        func bell(countBefore: Int) -> Doorbell? { countBefore == 0 && !taken.isEmpty ? bell : nil }
     }
 
     private let storage = Mutex(Storage())
@@ -53,52 +86,38 @@ final class SenderIntake: Sendable {
         }
     }
 
-    /// Takes an action, once there is room. `wake` is called if the loop does not know yet that something is there.
+    // MARK: From any thread
+
+    /// Takes an action, once there is room for it and for all that came before.
     ///
     /// - Throws: ``Refusal``.
-    func take(
-        _ bytes: [UInt8],
-        mark: InputMark? = nil,
-        verdict: Rejection? = nil,
-        until deadline: ContinuousClock.Instant?,
-        wake: () -> Void
-    ) async throws -> (Ticket, PendingReceipt) {
-        while true {
-            if let (ticket, receipt, isFirst) = try attempt(bytes, mark: mark, verdict: verdict) {
-                if isFirst { wake() }
-                return (ticket, receipt)
-            }
-            try await waitForRoom(until: deadline)
-        }
+    func take(_ submission: Submission, until deadline: ContinuousClock.Instant?) async throws -> PendingReceipt {
+        if let receipt = try attempt(submission, isAwaited: true) { return receipt }
+        return try await waitForRoom(submission, until: deadline)
     }
 
-    /// Takes an action whether there is room or not, for those who cannot wait.
+    /// Takes an action whether there is room or not, for those who cannot wait. It takes no room from those who can.
     ///
-    /// - Throws: ``Refusal/closed``.
-    func takeAtOnce(_ bytes: [UInt8], wake: () -> Void) throws {
-        if try attempt(bytes, isAwaited: false)?.isFirst ?? false { wake() }
-    }
+    /// - Throws: ``Refusal/closed(because:)``.
+    func takeAtOnce(_ bytes: [UInt8]) throws { _ = try attempt(Submission(bytes: bytes), isAwaited: false) }
 
-    /// `nil` if there is no room. Who awaits nothing is not held back either.
-    private func attempt(
-        _ bytes: [UInt8],
-        mark: InputMark? = nil,
-        verdict: Rejection? = nil,
-        isAwaited: Bool = true
-    ) throws -> (Ticket, PendingReceipt, isFirst: Bool)? {
-        try storage.withLock { storage in
-            if storage.isClosed { throw Refusal.closed }
-            guard storage.pending < pendingMax || !isAwaited else { return nil }
-            storage.pending += 1
-            storage.ticketCount += 1
-            let ticket = Ticket(rawValue: storage.ticketCount)
-            let receipt = PendingReceipt(ticket: ticket, isAwaited: isAwaited)
-            storage.taken.append(Taken(ticket: ticket, bytes: bytes, mark: mark, verdict: verdict, receipt: receipt))
-            return (ticket, receipt, storage.taken.count == 1)
+    /// `nil` if there is no room.
+    private func attempt(_ submission: Submission, isAwaited: Bool) throws -> PendingReceipt? {
+        let (receipt, bell) = try storage.withLock { storage -> (PendingReceipt?, Doorbell?) in
+            if let end = storage.end { throw Refusal.closed(because: end) }
+            guard !isAwaited || (storage.pending < pendingMax && storage.waiters.isEmpty) else { return (nil, nil) }
+            let count = storage.taken.count
+            let receipt = storage.take(submission, isAwaited: isAwaited)
+            return (receipt, storage.bell(countBefore: count))
         }
+        bell?.ring()
+        return receipt
     }
 
-    private func waitForRoom(until deadline: ContinuousClock.Instant?) async throws {
+    private func waitForRoom(
+        _ submission: Submission,
+        until deadline: ContinuousClock.Instant?
+    ) async throws -> PendingReceipt {
         let key = storage.withLock { storage in
             storage.waiterCount += 1
             return storage.waiterCount
@@ -110,17 +129,18 @@ final class SenderIntake: Sendable {
             }
         }
         defer { alarm?.cancel() }
-        try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let answer: Result<Void, any Error>? = storage.withLock { storage in
-                    if Task.isCancelled { return .failure(Refusal.cancelled) }
-                    if storage.isClosed { return .failure(Refusal.closed) }
-                    if storage.pending < pendingMax { return .success(()) }
-                    if let deadline, deadline <= .now { return .failure(Refusal.timedOut) }
-                    storage.waiters.append((key, continuation))
+                let refusal: Refusal? = storage.withLock { storage in
+                    if Task.isCancelled { return .cancelled }
+                    if let end = storage.end { return .closed(because: end) }
+                    if let deadline, deadline <= .now { return .timedOut }
+                    storage.waiters.append(Waiter(key: key, submission: submission, continuation: continuation))
                     return nil
                 }
-                if let answer { continuation.resume(with: answer) }
+                if let refusal { return continuation.resume(throwing: refusal) }
+                // Room may have come before it stood in line.
+                letIn()
             }
         } onCancel: {
             leave(key, .cancelled)
@@ -134,6 +154,29 @@ final class SenderIntake: Sendable {
         waiter?.continuation.resume(throwing: reason)
     }
 
+    /// Takes the actions of those who wait, as far as there is room.
+    private func letIn(after change: (inout Storage) -> Void = { _ in }) {
+        let (admitted, bell) = storage.withLock { storage in
+            change(&storage)
+            let count = storage.taken.count
+            var admitted: [(waiter: Waiter, receipt: PendingReceipt)] = []
+            while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
+                admitted.append((waiter, storage.take(waiter.submission, isAwaited: true)))
+            }
+            return (admitted, storage.bell(countBefore: count))
+        }
+        bell?.ring()
+        for (waiter, receipt) in admitted { waiter.continuation.resume(returning: receipt) }
+    }
+
+    /// How many wait for room.
+    var waitingCount: Int { storage.withLock { $0.waiters.count } }
+
+    // MARK: From the loop
+
+    /// The loop is there, and takes over what has gathered when the bell was rung. It has not been for what came before.
+    func open(_ bell: Doorbell) { storage.withLock { $0.bell = bell } }
+
     /// Hands over what has gathered, in order.
     func drain() -> [Taken] {
         storage.withLock { storage in
@@ -142,24 +185,20 @@ final class SenderIntake: Sendable {
         }
     }
 
-    /// So many actions have their outcome: as many may come.
-    func settled(_ count: Int) {
-        let waiters = storage.withLock { storage in
-            storage.pending -= count
-            let room = min(max(0, pendingMax - storage.pending), storage.waiters.count)
-            defer { storage.waiters.removeFirst(room) }
-            return storage.waiters.prefix(room)
-        }
-        for waiter in waiters { waiter.continuation.resume() }
+    /// An action has its outcome: if it was awaited, the next one may come.
+    func settled(_ receipt: PendingReceipt) {
+        guard receipt.isAwaited else { return }
+        letIn { $0.pending -= 1 }
     }
 
     /// Nothing is taken any more.
-    func close() {
+    func close(because cause: String) {
         let waiters = storage.withLock { storage in
-            storage.isClosed = true
+            storage.end = storage.end ?? cause
+            storage.bell = nil
             defer { storage.waiters = [] }
             return storage.waiters
         }
-        for waiter in waiters { waiter.continuation.resume(throwing: Refusal.closed) }
+        for waiter in waiters { waiter.continuation.resume(throwing: Refusal.closed(because: cause)) }
     }
 }

@@ -18,6 +18,8 @@ actor SenderNode {
     private var generator = SystemRandomNumberGenerator()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    /// For tasks that only call this node.
+    nonisolated let tasks: LoopTasks
 
     private var machine: SenderMachine
     private var saver: SessionSaver?
@@ -47,6 +49,8 @@ actor SenderNode {
 
     private static let messagesPerTurnMax = 512
     private static let framesPerTurnMax = 64
+    /// More than any host name and port, or path of a socket, has.
+    private static let endpointBytesMax = 512
 
     init(
         store: StoreName,
@@ -58,6 +62,7 @@ actor SenderNode {
         logger: Logger
     ) throws {
         do { loop = try PollLoop(name: "statecast-sender") } catch { throw StatecastError(error) }
+        tasks = LoopTasks(on: loop)
         self.store = store
         self.endpoint = endpoint
         self.configuration = configuration
@@ -89,24 +94,29 @@ actor SenderNode {
             onReadable: { [weak self] in self?.assumeIsolated { $0.drain() } },
             onDeadline: { [weak self] in self?.assumeIsolated { $0.turn() } }
         )
-        writer?.onProgress { [weak self] in Task.detached { await self?.saved() } }
+        intake.open(loop.doorbell { [weak self] in self?.assumeIsolated { $0.takeIn() } })
+        if let writer {
+            let bell = loop.doorbell { [weak self] in self?.assumeIsolated { $0.saved() } }
+            writer.onProgress { bell.ring() }
+        }
         perform(machine.start(at: clock.now, using: &generator))
         for _ in schemaWaiters { downlink?.subscribe(.schema) }
         save()
         setTimer()
+        takeIn()
     }
 
-    /// Closes the sockets. What has no receipt is told so.
-    func stop(because cause: String = "the sender was closed") {
+    /// Closes the sockets. What has no receipt is told so, and the cause.
+    func stop(because cause: String) {
         isStopped = true
-        intake.close()
+        intake.close(because: cause)
         takeIn()
         downlink = nil
         push = nil
         closeFile()
         giveUpAll(because: cause)
         for waiter in schemaWaiters.values {
-            waiter.resume(throwing: StatecastError(.closed, "the sender was closed"))
+            waiter.resume(throwing: StatecastError(.closed, cause))
         }
         schemaWaiters = [:]
     }
@@ -119,11 +129,11 @@ actor SenderNode {
         let taken = intake.drain()
         for action in taken { pending[action.ticket] = action.receipt }
         for action in taken {
-            saver?.take(action.saved, mark: action.mark)
-            if let verdict = action.verdict {
+            saver?.take(action.saved, mark: action.submission.mark)
+            if let verdict = action.submission.verdict {
                 close(action.ticket, nil, .rejected(verdict))
             } else if saver == nil {
-                perform(machine.enqueue(action.bytes, as: action.ticket))
+                perform(machine.enqueue(action.submission.bytes, as: action.ticket))
             }
         }
         downlink?.timer.set(.now)
@@ -152,7 +162,7 @@ actor SenderNode {
         guard let receipt = pending.removeValue(forKey: ticket) else { return nil }
         let outcome = givenUp(ticket, because: cause)
         receipt.settle(outcome)
-        intake.settled(1)
+        intake.settled(receipt)
         guard case .failure(let reason) = outcome.result else { return nil }
         if reason.code != .kept { metrics.rejected(reason.code) }
         return reason.code
@@ -295,6 +305,7 @@ actor SenderNode {
         logger.error("cannot send: \(failure)", metadata: ["store": "\(store)"])
         statuses.send(.refused(Rejection(.stopped, failure.message)))
         stop(because: failure.message)
+        statuses.finish()
     }
 
     /// Whoever needed the outcomes up to there has them.
@@ -322,18 +333,21 @@ actor SenderNode {
     // MARK: Directives
 
     private func perform(_ directives: [SenderDirective]) {
+        var refusal: Rejection?
         for directive in directives {
             switch directive {
             case .subscribe(let topic): downlink?.subscribe(topic)
             case .unsubscribe(let topic): downlink?.unsubscribe(topic)
-            case .connect(let endpoint): connect(endpoint)
+            case .connect(let endpoint): refusal = connect(endpoint)
             case .settle(let ticket, let sent, let settlement): settle(ticket, sent, settlement)
+            case .status(.open) where refusal != nil: break
             case .status(let status):
                 logger.debug("status", metadata: ["store": "\(store)", "status": "\(status)"])
                 statuses.send(status)
             case .count(let event): metrics.count(event)
             }
         }
+        if let refusal { perform(machine.refused(endpoint: refusal, at: clock.now, using: &generator)) }
     }
 
     private func settle(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Settlement) {
@@ -349,10 +363,12 @@ actor SenderNode {
         case .rejected(let rejection): metrics.rejected(rejection.code)
         }
         receipt.settle(ActionOutcome(sent, settlement))
-        intake.settled(1)
+        intake.settled(receipt)
     }
 
-    private func connect(_ advertised: String) {
+    /// - Returns: why there is nowhere to push to, if so.
+    private func connect(_ advertised: String) -> Rejection? {
+        push = nil
         do {
             let target = try target(advertised)
             let socket = try Socket(.push, options: .pusher(configuration.limits))
@@ -362,10 +378,12 @@ actor SenderNode {
                 self?.assumeIsolated { $0.writable() }
             }
             push = Push(socket: socket, watch: watch, endpoint: target.description)
+            return nil
         } catch {
-            logger.error("cannot push actions", metadata: ["endpoint": "\(advertised)", "error": "\(error)"])
-            push = nil
-            statuses.send(.unreachable(advertised))
+            let endpoint = advertised.utf8.text(cutTo: Self.endpointBytesMax) ?? advertised
+            let reason = "the primary takes actions at \(endpoint), to which this sender does not connect: \(error)"
+            logger.error("cannot push actions", metadata: ["store": "\(store)", "error": "\(reason)"])
+            return Rejection(.endpointRefused, reason)
         }
     }
 
@@ -373,6 +391,9 @@ actor SenderNode {
     private func target(_ advertised: String) throws -> Endpoint {
         if let own = configuration.actions {
             return try Reachability.connectable(own, insecure: configuration.insecure)
+        }
+        guard advertised.utf8.count <= Self.endpointBytesMax else {
+            throw StatecastError(.endpoint, "an endpoint has at most \(Self.endpointBytesMax) bytes")
         }
         do {
             var target = try Endpoint(advertised)

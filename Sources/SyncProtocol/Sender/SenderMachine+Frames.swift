@@ -1,4 +1,4 @@
-internal import StateCore
+package import StateCore
 
 extension SenderMachine {
     /// Takes in a message on the topic of the session's receipts.
@@ -173,6 +173,15 @@ extension SenderMachine {
                 + "\(outbox.next.previous): another process uses the session; begin a new one"
         )
         return refuse(reason, until: now.advanced(by: backoff.next(using: &generator)), using: &generator)
+    }
+
+    /// The shell does not connect to the endpoint of the watermark. Leaves with a watermark that names another one.
+    package mutating func refused(
+        endpoint reason: Rejection,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        refuse(reason, until: now.advanced(by: backoff.next(using: &generator)), using: &generator)
     }
 
     /// Nothing can be sent: what never left fails with the reason unless it can wait, what left is unknown.

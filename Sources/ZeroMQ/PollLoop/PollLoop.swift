@@ -19,9 +19,9 @@ internal import Synchronization
 /// ```
 ///
 /// Each turn runs the jobs of its actors, at most ``jobsPerTurnMax`` of them; polls, without waiting while jobs are
-/// left; calls the handlers of the sockets that are ready, each once; and then the timers that are due. So a flood of
-/// jobs does not starve the sockets, nor the reverse, provided that a handler takes a bounded number of messages
-/// (what is left makes the next poll return at once). With nothing to do the thread sleeps.
+/// left; calls the handlers of the sockets that are ready, each once; then those of the doorbells that were rung; and then
+/// the timers that are due. So a flood of jobs does not starve the sockets, nor the reverse, provided that a handler takes
+/// a bounded number of messages (what is left makes the next poll return at once). With nothing to do the thread sleeps.
 ///
 /// A loop lives until ``shutdown()``: its thread keeps it.
 package final class PollLoop: SerialExecutor {
@@ -35,7 +35,7 @@ package final class PollLoop: SerialExecutor {
     /// The thread that runs this loop now; 0 when there is none.
     private let owner = Atomic<UInt>(0)
 
-    /// The watched sockets and timers.
+    /// The watched sockets, doorbells and timers.
     nonisolated(unsafe) let roster: Roster  // safe: touched by the owner only; each way in checks that
 
     /// Makes a loop and starts its thread.
@@ -88,9 +88,14 @@ package final class PollLoop: SerialExecutor {
 
     package func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
-    // MARK: - Called by watches and timers
+    // MARK: - Called by watches, doorbells and timers
 
-    /// Forgets a socket or a timer; from any thread. Its handlers are released on the loop's thread.
+    /// Ends the loop's sleep, if it sleeps: a doorbell was rung.
+    func wake() {
+        if inbox.withLock({ $0.awake() }) { wakeUp.signal() }
+    }
+
+    /// Forgets a socket, a doorbell or a timer; from any thread. Its handlers are released on the loop's thread.
     func drop(_ id: Roster.ID) {
         if isOnLoop { return roster.remove(id) }
         let isAsleep = inbox.withLock { inbox in
@@ -135,9 +140,12 @@ package final class PollLoop: SerialExecutor {
     }
 
     /// From here on whoever leaves something must wake the loop; false if something is there already.
+    ///
+    /// A ring sets its flag before it takes the lock, so it is either seen here or finds the loop asleep.
     private func fallAsleep() -> Bool {
         inbox.withLock { inbox in
-            inbox.isAsleep = inbox.jobs.isEmpty && inbox.dropped.isEmpty && inbox.phase == .polling
+            inbox.isAsleep =
+                inbox.jobs.isEmpty && inbox.dropped.isEmpty && inbox.phase == .polling && !roster.isRung
             return inbox.isAsleep
         }
     }

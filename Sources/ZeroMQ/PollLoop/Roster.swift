@@ -1,11 +1,12 @@
 internal import CZeroMQ
 
-/// Everything that a loop waits for: sockets, timers and its wake-up. Used on the loop's thread only.
+/// Everything that a loop waits for: sockets, doorbells, timers and its wake-up. Used on the loop's thread only.
 final class Roster {
     typealias ID = UInt64
 
     private let wakeUp: WakeUp
     private var sockets: [WatchedSocket] = []
+    private var bells: [Bell] = []
     private var timers: [Timer] = []
     private var lastID: ID = 0
 
@@ -26,24 +27,30 @@ final class Roster {
         isStale = true
     }
 
+    func add(_ bell: Bell) { bells.append(bell) }
+
     func add(_ timer: Timer) { timers.append(timer) }
 
     func remove(_ id: ID) {
         if let index = sockets.firstIndex(where: { $0.id == id }) {
             sockets.remove(at: index).retire()
             isStale = true
+        } else if let index = bells.firstIndex(where: { $0.id == id }) {
+            bells.remove(at: index).retire()
         } else if let index = timers.firstIndex(where: { $0.id == id }) {
             timers.remove(at: index).retire()
         }
     }
 
     func removeAll() {
-        let (sockets, timers) = (self.sockets, self.timers)
+        let (sockets, bells, timers) = (self.sockets, self.bells, self.timers)
         self.sockets = []
+        self.bells = []
         self.timers = []
         polled = []
         isStale = true
         for socket in sockets { socket.retire() }
+        for bell in bells { bell.retire() }
         for timer in timers { timer.retire() }
     }
 
@@ -52,6 +59,9 @@ final class Roster {
 
     /// When the next timer is due.
     var nextDeadline: ContinuousClock.Instant? { timers.lazy.compactMap(\.deadline).min() }
+
+    /// Whether a doorbell was rung and not answered.
+    var isRung: Bool { bells.contains { $0.isWaiting } }
 
     // MARK: - A turn
 
@@ -64,9 +74,10 @@ final class Roster {
         precondition(wasInterrupted(), "zmq_poll failed: \(systemText(of: zmq_errno()))")
     }
 
-    /// Calls the handlers of all that is ready, then the timers that are due, earliest first.
+    /// Calls the handlers of all that is ready, then those of the doorbells that were rung, then the timers that are due,
+    /// earliest first.
     ///
-    /// Handlers may add and remove sockets and timers; who is removed is not called any more, who is added waits for
+    /// Handlers may add and remove sockets, doorbells and timers; who is removed is not called any more, who is added waits for
     /// the next turn.
     func callHandlers() {
         if items[0].revents != 0 { wakeUp.clear() }
@@ -74,6 +85,7 @@ final class Roster {
         for (socket, item) in zip(polled, items.dropFirst()) where item.revents != 0 {
             socket.call(for: item.revents)
         }
+        for bell in bells { bell.answer() }
         callTimers()
     }
 

@@ -31,6 +31,9 @@ package struct Socket: ~Copyable {
     /// What the socket does with messages.
     package var kind: SocketKind { handle.kind }
 
+    /// The folder that was made for `ipc://*`, if one was: it lasts as long as this is held.
+    package var folder: AnyObject? { handle.folder }
+
     /// Asks the publishers for the messages whose first bytes are `topic`; no bytes ask for all.
     ///
     /// Subscribing twice to one topic takes unsubscribing twice. Topics beyond 245 bytes arrive corrupted (libzmq 4.3).

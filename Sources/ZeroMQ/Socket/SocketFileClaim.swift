@@ -16,7 +16,7 @@ final class SocketFileClaim {
     private let path: String
     private let lockPath: String
     private let lock: CInt
-    private let folder: SocketFolder?
+    let folder: SocketFolder?
     private var file: FileIdentity?
 
     /// - Parameter folder: what is to go after the file, if the file is alone there.

@@ -29,6 +29,8 @@ final class SocketHandle {
 
     func keep(_ claim: SocketFileClaim) { claims.append(claim) }
 
+    var folder: SocketFolder? { claims.lazy.compactMap(\.folder).first }
+
     func set(_ option: Int32, _ isOn: Bool) throws(ZeroMQError) { try set(option, Int32(isOn ? 1 : 0)) }
 
     /// libzmq insists on the size of each option's number: most are 32 bits.

@@ -13,7 +13,7 @@ import Testing
     }
 
     private func document(with state: Value) throws -> Document<Value> {
-        var document = Document(UntypedContent())
+        var document = Document(UntypedContent(), bytesMax: .max)
         try document.take(.install(snapshot: state.encoded, position(0), digest: Summary(of: state).digest))
         return document
     }

@@ -26,6 +26,11 @@ final class FaultyJournal: Journal {
     /// Lets whoever appends wait, or go on.
     func hold(_ isHeld: Bool) { gate.close(isHeld) }
 
+    /// Returns once somebody who appends waits.
+    func someoneWaits() async {
+        while gate.waiting == 0 { await Task.yield() }
+    }
+
     static let full = JournalFailure(.storageFull, "there is no room")
     static let broken = JournalFailure(.inputOutput, "the disk is broken")
 
@@ -63,6 +68,9 @@ final class FaultyJournal: Journal {
 private final class Gate: @unchecked Sendable {
     private let condition = NSCondition()
     private var isClosed = false
+    private var count = 0
+
+    var waiting: Int { condition.withLock { count } }
 
     func close(_ isClosed: Bool) {
         condition.withLock {
@@ -72,6 +80,10 @@ private final class Gate: @unchecked Sendable {
     }
 
     func pass() {
-        condition.withLock { while isClosed { condition.wait() } }
+        condition.withLock {
+            count += 1
+            while isClosed { condition.wait() }
+            count -= 1
+        }
     }
 }

@@ -13,7 +13,7 @@ struct GatedContent<Content: DocumentContent>: DocumentContent {
 
     mutating func install(_ snapshot: [UInt8]) throws { try content.install(snapshot) }
     mutating func apply(_ patch: Patch) throws { try content.apply(patch) }
-    mutating func digest() throws -> UInt64 { try content.digest() }
+    mutating func summary() throws -> Summary { try content.summary() }
 
     func state() throws -> Content.State {
         gate.pass()

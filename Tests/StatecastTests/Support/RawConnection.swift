@@ -67,6 +67,21 @@ struct RawConnection: ~Copyable {
         return bytes
     }
 
+    /// Sends a message of one frame.
+    func send(message: [UInt8]) throws {
+        let length = message.count
+        let head =
+            length < 256
+            ? [0, UInt8(length)] : [2] + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
+        try send(head + message)
+    }
+
+    /// The next byte that comes; `nil` once the other side has hung up.
+    func receiveByte() throws -> UInt8? {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, 0) == 1 ? byte : nil
+    }
+
     /// Sends messages until nobody takes any more: all queues on the way are full.
     func flood(_ message: [UInt8]) async throws {
         let frames = Array(repeating: [0, UInt8(message.count)] + message, count: 100).flatMap(\.self)

@@ -39,6 +39,12 @@ actor RawPrimary {
         let begins: Bool
     }
 
+    /// The next subscription.
+    nonisolated func request() async throws -> Asked {
+        for await request in requests where request.begins { return request }
+        throw StatecastError(.closed, "the primary ended")
+    }
+
     func publish(_ frame: Frame, on topic: Topic) throws {
         _ = try publisher.send(Message.encode(frame, to: Address(store, topic)))
     }

@@ -5,9 +5,12 @@ struct Document<State: Sendable> {
     private var pending = PatchComposer()
     /// `nil` until a snapshot is installed, and again once a step failed.
     private(set) var position: Position?
+    private var size: DocumentSize
 
-    init(_ content: any DocumentContent<State>) {
+    /// - Parameter bytesMax: the most bytes that the state may have, as it would be in a snapshot.
+    init(_ content: any DocumentContent<State>, bytesMax: Int) {
         self.content = content
+        size = DocumentSize(bytesMax: bytesMax)
     }
 
     /// Takes a step. Steps behind one that failed are ignored until the next snapshot.
@@ -25,6 +28,7 @@ struct Document<State: Sendable> {
             guard position != nil else { return }
             position = nil
             pending.append(try attempt(at: target) { try Patch(decoding: patch) })
+            size.grew(by: patch.count)
             position = target
         case .verify(let target, let digest):
             guard position == target else { return }
@@ -42,6 +46,7 @@ struct Document<State: Sendable> {
         position = nil
         let patch = pending.finish()
         try attempt(at: target) { try content.apply(patch) }
+        if size.isUncertain { try check(try summary(at: target), at: target) }
         position = target
     }
 
@@ -54,15 +59,33 @@ struct Document<State: Sendable> {
     }
 
     private mutating func check(_ digest: UInt64, at position: Position) throws(DocumentFailure) {
-        let own = try attempt(at: position) { try content.digest() }
-        guard own == digest else {
+        let own = try summary(at: position)
+        guard own.digest == digest else {
             let reason = Rejection(
                 .incompatible,
                 "the state at revision \(position.revision) differs from the primary's: its digest is "
-                    + "\(own), the primary's \(digest)"
+                    + "\(own.digest), the primary's \(digest)"
             )
             throw DocumentFailure(position: position, reason: reason)
         }
+        try check(own, at: position)
+    }
+
+    /// Updates may lead beyond what is accepted as a snapshot.
+    private func check(_ summary: Summary, at position: Position) throws(DocumentFailure) {
+        guard summary.bytes > size.bytesMax else { return }
+        let reason = Rejection(
+            .incompatible,
+            "the state at revision \(position.revision) has \(summary.bytes) bytes, more than the \(size.bytesMax) that "
+                + "this replica takes (snapshotBytesMax)"
+        )
+        throw DocumentFailure(position: position, reason: reason)
+    }
+
+    private mutating func summary(at position: Position) throws(DocumentFailure) -> Summary {
+        let summary = try attempt(at: position) { try content.summary() }
+        size.measured(summary.bytes)
+        return summary
     }
 
     private func misfit(_ error: any Error) -> Rejection {
@@ -71,6 +94,33 @@ struct Document<State: Sendable> {
 
     private func attempt<T>(at position: Position, _ body: () throws -> T) throws(DocumentFailure) -> T {
         do { return try body() } catch { throw DocumentFailure(position: position, reason: misfit(error)) }
+    }
+}
+
+/// How many bytes a state has, as far as that is known: measuring it compares all that changed since the last time.
+private struct DocumentSize {
+    let bytesMax: Int
+    private var measured = 0
+    private var grown = 0
+
+    /// In canonical form (NFC) a text has up to three times the bytes that a patch may bring it in.
+    private static let growthFactorMax = 3
+    /// A type may make more of a patch than it brings, such as a row with defaults, so it is measured now and then.
+    private static let unmeasuredBytesMax = 64 << 10
+
+    init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+    mutating func measured(_ bytes: Int) {
+        measured = bytes
+        grown = 0
+    }
+
+    /// A patch of so many bytes changed the state.
+    mutating func grew(by bytes: Int) { grown += bytes }
+
+    /// Whether the state may have more bytes than it should.
+    var isUncertain: Bool {
+        grown > Self.unmeasuredBytesMax || measured + grown * Self.growthFactorMax > bytesMax
     }
 }
 

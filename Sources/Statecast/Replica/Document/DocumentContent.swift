@@ -8,11 +8,15 @@ package protocol DocumentContent<State>: Sendable {
     /// Applies a patch.
     mutating func apply(_ patch: Patch) throws
 
-    /// The digest of what is kept, to compare with the primary's.
-    mutating func digest() throws -> UInt64
+    /// The digest of what is kept, to compare with the primary's, and its size.
+    mutating func summary() throws -> Summary
 
     /// What is shown.
     func state() throws -> State
+}
+
+extension DocumentContent {
+    package mutating func digest() throws -> UInt64 { try summary().digest }
 }
 
 /// The state without its type: a tree, and its summary.
@@ -44,7 +48,7 @@ package struct UntypedContent: DocumentContent {
 
     package mutating func install(_ snapshot: [UInt8]) throws { tree = try Tree(snapshot) }
     package mutating func apply(_ patch: Patch) throws { try tree.apply(patch) }
-    package func digest() -> UInt64 { tree.summary.digest }
+    package func summary() -> Summary { tree.summary }
     package func state() -> Value { tree.value }
 }
 
@@ -54,6 +58,6 @@ struct DecodedContent<State: Decodable & Sendable>: DocumentContent {
 
     mutating func install(_ snapshot: [UInt8]) throws { tree = try Tree(snapshot) }
     mutating func apply(_ patch: Patch) throws { try tree.apply(patch) }
-    func digest() -> UInt64 { tree.summary.digest }
+    func summary() -> Summary { tree.summary }
     func state() throws -> State { try tree.decoded() }
 }

@@ -4,8 +4,8 @@
 package struct TypedContent<State: Codable & Sendable>: DocumentContent {
     private enum Kept {
         case nothing
-        /// The type holds all that is published. Nothing else is kept but the state whose summary is known: the digest
-        /// follows from what changed since, and is asked for once in a heartbeat.
+        /// The type holds all that is published. Nothing else is kept but the state whose summary is known: the next one
+        /// follows from what changed since, and is asked for seldom, such as once in a heartbeat.
         case state(State, since: State, Summary)
         /// The type of another build knows less or more, and agrees in all that both know: patches fit it, and what it
         /// does not know is kept in the tree.
@@ -18,14 +18,14 @@ package struct TypedContent<State: Codable & Sendable>: DocumentContent {
 
     package init() {}
 
-    package mutating func digest() throws -> UInt64 {
+    package mutating func summary() throws -> Summary {
         switch kept {
         case .nothing: throw Self.missing
         case .state(let state, since: let old, var summary):
             summary.advance(by: try Differ.patch(from: old, to: state))
             kept = .state(state, since: state, summary)
-            return summary.digest
-        case .both(_, let tree), .tree(let tree): return tree.summary.digest
+            return summary
+        case .both(_, let tree), .tree(let tree): return tree.summary
         }
     }
 

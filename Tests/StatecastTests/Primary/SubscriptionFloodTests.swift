@@ -1,0 +1,115 @@
+import CounterApp
+import Statecast
+import SyncProtocol
+import Testing
+import ZeroMQ
+
+/// Subscriptions that nobody can refuse: too many of them cost all subscribers their connection, and nothing else.
+@Suite(.timeLimit(.minutes(10))) struct `A flood of subscriptions` {
+    private static let cutOff =
+        "warning: more topics are subscribed to than may be: cutting off all subscribers; those that go on come back by themselves topics-max=50"
+
+    private func primary(publish: String, log: EventLog) throws -> Primary<Counter> {
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.publish = publish
+        configuration.limits = .quick
+        configuration.limits.topicsMax = 50
+        return try Primary(
+            store: Counter.storeName,
+            state: Counter(),
+            actions: Counter.actions,
+            configuration: configuration,
+            logger: LogBook.logger(log),
+            reducer: Counter.reducer
+        )
+    }
+
+    /// So many topics; each is answered.
+    private func flood(_ peer: RawPeer, _ numbers: Range<Int>) async throws {
+        for number in numbers { try await peer.subscribe("sc1/nowhere\(number)/feed") }
+    }
+
+    @Test(arguments: ["tcp://127.0.0.1:*", "ipc://*"])
+    func `cuts off all, and replicas and senders go on, with nothing lost or doubled`(_ publish: String) async throws {
+        let log = EventLog()
+        let primary = try primary(publish: publish, log: log)
+        let address = try await primary.start()
+        let replica = try Replica<Counter>(store: "counter", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick)
+        var peer: RawPeer? = try await RawPeer(address)
+        // The flood comes back, too, as often as it is cut off.
+        for number in 0..<60 { try await peer?.subscribe("sc1/nowhere\(number)/feed") }
+        var last: Receipt?
+        for _ in 0..<200 { last = try await sender.send(CounterIncreaseRequested()) }
+        while log.events.count(where: { $0 == Self.cutOff }) < 3 { await Task.yield() }
+        peer = nil
+        for _ in 0..<200 { last = try await sender.send(CounterIncreaseRequested()) }
+        let receipt = try #require(last)
+        #expect(receipt.number == ActionNumber(400))
+        #expect(receipt.revision == Revision(400))
+        try await replica.reached(receipt)
+        #expect(replica.snapshot?.state.counter == 400)
+        await sender.close()
+        await replica.close()
+        await primary.stop()
+    }
+
+    @Test func `does not begin before there is one topic too many`() async throws {
+        let log = EventLog()
+        let primary = try primary(publish: "tcp://127.0.0.1:*", log: log)
+        let address = try await primary.start()
+        let peer = try await RawPeer(address)
+        try await flood(peer, 0..<50)
+        guard case .refusal = try await peer.next(on: "sc1/nowhere49/feed") else {
+            Issue.record("not refused")
+            return
+        }
+        // Topics that were given up do not count any more, and one that is there does not count twice.
+        for number in 0..<25 { try await peer.unsubscribe("sc1/nowhere\(number)/feed") }
+        let other = try await RawPeer(address)
+        try await flood(other, 25..<50)
+        try await flood(peer, 50..<75)
+        guard case .refusal = try await peer.next(on: "sc1/nowhere74/feed") else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(!log.events.contains(Self.cutOff))
+        try await peer.subscribe("sc1/nowhere75/feed")
+        try await log.waits(for: Self.cutOff)
+        await primary.stop()
+    }
+
+    @Test func `of one thousand subscribers that join at once is none`() {
+        // Each asks for its join and for chunks ahead; feed and schema are the same for all.
+        let limits = Limits()
+        #expect(1000 * (1 + limits.chunksAheadMax) + 2 <= limits.topicsMax)
+    }
+
+    @Test func `that one asks again as soon as there is an answer is answered each time`() async throws {
+        try await withCounter { cluster in
+            let peer = try await RawPeer(cluster.address)
+            for _ in 0..<500 {
+                try await peer.subscribe("sc1/counter/schema")
+                guard case .schema = try await peer.next(on: "sc1/counter/schema") else {
+                    Issue.record("another frame")
+                    return
+                }
+                try await peer.unsubscribe("sc1/counter/schema")
+            }
+        }
+    }
+
+    @Test func `is bounded in each message, at exactly so many bytes`() async throws {
+        try await withCounter { cluster in
+            let endpoint = try Endpoint(cluster.address.publish)
+            func message(_ bytes: Int) -> [UInt8] { [1] + [UInt8](repeating: 0x78, count: bytes - 1) }
+            let most = try RawConnection(to: endpoint, as: "SUB")
+            try most.send(message: message(Limits.subscriptionBytesMax))
+            try most.send(message: [1] + Array("sc1/nowhere/feed\0".utf8))
+            #expect(try most.receiveByte() != nil)
+            let more = try RawConnection(to: endpoint, as: "SUB")
+            try more.send(message: message(Limits.subscriptionBytesMax + 1))
+            #expect(try more.receiveByte() == nil)
+        }
+    }
+}
