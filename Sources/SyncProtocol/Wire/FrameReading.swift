@@ -47,11 +47,11 @@ extension FrameKind {
         switch self {
         case .chunk: 1
         case .expected: 2
-        case .refusal, .schema: 3
+        case .refusal: 3
         case .receipts: 4
         case .update, .heartbeat: 5
         case .actions: 6
-        case .welcome: 7
+        case .welcome, .schema: 7
         case .watermark: 8
         }
     }
@@ -159,7 +159,11 @@ extension StoreSchema {
                     name: try reader.text(),
                     example: try reader.optional { reader throws(CodingFailure) in try reader.encodedItem() }
                 )
-            }
+            },
+            epoch: try reader.quantity(),
+            head: try reader.quantity(),
+            sessions: try reader.count(),
+            durability: try reader.optional { reader throws(CodingFailure) in try reader.text() }
         )
     }
 }

@@ -129,7 +129,7 @@ extension Refusal {
 
 extension StoreSchema {
     fileprivate func write(to writer: inout CBORWriter) {
-        writer.begin(.schema, count: 3)
+        writer.begin(.schema, count: 7)
         writer.write(lineage)
         writer.unsigned(fingerprint)
         writer.array(count: actions.count)
@@ -138,6 +138,10 @@ extension StoreSchema {
             writer.text(action.name)
             if let example = action.example { writer.encoded(example) } else { writer.null() }
         }
+        writer.write(epoch)
+        writer.write(head)
+        writer.write(count: sessions)
+        if let durability { writer.text(durability) } else { writer.null() }
     }
 }
 
