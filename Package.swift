@@ -259,11 +259,16 @@ let tests: [Target] = [
     ),
 ]
 
-/// The targets that `STATECAST_TARGETS` names (separated by commas), and the targets that they depend on; all targets
-/// without it. Scripts build parts of the package this way: with a sanitizer, or without swift-syntax.
+/// All targets; or those that `STATECAST_TARGETS` names (separated by commas) and the targets that they depend on; or, if the
+/// list begins with a minus sign, all but those.
+///
+/// Scripts build parts of the package this way: with a sanitizer, or without swift-syntax. Above all they build the tests of
+/// the macro apart from all others: SwiftPM builds a test bundle for the host if one of its targets depends on a macro
+/// itself, and would compile every module twice.
 func chosen(from targets: [Target]) -> [Target] {
     guard let list = Context.environment["STATECAST_TARGETS"] else { return targets }
-    var open = list.split(separator: ",").map(String.init)
+    var open = list.drop { $0 == "-" }.split(separator: ",").map(String.init)
+    guard !list.hasPrefix("-") else { return targets.filter { !open.contains($0.name) } }
     var names: Set<String> = []
     while let name = open.popLast() {
         guard names.insert(name).inserted, let target = targets.first(where: { $0.name == name }) else { continue }

@@ -42,7 +42,7 @@ struct JournalCommand: AsyncParsableCommand {
     }
 
     private static func message(forUnknown word: String?) -> String? {
-        let known = configuration.subcommands.compactMap(\.configuration.commandName)
+        let known = configuration.subcommands.compactMap { $0.configuration.commandName }
         guard let word, !word.hasPrefix("-"), word != "help", !known.contains(word) else { return nil }
         let hint =
             word.nearest(among: known).map { "did you mean \($0)?" } ?? "there are \(known.joined(separator: ", "))."
