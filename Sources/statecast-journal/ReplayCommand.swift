@@ -33,10 +33,10 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let settings = try await common.settings([.app: .text(app)])
-            let reader = try JournalReader(at: journal.path)
             let isNamed = try await settings.text(.app) != nil
-            let app = isNamed ? try await settings.choice(.app, default: .fleet) : try ReplayedApp(of: reader)
-            let report = try app.report(reader)
+            let named = isNamed ? try await settings.choice(.app, default: ReplayedApp.fleet) : nil
+            let reader = try JournalReader(at: journal.path)
+            let report = try (named ?? ReplayedApp(of: reader)).report(reader)
             guard let difference = report.difference else {
                 let text = "same: revisions \(report.from) to \(report.to), actions: \(report.actions)"
                 return try await LineOutput().write(text)

@@ -125,11 +125,11 @@ import Testing
                 let sent = try await Tool.send.run(served.upstream + ["HostSampled", payload])
                 #expect(sent.exitCode == 0, "\(sent)")
                 let live = "statecast-replica --until 1"
-                for term in ["TERM=dumb", "-u TERM"] {
-                    let lines = try await shown(live, "LC_ALL=C.UTF-8 \(term)", served)
+                for term in ["-u TERM", "TERM=dumb"] {
+                    let lines = try await shown(live, "\(term) LC_ALL=C.UTF-8", served)
                     #expect(!lines.contains("\u{1B}"), "\(lines)")
                     #expect(lines.contains(#""revision":1,"#), "\(lines)")
-                    let board = try await shown("statecast-replica --once", "LC_ALL=C.UTF-8 \(term)", served)
+                    let board = try await shown("statecast-replica --once", "\(term) LC_ALL=C.UTF-8", served)
                     #expect(!board.contains("\u{1B}"), "\(board)")
                     #expect(board.contains("web-1"), "\(board)")
                 }
