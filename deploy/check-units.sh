@@ -40,6 +40,18 @@ for unit in "${units[@]}"; do
     else
         echo "$name: good"
     fi
+    # Five starts in ten seconds are the default limit, which is less than RestartSec=1 makes: no restart after that.
+    if grep -q '^Restart=' "$unit" && ! grep -q '^StartLimitIntervalSec=0$' "$unit"; then
+        echo "$name: restarts, and says no StartLimitIntervalSec=0: systemd gives up after five starts" >&2
+        failed=1
+    fi
+    # What no start can put right: wrong usage, and for what has a journal one that is damaged or does not fit.
+    codes=64
+    if grep -q '^StateDirectory=' "$unit"; then codes="64 65 78"; fi
+    if ! grep -q "^RestartPreventExitStatus=$codes\$" "$unit"; then
+        echo "$name: expected RestartPreventExitStatus=$codes" >&2
+        failed=1
+    fi
     for config in $(grep -o '/etc/statecast/[^ ]*' "$unit"); do
         if [ ! -f "$root$config" ]; then
             echo "$name: there is no config/$(basename "$config")" >&2

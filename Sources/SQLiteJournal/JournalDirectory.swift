@@ -64,9 +64,13 @@ struct JournalDirectory: Hashable, Sendable {
         }
     }
 
-    /// What to say where there is no journal.
+    /// Why no database is to be seen: there is no journal, or the system does not let this user look.
     var absent: JournalFailure {
-        JournalFailure(.inputOutput, "there is no journal in \(path): it has no journal.sqlite")
+        var status = stat()
+        if stat(database, &status) != 0, errno != ENOENT, errno != ENOTDIR {
+            return failed("cannot read the journal \(path)", errno)
+        }
+        return JournalFailure(.inputOutput, "there is no journal in \(path): it has no journal.sqlite")
     }
 
     /// What to say of a journal that does not hold what it once acknowledged.

@@ -15,22 +15,27 @@ struct AgentCommand: AsyncParsableCommand {
             standard error.
 
 
-            """ + CommonOptions.discussion
+            """ + CommonOptions.discussion,
+        version: Release.line(of: "fleet-agent")
     )
 
     @OptionGroup var upstream: UpstreamOptions
 
     @Option(
-        help: ArgumentHelp("Time between two samples. (STATECAST_INTERVAL, default: 2)", valueName: "seconds")
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Time between two samples, such as 5, 500ms or 2m. (STATECAST_INTERVAL, default: 2s)",
+            valueName: "duration"
+        )
     )
-    var interval: Double?
+    var interval: String?
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         try await reportingFailures {
             let settings = try await common.settings(
-                upstream.flags.merging([.interval: .number(interval)]) { flag, _ in flag }
+                upstream.flags.merging([.interval: .text(interval)]) { flag, _ in flag }
             )
             let upstream = try await Upstream(settings)
             let interval = try await settings.duration(.interval) ?? .seconds(2)

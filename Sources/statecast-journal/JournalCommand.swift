@@ -1,4 +1,6 @@
 import ArgumentParser
+import CommandLineSupport
+import Statecast
 
 @main
 struct JournalCommand: AsyncParsableCommand {
@@ -12,16 +14,18 @@ struct JournalCommand: AsyncParsableCommand {
             Two primaries must never go on with one history: what restore, import and salvage make begins a new lineage. \
             They write to a directory that does not exist yet, or is empty.
 
-            Exit codes: 0 done, 1 damaged, different, or not to be done, 64 wrong usage.
+            Exit codes: 0 done, 64 wrong usage, 65 the journal is damaged, 78 it is of another store or build, or a copy that \
+            was interrupted, 1 different, or not to be done.
             """,
+        version: Release.line(of: "statecast-journal"),
         groupedSubcommands: [
             CommandGroup(
-                name: "Looking:",
+                name: "Looking",
                 subcommands: [InfoCommand.self, ActionsCommand.self, StateCommand.self, DiffCommand.self]
             ),
-            CommandGroup(name: "Checking:", subcommands: [VerifyCommand.self, ReplayCommand.self]),
+            CommandGroup(name: "Checking", subcommands: [VerifyCommand.self, ReplayCommand.self]),
             CommandGroup(
-                name: "Copying:",
+                name: "Copying",
                 subcommands: [
                     BackupCommand.self, RestoreCommand.self, ExportCommand.self, ImportCommand.self,
                     SalvageCommand.self,
@@ -29,6 +33,21 @@ struct JournalCommand: AsyncParsableCommand {
             ),
         ]
     )
+
+    /// The parser says of a subcommand that does not exist only that it did not expect it.
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if let message = message(forUnknown: arguments.first) { exit(withError: ValidationError(message)) }
+        await main(arguments)
+    }
+
+    private static func message(forUnknown word: String?) -> String? {
+        let known = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard let word, !word.hasPrefix("-"), word != "help", !known.contains(word) else { return nil }
+        let hint =
+            word.nearest(among: known).map { "did you mean \($0)?" } ?? "there are \(known.joined(separator: ", "))."
+        return "There is no subcommand \"\(VisibleText.line(word))\": \(hint)"
+    }
 }
 
 /// Which journal.

@@ -18,7 +18,12 @@ struct ReplayCommand: AsyncParsableCommand {
             """ + CommonOptions.discussion
     )
 
-    @Option(help: ArgumentHelp("Whose reducer: fleet or counter. (STATECAST_APP, default: fleet)", valueName: "app"))
+    @Option(
+        help: ArgumentHelp(
+            "Whose reducer: fleet or counter. (STATECAST_APP, default: the one whose state the journal holds)",
+            valueName: "app"
+        )
+    )
     var app: String?
 
     @OptionGroup var common: CommonOptions
@@ -28,8 +33,10 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let settings = try await common.settings([.app: .text(app)])
-            let app = try await settings.choice(.app, default: ReplayedApp.fleet)
-            let report = try app.report(JournalReader(at: journal.path))
+            let isNamed = try await settings.text(.app) != nil
+            let named = isNamed ? try await settings.choice(.app, default: ReplayedApp.fleet) : nil
+            let reader = try JournalReader(at: journal.path)
+            let report = try (named ?? ReplayedApp(of: reader)).report(reader)
             guard let difference = report.difference else {
                 let text = "same: revisions \(report.from) to \(report.to), actions: \(report.actions)"
                 return try await LineOutput().write(text)
@@ -51,6 +58,28 @@ struct ReplayCommand: AsyncParsableCommand {
 /// The apps whose reducers are built in: those that statecast-primary serves.
 private enum ReplayedApp: String, CaseIterable {
     case fleet, counter
+
+    /// The app whose state has the shape that the journal's last incarnation noted, or else whose name the store has: the
+    /// shape changes from build to build.
+    init(of journal: JournalReader) throws {
+        let shape = try journal.epochs().last?.fingerprint
+        let store = try journal.contents().identity.store.description
+        guard let app = Self.allCases.first(where: { $0.fingerprint == shape }) ?? Self(rawValue: store) else {
+            let names = Self.allCases.map(\.rawValue).joined(separator: " or ")
+            throw CommandFailure.wrongUsage(
+                "the journal holds the store \"\(store)\" with a state of no app that is built in: name the app with --app "
+                    + names
+            )
+        }
+        self = app
+    }
+
+    private var fingerprint: UInt64 {
+        switch self {
+        case .fleet: Schema.fingerprint(of: Fleet.self)
+        case .counter: Schema.fingerprint(of: Counter.self)
+        }
+    }
 
     /// Says whose reducer it was where the journal is none of that app.
     func report(_ journal: JournalReader) throws -> JournalReplayReport {

@@ -15,7 +15,8 @@ struct PrimaryCommand: AsyncParsableCommand {
             Endpoints are tcp://HOST:PORT or ipc://PATH; a port may be * for any free one.
 
 
-            """ + CommonOptions.discussion
+            """ + CommonOptions.discussion,
+        version: Release.line(of: "statecast-primary")
     )
 
     @Option(help: ArgumentHelp("What to serve: fleet or counter. (STATECAST_APP, default: fleet)", valueName: "app"))
@@ -50,6 +51,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     var advertiseActions: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "How many messages wait for each subscriber that reads slowly, before it misses some and catches up later. "
                 + "(STATECAST_HIGH_WATER_MARK, default: 1000)",
@@ -78,6 +80,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     var durability: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Store a snapshot after so many bytes of records, or as many as the state has if these are more. "
                 + "(STATECAST_SNAPSHOT_BYTES, default: 33554432)",
@@ -87,6 +90,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     var snapshotBytes: Int?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Store a snapshot after so many records, whatever their size. (STATECAST_SNAPSHOT_RECORDS, default: 100000)",
             valueName: "records"
@@ -95,6 +99,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     var snapshotRecords: Int?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Keep at least so many bytes of the newest records, and remove what is older than that and the last two "
                 + "snapshots. (STATECAST_HISTORY_BYTES, default: 1073741824)",
@@ -112,6 +117,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
+        Hangup.ignore()
         try await reportingFailures {
             let settings = try await common.settings([
                 .app: .text(app), .store: .text(store),
@@ -132,12 +138,18 @@ struct PrimaryCommand: AsyncParsableCommand {
                 done: {
                     let address = try await node.start()
                     let ready = try await served.readyLine(at: address)
-                    // Whoever closed the output does not want to know; the primary serves all the same.
-                    try? await LineOutput().write(ready)
+                    await Self.announce(ready, logger)
                     try await node.run()
                 },
                 logger: logger
             )
+        }
+    }
+    /// Prints the ready line. Where standard output takes nothing the line goes to standard error: serving matters more than
+    /// the line.
+    private static func announce(_ ready: String, _ logger: Logger) async {
+        do { try await LineOutput().write(ready) } catch is CancellationError {} catch {
+            logger.warning("\(error); \(ready)")
         }
     }
 }

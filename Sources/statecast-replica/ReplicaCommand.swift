@@ -11,21 +11,24 @@ struct ReplicaCommand: AsyncParsableCommand {
         abstract: "Follows a store and shows its state.",
         discussion: """
             On a terminal it draws the state as a tree, the fleet store as a board, and again on each change. Elsewhere, \
-            or with --json, it prints each state as a line: {"lineage":"...","epoch":1,"revision":3,"state":{...}}. Whoever reads slowly \
-            misses states in between, never the newest.
+            on a terminal whose TERM is dumb, or with --json, it prints each state as a line: \
+            {"lineage":"...","epoch":1,"revision":3,"state":{...}}. A slow reader misses states in between, never the newest. \
+            Where the locale is not one of UTF-8, pictures are drawn in ASCII.
 
-            It waits for a primary that is not there yet, and goes on by itself when the primary was restarted.
+            It waits for a primary that is not there yet, and goes on by itself when the primary was restarted. Stopped \
+            before the state of --once or --until, it ends with 1.
 
 
-            """ + CommonOptions.discussion
+            """ + CommonOptions.discussion,
+        version: Release.line(of: "statecast-replica")
     )
 
     @OptionGroup var upstream: UpstreamOptions
 
     @Option(
         help: ArgumentHelp(
-            "Show this part alone, such as hosts.web-1.latest or notes.0, and only when it changes; null where there is "
-                + "none.",
+            "Show this part alone, such as hosts.web-1.latest or notes.0, and only when it changes. Where there is none, it "
+                + "is null and a notice says so; if the state of --once or --until has none, the command ends with 66.",
             valueName: "a.b.c"
         )
     )
@@ -38,26 +41,28 @@ struct ReplicaCommand: AsyncParsableCommand {
     var once = false
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("End with the first state that has this revision or a later one.", valueName: "revision")
     )
     var until: UInt64?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
-            "How long to wait for the state of --once or --until; without these, for the first state. "
-                + "(STATECAST_TIMEOUT, default: for ever)",
-            valueName: "seconds"
+            "How long to wait for the state of --once or --until; without these, for the first state; such as 5, 500ms or "
+                + "2m. (STATECAST_TIMEOUT, default: for ever)",
+            valueName: "duration"
         )
     )
-    var timeout: Double?
+    var timeout: String?
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         try await reportingFailures {
-            let isPicture = !json && Terminal.isTerminal(.standard)
+            let isPicture = !json && Terminal.isTerminal(.standard) && (once || Terminal.isControllable)
             let settings = try await common.settings(
-                upstream.flags.merging([.timeout: .number(timeout)]) { flag, _ in flag },
+                upstream.flags.merging([.timeout: .text(timeout)]) { flag, _ in flag },
                 isScreenOwned: isPicture && !once
             )
             let upstream = try await Upstream(settings)

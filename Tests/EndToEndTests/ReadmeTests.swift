@@ -10,11 +10,28 @@ import Testing
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The first block of a language in the README.
-    private static func block(_ language: String) throws -> String {
+    /// A block of a language in the README, the first one unless others are passed over.
+    private static func block(_ language: String, after others: Int = 0) throws -> String {
         let parts = try text("README.md").components(separatedBy: "```\(language)\n")
-        let block = try #require(parts.dropFirst().first?.components(separatedBy: "```\n").first)
-        return block
+        return try #require(parts.dropFirst(1 + others).first?.components(separatedBy: "```\n").first)
+    }
+
+    @Test func `the manifest is one, and names products that there are`() async throws {
+        let folder = try Folder()
+        let manifest = try Self.block("swift", after: 1)
+        try manifest.write(toFile: folder.path + "/Package.swift", atomically: true, encoding: .utf8)
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/Sources/meter",
+            withIntermediateDirectories: true
+        )
+        let ending = try await Tool.shell("swift package --package-path \(folder.path) dump-package", from: anyPort)
+        #expect(ending.exitCode == 0, "\(ending.errors)")
+        let own = try Self.text("Package.swift")
+        for product in manifest.components(separatedBy: ".product(name: \"").dropFirst() {
+            let name = try #require(product.components(separatedBy: "\"").first)
+            #expect(own.contains(".library(name: \"\(name)\""), "\(name)")
+        }
+        #expect(manifest.contains(".package(url:"))
     }
 
     @Test func `the example is the one that is built, and prints what it should`() async throws {
@@ -42,7 +59,7 @@ import Testing
                     commands[commands.count - 1].output.append(line)
                 }
             }
-            #expect(commands.count == 5)
+            #expect(commands.count == 6)
             for (command, output) in commands {
                 let ending = try await Tool.shell(command, from: served.publish)
                 #expect(ending.output.elementsEqual(output, by: matches), "\(command): \(ending)")

@@ -27,14 +27,33 @@ package struct CommandFailure: Error, CustomStringConvertible {
         CommandFailure(exitCode: .outcomeUnknown, message: message)
     }
 
+    /// The last state has nothing to show: 66.
+    static func nothingSelected(_ message: String) -> CommandFailure {
+        CommandFailure(exitCode: .nothingSelected, message: message)
+    }
+
     /// Puts an error of the library in the terms of a command.
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
+        case let failure as JournalFailure:
+            self.init(exitCode: Self.exitCode(of: failure), message: failure.message)
+        case let error as StatecastError where error.cause is JournalFailure:
+            let code = (error.cause as? JournalFailure).map(Self.exitCode) ?? .failure
+            self.init(exitCode: code, message: error.message)
         case let error as StatecastError where error.code == .insecure || error.code == .definition:
             self = .wrongUsage(error.message)
         case let rejection as Rejection: self = .failed(rejection.message)
         default: self = .failed("\(error)")
+        }
+    }
+
+    /// Service managers must not start a primary again on a journal that no start can put right.
+    private static func exitCode(of failure: JournalFailure) -> ExitCode {
+        switch failure.code {
+        case .inUse, .pruned, .storageFull, .inputOutput: .failure
+        case .misfit, .newerFormat: .journalUnfit
+        default: .journalDamaged
         }
     }
 
@@ -44,5 +63,8 @@ package struct CommandFailure: Error, CustomStringConvertible {
     }
 }
 
-/// Whoever read the standard output went away: nothing to complain about.
-package struct OutputClosed: Error {}
+/// The reader of standard output closed it. For a command that only prints that is no failure.
+package struct OutputClosed: Error, CustomStringConvertible {
+    /// The reason, for a command that does more than print.
+    package var description: String { "cannot write to standard output: its reader closed it" }
+}

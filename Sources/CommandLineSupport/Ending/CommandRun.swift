@@ -27,7 +27,7 @@ extension AsyncParsableCommand {
     }
 }
 
-/// What a command does until it is done, or until SIGINT or SIGTERM asks it to stop.
+/// What a command does until it is done, or until SIGINT, SIGTERM or SIGHUP asks it to stop.
 package struct CommandRun: Service {
     private let work: @Sendable () async throws -> Void
 
@@ -36,7 +36,8 @@ package struct CommandRun: Service {
 
     /// Runs the work beside the nodes that it needs. When it ends, or on a signal, all stop: the work first.
     ///
-    /// The work learns of a signal as a graceful shutdown, and has some seconds to end; then it is cancelled.
+    /// The work learns of a signal as a graceful shutdown, and has some seconds to end; then it is cancelled. SIGHUP counts
+    /// unless the process ignores it, as under `nohup` or after ``Hangup/ignore()``.
     package static func until(
         done work: @escaping @Sendable () async throws -> Void,
         beside nodes: [any Service] = [],
@@ -51,7 +52,7 @@ package struct CommandRun: Service {
                     failureTerminationBehavior: .gracefullyShutdownGroup
                 )
             },
-            gracefulShutdownSignals: [.sigint, .sigterm],
+            gracefulShutdownSignals: [.sigint, .sigterm] + (Hangup.isIgnored ? [] : [.sighup]),
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = .seconds(5)

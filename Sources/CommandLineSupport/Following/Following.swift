@@ -21,15 +21,18 @@ package struct Following: Sendable {
 
     /// Shows states until the goal is reached, the time is over or the process is asked to stop.
     ///
-    /// - Throws: ``CommandFailure`` on a timeout; ``Rejection`` if the store cannot be followed; ``OutputClosed``.
+    /// - Throws: ``CommandFailure`` on a timeout, and where it is asked to stop before the last state; ``Rejection`` if the
+    ///   store cannot be followed; ``OutputClosed``.
     package func run(_ display: some StateDisplay) async throws {
-        do { try await cancelWhenGracefulShutdown { try await follow(display) } } catch is CancellationError {
-            // Asked to stop: that is how following ends.
+        let progress = Progress()
+        do { try await cancelWhenGracefulShutdown { try await follow(display, progress) } } catch is CancellationError {
+            // Asked to stop.
         }
+        // Without a last state to wait for, that is how following ends.
+        if goal.hasEnd, !progress.isDone { throw goal.interrupted(upstream, replica.snapshot) }
     }
 
-    private func follow(_ display: some StateDisplay) async throws {
-        let progress = Progress()
+    private func follow(_ display: some StateDisplay, _ progress: Progress) async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 try await show(on: display, progress)
@@ -53,6 +56,7 @@ package struct Following: Sendable {
         var display = display
         defer { display.close() }
         var latest: StateSnapshot<Value>?
+        var isAbsenceSaid = false
         for await _ in replica.changes(every: display.interval) {
             try replica.checkIsFollowed()
             let status = replica.status
@@ -64,6 +68,10 @@ package struct Following: Sendable {
             }
             latest = next ?? latest
             let isLast = next.map(goal.isReached) ?? false
+            let absence = next.flatMap(goal.absence)
+            if isLast, let absence { throw CommandFailure.nothingSelected(absence) }
+            if let absence, !isAbsenceSaid { logger.notice("\(absence)") }
+            if next != nil { isAbsenceSaid = absence != nil }
             let view = FollowedState(
                 upstream: upstream,
                 status: status,
@@ -74,13 +82,18 @@ package struct Following: Sendable {
             )
             try await display.show(view, isNew: next != nil, isLast: isLast)
             if next != nil { progress.setShown() }
-            if isLast { return }
+            if isLast { return progress.setDone() }
         }
     }
 
     private final class Progress: Sendable {
         private let shown = Mutex(false)
+        private let done = Mutex(false)
+        /// Whether any state was shown.
         var hasShown: Bool { shown.withLock { $0 } }
+        /// Whether the last state was shown.
+        var isDone: Bool { done.withLock { $0 } }
         func setShown() { shown.withLock { $0 = true } }
+        func setDone() { done.withLock { $0 = true } }
     }
 }

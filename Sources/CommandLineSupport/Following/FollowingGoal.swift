@@ -31,13 +31,32 @@ package struct FollowingGoal: Sendable {
     /// The selected part; null where there is none.
     func part(of state: Value) -> Value { select.map { state[path: $0] ?? .null } ?? state }
 
-    /// Why the time was over.
+    /// What to say of a state that has nothing at the selected path; `nil` where it has something.
+    func absence(in snapshot: StateSnapshot<Value>) -> String? {
+        guard let select, snapshot.state[path: select] == nil else { return nil }
+        return "revision \(snapshot.revision) has nothing at \(select): \(PathHint(select, in: snapshot.state))"
+    }
+
+    /// The time was over before the last state.
     func timedOut(after timeout: Duration, _ upstream: Upstream, _ snapshot: StateSnapshot<Value>?) -> CommandFailure {
+        unreached("timed out after \(timeout)", upstream, snapshot)
+    }
+
+    /// The process was asked to stop before the last state.
+    func interrupted(_ upstream: Upstream, _ snapshot: StateSnapshot<Value>?) -> CommandFailure {
+        unreached("interrupted", upstream, snapshot)
+    }
+
+    private func unreached(
+        _ cause: String,
+        _ upstream: Upstream,
+        _ snapshot: StateSnapshot<Value>?
+    ) -> CommandFailure {
         if let snapshot, let until {
-            return .failed("timed out after \(timeout): revision \(snapshot.revision) was reached, not \(until)")
+            return .failed("\(cause): revision \(snapshot.revision) was reached, not \(until)")
         }
         return .failed(
-            "timed out after \(timeout): no live state of store \(upstream.store) from \(upstream.endpoint); check that "
+            "\(cause): no live state of store \(upstream.store) from \(upstream.endpoint); check that "
                 + "statecast-primary runs there and that --from is the endpoint at which it publishes"
         )
     }

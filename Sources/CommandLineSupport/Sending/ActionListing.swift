@@ -1,4 +1,3 @@
-internal import ServiceLifecycle
 internal import StateCoding
 package import Statecast
 
@@ -19,15 +18,8 @@ package struct ActionListing: Sendable {
     ///
     /// - Throws: ``CommandFailure`` on a timeout; ``Rejection`` if there is no such store; ``OutputClosed``.
     package func run(from upstream: Upstream, timeout: Duration?) async throws {
-        let actions: [ActionDescription]
-        do {
-            actions = try await cancelWhenGracefulShutdown { try await knownActions(within: timeout) }
-        } catch is CancellationError {
-            let cause = timeout.map { "no answer within \($0)" } ?? "interrupted"
-            throw CommandFailure.failed(
-                "\(cause): no primary answered at \(upstream.endpoint); check that statecast-primary runs there"
-            )
-        }
+        let sender = sender
+        let actions = try await upstream.answer(within: timeout) { try await sender.actions() }
         let width = actions.map(\.name.count).max() ?? 0
         for action in actions {
             let padding = String(repeating: " ", count: width - action.name.count)
@@ -37,20 +29,6 @@ package struct ActionListing: Sendable {
                 ? JSONLine(["action": .text(action.name), "payload": action.example ?? .null]).description
                 : VisibleText.line(action.name + padding + "  " + example)
             try await output.write(line)
-        }
-    }
-
-    private func knownActions(within timeout: Duration?) async throws -> [ActionDescription] {
-        try await withThrowingTaskGroup(of: [ActionDescription].self) { group in
-            group.addTask { try await sender.actions() }
-            if let timeout {
-                group.addTask {
-                    try await Task.sleep(for: timeout)
-                    throw CancellationError()
-                }
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? []
         }
     }
 }

@@ -7,16 +7,12 @@ package struct ActionRequest: Sendable, Equatable {
     /// What its type is decoded from.
     package let payload: Value
 
-    /// Reads name and payload as they stand on a command line; no payload means `{}`.
+    /// Reads name and payload as they stand on a command line; see ``PayloadArguments``.
     ///
-    /// - Throws: ``CommandFailure`` that says where the JSON is wrong.
-    package init(name: String, payload text: String?) throws {
+    /// - Throws: ``CommandFailure`` that says what is wrong with the payload.
+    package init(name: String, payload arguments: [String] = []) throws {
         self.name = name
-        do { payload = try text.map { text in try JSON.value(parsing: text) } ?? .map([:]) } catch let failure
-            as CodingFailure
-        {
-            throw CommandFailure.wrongUsage("the payload is not JSON: \(failure.message)")
-        }
+        payload = try PayloadArguments(arguments).payload()
     }
 
     /// Reads `{"action":"StepChangeRequested","payload":{"step":7}}`; no payload means `{}`.

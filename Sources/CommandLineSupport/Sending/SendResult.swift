@@ -59,12 +59,15 @@ enum SendResult: Sendable {
     }
 
     /// For people: `applied  StepChangeRequested  revision 12  (number 1)`.
-    var text: String {
+    ///
+    /// - Parameter position: the line of the input, for what never got a number.
+    func text(position: UInt64? = nil) -> String {
         switch self {
         case .malformed(let line, let fault):
             return VisibleText.line("rejected  line \(line)  malformed: \(fault.message)")
         case .settled(let name, let outcome):
-            let number = outcome.number.map { "  (number \($0))" } ?? ""
+            let number =
+                outcome.number.map { "  (number \($0))" } ?? position.map { "  (line \($0))" } ?? ""
             let detail =
                 switch outcome.result {
                 case .success(let receipt): "revision \(receipt.revision)"

@@ -5,11 +5,12 @@ internal import Statecast
 struct SendTally: Sendable {
     /// Runs of numbers without an outcome, by session.
     private var unknown: [SessionID: [ClosedRange<UInt64>]] = [:]
-    private var hasRejected = false
-    private var hasUnsent = false
-    private var hasApplied = false
-    /// Whether the session file keeps actions that have no outcome.
-    private var hasKept = false
+    private var appliedCount = 0
+    private var rejectedCount = 0
+    private var refusedCount = 0
+    private var unsentCount = 0
+    /// Actions without an outcome that the session file keeps.
+    private var keptCount = 0
     /// Why the session was refused.
     private(set) var refusal: Rejection?
 
@@ -27,11 +28,13 @@ struct SendTally: Sendable {
 
     mutating func count(_ result: SendResult) {
         switch result.kind {
-        case .applied: hasApplied = true
-        case .rejected: hasRejected = true
-        case .notSent: hasUnsent = true
-        case .kept: hasKept = true
-        case .refusedSession(let rejection): refusal = refusal ?? rejection
+        case .applied: appliedCount += 1
+        case .rejected: rejectedCount += 1
+        case .notSent: unsentCount += 1
+        case .kept: keptCount += 1
+        case .refusedSession(let rejection):
+            refusedCount += 1
+            refusal = refusal ?? rejection
         case .unknown:
             guard case .settled(_, let outcome) = result, let session = outcome.session,
                 let number = outcome.number?.rawValue
@@ -44,6 +47,20 @@ struct SendTally: Sendable {
             }
             unknown[session] = runs
         }
+    }
+
+    /// Whether the primary said what became of at least one action.
+    var isAnswered: Bool { appliedCount + rejectedCount > 0 }
+
+    /// All outcomes in one line, such as `applied 7, rejected 2`.
+    var total: String {
+        let unknownCount = unknown.values.joined().reduce(0) { $0 + $1.count }
+        let others = [
+            ("rejected", rejectedCount + refusedCount), ("unknown", unknownCount), ("not sent", unsentCount),
+            ("kept", keptCount),
+        ]
+        let parts = [("applied", appliedCount)] + others.filter { $0.1 > 0 }
+        return parts.map { "\($0) \($1)" }.joined(separator: ", ")
     }
 
     /// Throws how the command ends, unless all was applied.
@@ -66,17 +83,18 @@ struct SendTally: Sendable {
         let (begin, rest) = (cause.map { $0 + ": " } ?? "", kept.map { "; " + $0 } ?? "")
         if !unknown.isEmpty { throw CommandFailure.unknownOutcome(begin + unknownText + rest) }
         if let refusal { throw CommandFailure.failed(refusal.message + rest) }
-        if hasKept || hasUnsent, let kept { throw CommandFailure.failed(begin + kept) }
-        if hasUnsent {
+        if keptCount + unsentCount > 0, let kept { throw CommandFailure.failed(begin + kept) }
+        if unsentCount > 0 {
             let begin = cause ?? "stopped"
             if case .unreachable(let actions) = status {
                 throw CommandFailure.failed("\(begin): \(upstream.unreachable(actions: actions))")
             }
             throw CommandFailure.failed(
-                hasApplied || hasRejected || !hold.isEmpty
+                isAnswered || !hold.isEmpty
                     ? "\(begin): the actions without a receipt were not sent, and will not be applied"
                     : "\(begin): no primary answered at \(upstream.endpoint), nothing was sent; check that "
-                        + "statecast-primary runs there and that --from is the endpoint at which it publishes"
+                        + "statecast-primary runs there and that --from is the endpoint at which it publishes, or wait for "
+                        + "it with --wait"
             )
         }
         if let outputFailure {
@@ -89,7 +107,7 @@ struct SendTally: Sendable {
             }
             if let cause { throw CommandFailure.failed("\(cause) before the input ended" + rest) }
         }
-        if hasRejected { throw ExitCode.actionRejected }
+        if rejectedCount > 0 { throw ExitCode.actionRejected }
     }
 
     private var unknownText: String {

@@ -1,5 +1,7 @@
 internal import Dispatch
+package import Logging
 internal import ServiceLifecycle
+internal import StateCoding
 package import Statecast
 internal import Synchronization
 
@@ -11,6 +13,7 @@ package struct Sending: Sendable {
     private let taken: InputMark
     private let output: LineOutput
     private let asJSON: Bool
+    private let logger: Logger
 
     /// Where the requests come from.
     package enum Source: Sendable {
@@ -28,12 +31,19 @@ package struct Sending: Sendable {
     /// A command's way to send.
     ///
     /// - Parameter file: where the sender keeps its session, if it does.
-    package init(_ sender: ActionSender, session file: SessionFile? = nil, output: LineOutput, asJSON: Bool) {
+    package init(
+        _ sender: ActionSender,
+        session file: SessionFile? = nil,
+        output: LineOutput,
+        asJSON: Bool,
+        logger: Logger
+    ) {
         self.sender = sender
         self.file = file
         taken = file?.mark ?? .start
         self.output = output
         self.asJSON = asJSON
+        self.logger = logger
     }
 
     /// Sends until the source ends, the time is over or the process is asked to stop, and tells how the command ends.
@@ -80,9 +90,24 @@ package struct Sending: Sendable {
         let fed = await feeding.value
         watch?.cancel()
         if let reason = await watch?.value { tally.refused(reason) }
+        switch source {
+        case .single(let request): if tally.isAnswered { await noteStrangeFields(of: request) }
+        case .lines: logger.notice("\(tally.total)")
+        }
         if file != nil { await sender.close() }
         let kept = file.flatMap { $0.isUnfinished ? "\($0.contents): go on with --resume" : nil }
         try tally.conclude(upstream, sender.status, fed, because: cause.text, kept: kept)
+    }
+
+    /// How long the primary may take to say which fields its actions have, after it has answered the action itself.
+    private static let schemaTimeMax = Duration.seconds(1)
+
+    /// A field that an action does not have is ignored by the primary; a misspelt one may be optional.
+    private func noteStrangeFields(of request: ActionRequest) async {
+        guard request.payload.mapValue?.isEmpty == false,
+            let known = try? await within(Self.schemaTimeMax, { try await sender.actions() })
+        else { return }
+        for notice in request.strangeFields(among: known) { logger.warning("\(notice)") }
     }
 
     private func refusal() async -> Rejection? {
@@ -107,7 +132,10 @@ package struct Sending: Sendable {
         switch source {
         case .single(let request):
             let line = InputLine.line(number: 1, Array(request.name.utf8) + request.payload.encoded)
-            if try progress.read(line) { await submit(request, progress.mark, into: submitted) }
+            guard try progress.read(line) else { break }
+            // Its input has lines only to a session file.
+            let position = file.map { _ in progress.mark.position }
+            await submit(request, progress.mark, position, into: submitted)
         case .lines(var lines):
             while let line = try await lines.next() {
                 try Task.checkCancellation()
@@ -120,9 +148,13 @@ package struct Sending: Sendable {
 
     private func take(_ line: InputLine, _ mark: InputMark, into submitted: ReceiptQueue<SubmittedRequest>) async {
         switch line {
+        case .line(1, let bytes) where bytes.count > bytes.withoutByteOrderMark.count:
+            await take(.line(number: 1, Array(bytes.withoutByteOrderMark)), mark, into: submitted)
         case .line(_, let bytes) where bytes.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }): break
         case .line(let number, let bytes):
-            do throws(LineFault) { await submit(try ActionRequest(line: bytes), mark, into: submitted) } catch {
+            do throws(LineFault) {
+                await submit(try ActionRequest(line: bytes), mark, mark.position, into: submitted)
+            } catch {
                 await reject(MalformedLine(number: number, fault: error), mark, into: submitted)
             }
         case .tooLong(let number):
@@ -131,26 +163,26 @@ package struct Sending: Sendable {
         }
     }
 
-    private func submit(_ request: ActionRequest, _ mark: InputMark, into submitted: ReceiptQueue<SubmittedRequest>)
-        async
-    {
+    private func submit(
+        _ request: ActionRequest,
+        _ mark: InputMark,
+        _ position: UInt64?,
+        into submitted: ReceiptQueue<SubmittedRequest>
+    ) async {
         let receipt = await sender.submit(named: request.name, payload: request.payload, mark: mark)
-        await append(SubmittedRequest(content: .success(request.name), receipt: receipt), mark, to: submitted)
+        await submitted.append(
+            SubmittedRequest(position: position, content: .success(request.name), receipt: receipt)
+        )
     }
 
+    /// Only a session file keeps what became of it.
     private func reject(_ line: MalformedLine, _ mark: InputMark, into submitted: ReceiptQueue<SubmittedRequest>) async
     {
         let verdict = Rejection(.malformed, line.fault.message)
         let receipt = file == nil ? nil : await sender.reject(verdict, mark: mark)
-        await append(SubmittedRequest(content: .failure(line), receipt: receipt), mark, to: submitted)
-    }
-
-    private func append(_ entry: SubmittedRequest, _ mark: InputMark, to submitted: ReceiptQueue<SubmittedRequest>)
-        async
-    {
-        var entry = entry
-        if file != nil { entry.position = mark.position }
-        await submitted.append(entry)
+        await submitted.append(
+            SubmittedRequest(position: mark.position, content: .failure(line), receipt: receipt)
+        )
     }
 
     // MARK: Out
@@ -175,7 +207,7 @@ package struct Sending: Sendable {
                 if tally.refusal != nil {
                     stopFeeding()
                 } else if isShown, !isLeft {
-                    let line = asJSON ? result.json(position: entry.position) : result.text
+                    let line = asJSON ? result.json(position: entry.position) : result.text(position: entry.position)
                     do { try await output.write(line) } catch {
                         isShown = false
                         stopFeeding()

@@ -2,7 +2,7 @@ internal import Statecast
 
 /// A piece of the input that was taken, and has or will have an outcome.
 struct SubmittedRequest: Sendable {
-    /// The line of the input, where the session file counts them.
+    /// The line of the input; `nil` where the input is no lines.
     var position: UInt64?
     /// The action's name, or what is wrong with the line.
     let content: Result<String, MalformedLine>

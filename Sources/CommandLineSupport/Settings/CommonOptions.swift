@@ -35,6 +35,8 @@ package struct CommonOptions: ParsableArguments {
         let level = try await settings.choice(.logLevel, default: Logger.Level.notice)
         let isTorn = isScreenOwned && Terminal.isTerminal(.error)
         LineLogHandler.bootstrap(level: isTorn ? .critical : level)
+        let logger = Logger(label: "statecast.settings")
+        for notice in settings.strangeVariables { logger.warning("\(notice)") }
         return settings
     }
 }
@@ -45,7 +47,8 @@ extension CommonOptions {
         Flags win over the environment, the environment over the config file. The file is a JSON object; its keys are \
         the names of the flags in camel case, such as {"from": "tcp://127.0.0.1:7100", "logLevel": "info"}.
 
-        Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 1 anything \
-        else. SIGINT and SIGTERM stop gracefully.
+        Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 65 the journal \
+        is damaged, 66 nothing at the path of --select, 78 the journal is of another store or build, 1 anything else. \
+        SIGINT and SIGTERM stop gracefully, SIGHUP too where it is not ignored.
         """
 }

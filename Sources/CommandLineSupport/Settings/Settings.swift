@@ -1,9 +1,12 @@
 internal import Configuration
+internal import Foundation
 internal import Statecast
 
 /// What a command was told: flags win over the environment, the environment over the config file.
 package struct Settings: Sendable {
     private let reader: ConfigReader
+    /// What to say of variables that begin like those of the settings and are none.
+    let strangeVariables: [String]
 
     /// Gathers what was told.
     ///
@@ -30,6 +33,16 @@ package struct Settings: Sendable {
             providers.append(try await SettingsFile.provider(at: path))
         }
         reader = ConfigReader(providers: providers)
+        strangeVariables = Self.strangeVariables(in: variables ?? ProcessInfo.processInfo.environment)
+    }
+
+    /// No errors: others may have put them there, such as Kubernetes for a service named after an executable.
+    private static func strangeVariables(in environment: [String: String]) -> [String] {
+        let known = SettingKey.allCases.map(\.variable) + ["STATECAST_CONFIG"]
+        return environment.keys.filter { $0.hasPrefix("STATECAST_") && !known.contains($0) }.sorted().map { name in
+            let hint = name.nearest(among: known).map { ": did you mean \($0)?" } ?? ""
+            return "the variable \(name) is no setting, and is ignored\(hint)"
+        }
     }
 
     /// A text that is not empty: there is no setting for which that would mean anything.
@@ -46,18 +59,26 @@ package struct Settings: Sendable {
         try await value(key, "true or false") { try await reader.fetchBool(forKey: key.configKey) } ?? false
     }
 
-    /// A length of time, given in seconds.
+    /// A length of time: a number of seconds, or a number and one of ms, s, m, h and d.
     package func duration(_ key: SettingKey) async throws -> Duration? {
-        guard let seconds = try await value(key, "a number", { try await reader.fetchDouble(forKey: key.configKey) })
-        else {
-            return nil
-        }
-        guard seconds >= 0.001, seconds <= Self.secondsMax else {
+        guard let text = try await durationText(key) else { return nil }
+        guard let seconds = DurationText.seconds(text) else {
             throw CommandFailure.wrongUsage(
-                "\(seconds) seconds make no sense (\(key.places)): expected 0.001 to \(Int(Self.secondsMax))"
+                "expected a duration such as 5, 500ms, 2m or 1h for \(key.places), got \"\(text)\""
+            )
+        }
+        guard DurationText.sensible.contains(seconds) else {
+            throw CommandFailure.wrongUsage(
+                "the duration \(text) makes no sense (\(key.places)): expected 1ms to 1000000000s"
             )
         }
         return .seconds(seconds)
+    }
+
+    /// As it was given; the config file may have it as a number.
+    private func durationText(_ key: SettingKey) async throws -> String? {
+        if let seconds = try? await reader.fetchDouble(forKey: key.configKey) { return "\(seconds)" }
+        return try await text(key)
     }
 
     /// How many of something.
@@ -100,8 +121,6 @@ package struct Settings: Sendable {
         }
         return choice
     }
-
-    private static let secondsMax = 1e9
 
     /// The reader says which key, not what was expected nor where the value may have come from.
     private func value<T>(_ key: SettingKey, _ expected: String, _ read: () async throws -> T?) async throws -> T? {

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Foundation
 internal import StateCoding
+internal import Statecast
 
 /// The config file: one JSON object whose keys are ``SettingKey``s.
 enum SettingsFile {
@@ -17,12 +18,13 @@ enum SettingsFile {
 
     private static func check(_ path: String) throws {
         let bytes: [UInt8]
-        do { bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path))) } catch {
-            let reason = FileManager.default.fileExists(atPath: path) ? "cannot be read" : "does not exist"
-            throw CommandFailure.wrongUsage("the config file \(path) \(reason): name another with --config")
+        do { bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path))) } catch CocoaError.fileReadNoSuchFile {
+            throw CommandFailure.wrongUsage("the config file \(path) does not exist: name another with --config")
+        } catch {
+            throw CommandFailure.wrongUsage("the config file \(path) cannot be read: \(error.localizedDescription)")
         }
         let value: Value
-        do { value = try JSON.value(parsing: bytes) } catch {
+        do { value = try JSON.value(parsing: Array(bytes.withoutByteOrderMark)) } catch {
             throw CommandFailure.wrongUsage("the config file \(path) is not JSON: \(error.message)")
         }
         guard let entries = value.mapValue else {
@@ -33,9 +35,11 @@ enum SettingsFile {
         for (key, element) in entries {
             let name = key.textValue ?? "\(key)"
             guard SettingKey(rawValue: name) != nil else {
-                let known = SettingKey.allCases.map(\.rawValue).joined(separator: ", ")
+                let known = SettingKey.allCases.map(\.rawValue)
+                let hint = name.nearest(among: known).map { " (did you mean \"\($0)\"?)" } ?? ""
                 throw CommandFailure.wrongUsage(
-                    "the config file \(path) has the unknown key \"\(name)\": the keys are \(known)"
+                    "the config file \(path) has the unknown key \"\(name)\"\(hint): the keys are "
+                        + known.joined(separator: ", ")
                 )
             }
             switch element {

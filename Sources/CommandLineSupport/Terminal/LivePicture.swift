@@ -3,11 +3,13 @@ package struct LivePicture<Content: Picture>: StateDisplay {
     private let content: Content
     private let output: LineOutput
     private let isLive: Bool
+    private let showsUnicode = Terminal.showsUnicode
     private var isEntered = false
 
     /// A display of pictures.
     ///
-    /// - Parameter isLive: whether to follow; otherwise the last state alone is drawn, like any other output.
+    /// - Parameter isLive: whether to follow, on a terminal that is controllable; otherwise the last state alone is drawn,
+    ///   like any other output.
     package init(_ content: Content, on output: LineOutput, isLive: Bool) {
         self.content = content
         self.output = output
@@ -22,16 +24,21 @@ package struct LivePicture<Content: Picture>: StateDisplay {
         let size = Terminal.size
         if isLast {
             close()
-            let lines = content.lines(of: state, columns: size.columns, rows: nil)
+            let lines = lines(of: state, columns: size.columns, rows: nil)
             try await output.write(lines.joined(separator: "\n"))
         } else if isLive {
             if !isEntered {
                 isEntered = true
                 try await output.write(raw: ScreenCodes.enter)
             }
-            let lines = content.lines(of: state, columns: size.columns, rows: size.rows)
+            let lines = lines(of: state, columns: size.columns, rows: size.rows)
             try await output.write(raw: ScreenCodes.frame(lines.prefix(size.rows)))
         }
+    }
+
+    private func lines(of state: FollowedState, columns: Int, rows: Int?) -> [String] {
+        let lines = content.lines(of: state, columns: columns, rows: rows)
+        return showsUnicode ? lines : lines.map(PlainText.line)
     }
 
     /// Gives the terminal back as it was.

@@ -39,9 +39,25 @@ package enum Terminal {
             ? TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row)) : TerminalSize(columns: 80, rows: 24)
     }
 
-    /// Whether colours are welcome: unless the environment has `NO_COLOR`.
-    package static var isColourWelcome: Bool {
-        guard let word = getenv("NO_COLOR") else { return true }
-        return word.pointee == 0
+    /// Whether it obeys escape sequences: unless `TERM` is `dumb` or says nothing.
+    package static var isControllable: Bool { isControllable(environment("TERM")) }
+
+    static func isControllable(_ term: String?) -> Bool { term != nil && term != "dumb" }
+
+    /// Whether colours are welcome: unless the environment has `NO_COLOR`, or it obeys no escape sequences.
+    package static var isColourWelcome: Bool { isControllable && environment("NO_COLOR") == nil }
+
+    /// Whether it shows characters beyond ASCII: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set names UTF-8.
+    static var showsUnicode: Bool { showsUnicode(["LC_ALL", "LC_CTYPE", "LANG"].map(environment)) }
+
+    static func showsUnicode(_ locales: [String?]) -> Bool {
+        guard let locale = locales.compactMap(\.self).first?.uppercased() else { return false }
+        return locale.contains("UTF-8") || locale.contains("UTF8")
+    }
+
+    /// A variable that is set and not empty.
+    private static func environment(_ name: String) -> String? {
+        guard let text = getenv(name), text.pointee != 0 else { return nil }
+        return String(cString: text)
     }
 }

@@ -49,8 +49,10 @@ struct ActionRegistry: Sendable {
             throw Rejection(.undecodable, "not an action: \(error)")
         }
         guard let decoder = decoders[name] else {
-            let known = entries.map(\.name).joined(separator: ", ")
-            throw Rejection(.unknownAction, "there is no action \"\(name.prefix(64))\", only: \(known)")
+            let names = entries.map(\.name)
+            let hint = name.nearest(among: names).map { " (did you mean \"\($0)\"?)" } ?? ""
+            let known = names.joined(separator: ", ")
+            throw Rejection(.unknownAction, "there is no action \"\(name.prefix(64))\"\(hint), only: \(known)")
         }
         do { return try decoder(payload) } catch { throw Rejection(.undecodable, "\(name): \(error)") }
     }

@@ -57,6 +57,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             actions: definition.registry.entries,
             actionsEndpoint: surroundings.actionsEndpoint,
             readsPast: recovered.journal != nil,
+            durability: recovered.journal?.durability.rawValue,
             limits: surroundings.limits,
             now: surroundings.clock.now
         )

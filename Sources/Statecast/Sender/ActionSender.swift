@@ -194,14 +194,20 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// - Throws: ``Rejection`` if the primary has no such store; `CancellationError`.
     public func actions() async throws -> [ActionDescription] {
+        try await schema().actions.map { entry in
+            ActionDescription(name: entry.name, example: try entry.example.map { try Value(decoding: $0) })
+        }
+    }
+
+    /// What the store says of itself.
+    ///
+    /// - Throws: as ``actions()``.
+    package func schema() async throws -> StoreSchema {
         let (node, inquiry) = (node, Inquiry())
-        let schema = try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await node.schema(inquiry)
         } onCancel: {
             Task.detached(executorPreference: node.tasks) { await node.giveUp(inquiry) }
-        }
-        return try schema.actions.map { entry in
-            ActionDescription(name: entry.name, example: try entry.example.map { try Value(decoding: $0) })
         }
     }
 

@@ -1,9 +1,11 @@
 /// How many changes a store has seen since its lineage began; it goes on across restarts of a journaled primary.
-public struct Revision: Quantity {
+public struct Revision: Quantity, ExpressibleByIntegerLiteral {
     /// Changes since the lineage began.
     public let rawValue: UInt64
     /// Wraps a number of changes.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
+    /// Wraps a number of changes that is written out: `receipt.revision == 12`.
+    public init(integerLiteral number: UInt64) { self.init(rawValue: number) }
 }
 
 /// Which incarnation of the primary speaks, within a lineage. Always rises.

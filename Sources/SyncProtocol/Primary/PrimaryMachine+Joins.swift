@@ -131,12 +131,20 @@ extension PrimaryMachine {
         return welcome(request, offer: offer, catchUp: catchUp, time: time)
     }
 
-    /// What the store says of its actions; without examples where they would not fit into a frame.
+    /// What the store says of itself; without examples where they would not fit into a frame.
     private var schema: StoreSchema {
         let bytes = actions.reduce(0) { $0 + $1.name.utf8.count + ($1.example?.count ?? 0) + 8 }
-        let fits = bytes + Limits.topicBytesMax + 32 <= limits.frameBytesMax
+        let fits = bytes + Limits.topicBytesMax + 64 <= limits.frameBytesMax
         let entries = fits ? actions : actions.map { StoreSchema.Entry(name: $0.name, example: nil) }
-        return StoreSchema(lineage: lineage, fingerprint: fingerprint, actions: entries)
+        return StoreSchema(
+            lineage: lineage,
+            fingerprint: fingerprint,
+            actions: entries,
+            epoch: epoch,
+            head: head,
+            sessions: sessions.count,
+            durability: durability
+        )
     }
 
     func welcome(

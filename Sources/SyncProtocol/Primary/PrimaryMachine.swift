@@ -18,6 +18,8 @@ package struct PrimaryMachine: Hashable, Sendable {
     let actions: [StoreSchema.Entry]
     /// Whether updates that are no longer kept in memory may be asked for.
     let readsPast: Bool
+    /// What an acknowledged action survives; `nil` without a journal.
+    let durability: String?
 
     /// The last durable revision: where replicas may be.
     package private(set) var head: Revision
@@ -53,6 +55,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         actions: [StoreSchema.Entry],
         actionsEndpoint: String,
         readsPast: Bool = false,
+        durability: String? = nil,
         limits: Limits,
         now: Instant
     ) {
@@ -65,6 +68,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         self.actions = actions
         self.actionsEndpoint = actionsEndpoint
         self.readsPast = readsPast
+        self.durability = durability
         summary = history.summary
         head = history.head
         reduced = history.head

@@ -64,6 +64,9 @@ package struct SessionTable: Hashable, Sendable {
         for (id, session) in sessions { insert(id, session) }
     }
 
+    /// How many senders are known.
+    var count: Int { sessions.count }
+
     subscript(id: SessionID) -> Session? { id == .primary ? own : sessions[id] }
 
     /// Changes a session in place, and notes that it was used.

@@ -199,16 +199,34 @@ package struct Refusal: Hashable, Sendable {
     }
 }
 
-/// The actions that a store knows.
+/// The actions that a store knows, and where it stands.
 package struct StoreSchema: Hashable, Sendable {
     package let lineage: Lineage
     package let fingerprint: UInt64
     package let actions: [Entry]
+    package let epoch: Epoch
+    package let head: Revision
+    /// How many senders the primary remembers.
+    package let sessions: Int
+    /// What an acknowledged action survives, as the primary's settings call it; `nil` without a journal.
+    package let durability: String?
 
-    package init(lineage: Lineage, fingerprint: UInt64, actions: [Entry]) {
+    package init(
+        lineage: Lineage,
+        fingerprint: UInt64,
+        actions: [Entry],
+        epoch: Epoch,
+        head: Revision,
+        sessions: Int,
+        durability: String?
+    ) {
         self.lineage = lineage
         self.fingerprint = fingerprint
         self.actions = actions
+        self.epoch = epoch
+        self.head = head
+        self.sessions = sessions
+        self.durability = durability
     }
 
     /// An action's name and an example of its payload, encoded; `nil` where the type gives none.

@@ -47,11 +47,10 @@ extension FrameKind {
         switch self {
         case .chunk: 1
         case .expected: 2
-        case .schema: 3
         case .refusal, .receipts: 4
         case .update, .heartbeat: 5
         case .actions: 6
-        case .welcome: 7
+        case .welcome, .schema: 7
         case .watermark: 8
         }
     }
@@ -163,7 +162,11 @@ extension StoreSchema {
                     name: try reader.text(),
                     example: try reader.optional { reader throws(CodingFailure) in try reader.encodedItem() }
                 )
-            }
+            },
+            epoch: try reader.quantity(),
+            head: try reader.quantity(),
+            sessions: try reader.count(),
+            durability: try reader.optional { reader throws(CodingFailure) in try reader.text() }
         )
     }
 }

@@ -133,7 +133,7 @@ extension Refusal {
 
 extension StoreSchema {
     fileprivate func write(to writer: inout CBORWriter) {
-        writer.begin(.schema, count: 3)
+        writer.begin(.schema, count: 7)
         writer.write(lineage)
         writer.unsigned(fingerprint)
         writer.array(count: actions.count)
@@ -142,6 +142,10 @@ extension StoreSchema {
             writer.text(action.name)
             if let example = action.example { writer.encoded(example) } else { writer.null() }
         }
+        writer.write(epoch)
+        writer.write(head)
+        writer.write(count: sessions)
+        if let durability { writer.text(durability) } else { writer.null() }
     }
 }
 

@@ -14,10 +14,16 @@ struct ActionsCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The first revision. (default: the first one that is kept)", valueName: "revision"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The first revision. (default: the first one that is kept)", valueName: "revision")
+    )
     var from: UInt64?
 
-    @Option(help: ArgumentHelp("The last revision. (default: the last one)", valueName: "revision"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The last revision. (default: the last one)", valueName: "revision")
+    )
     var to: UInt64?
 
     @Option(help: ArgumentHelp("Only those of one sender.", valueName: "session"))

@@ -15,10 +15,13 @@ struct DiffCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("From which revision.", valueName: "revision"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("From which revision.", valueName: "revision"))
     var from: UInt64
 
-    @Option(help: ArgumentHelp("To which revision; it may be the earlier one.", valueName: "revision"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("To which revision; it may be the earlier one.", valueName: "revision")
+    )
     var to: UInt64
 
     @OptionGroup var journal: JournalArgument

@@ -15,7 +15,10 @@ struct StateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Which revision. (default: the last one)", valueName: "revision"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Which revision. (default: the last one)", valueName: "revision")
+    )
     var at: UInt64?
 
     @OptionGroup var journal: JournalArgument

@@ -53,4 +53,34 @@ import Testing
         #expect(none.message.contains("store counter from tcp://127.0.0.1:7100"))
         #expect(none.message.contains("--from"))
     }
+
+    @Test func `being asked to stop before the last state says the same`() async throws {
+        let upstream = try await Upstream(
+            try await Settings(flags: [.store: .text("counter")], file: nil, environment: [:])
+        )
+        let some = goal(until: 5).interrupted(upstream, snapshot(3))
+        #expect(some.exitCode == .failure)
+        #expect(some.message == "interrupted: revision 3 was reached, not 5")
+        #expect(
+            goal(once: true).interrupted(upstream, nil).message.hasPrefix("interrupted: no live state of store counter")
+        )
+    }
+
+    @Test(arguments: [
+        ("hsots", "the state has no hsots; did you mean hosts?"),
+        ("hosts.web-2.load1", "hosts has no web-2; did you mean web-1?"),
+        ("hosts.database", "hosts has no database, but web-1"), ("notes.2", "notes has the elements 0 to 1"),
+        ("notes.first", "notes has the elements 0 to 1"), ("none.0", "none is empty"), ("none", nil),
+        ("hosts.web-1.load1.more", "hosts.web-1.load1 has no parts"), ("hosts.web-1.load1", nil), ("nothing", nil),
+    ]) func `a path that leads nowhere is told from one that leads to null`(path: String, reason: String?) {
+        let state: Value = [
+            "hosts": ["web-1": ["load1": 0.42]], "notes": ["first", "second"], "none": [], "nothing": .null,
+        ]
+        let position = Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: 3)
+        let snapshot = StateSnapshot(state: state, position: position)
+        #expect(
+            goal(select: path).absence(in: snapshot) == reason.map { "revision 3 has nothing at \(path): \($0)" }
+        )
+        #expect(goal().absence(in: snapshot) == nil)
+    }
 }

@@ -72,18 +72,44 @@ import Testing
     }
 
     @Suite struct OnTheCommandLine {
+        private func payload(_ arguments: String...) throws -> Value {
+            try ActionRequest(name: "A", payload: arguments).payload
+        }
+
         @Test func `name and payload stand apart, and the payload may be left out`() throws {
-            let step = try ActionRequest(name: "StepChangeRequested", payload: #"{"step":7}"#)
-            #expect(step.payload == ["step": 7])
-            #expect(try ActionRequest(name: "Reset", payload: nil).payload == .map([:]))
+            #expect(try payload(#"{"step":7}"#) == ["step": 7])
+            #expect(try payload() == .map([:]))
+        }
+
+        @Test func `fields are JSON where they read as JSON, or else texts`() throws {
+            #expect(try payload("step=7") == ["step": 7])
+            #expect(
+                try payload("name=web-1", "count=-2", "note=a=b", "empty=", "list=[1,2]", #"text="7""#, "on=true")
+                    == [
+                        "name": "web-1", "count": -2, "note": "a=b", "empty": "", "list": [1, 2], "text": "7",
+                        "on": true,
+                    ]
+            )
+            #expect(try payload(#"{"a":"b=c"}"#) == ["a": "b=c"])
+            #expect(try payload(#""a=b""#) == "a=b")
         }
 
         @Test func `a payload that is not JSON is wrong usage`() throws {
-            let failure = try #require(throws: CommandFailure.self) {
-                try ActionRequest(name: "A", payload: "{step:7}")
-            }
+            let failure = try #require(throws: CommandFailure.self) { try payload("{step:7}") }
             #expect(failure.exitCode == .validationFailure)
             #expect(failure.message.hasPrefix("the payload is not JSON: "))
+        }
+
+        @Test(arguments: [
+            (["step=7", "{}"], "expected a field such as step=7, got \"{}\""),
+            (["step=7", "step=8"], "step stands twice"),
+            (["{}", "step=7"], "got \"{}\""),
+        ]) func `fields stand alone, and once`(arguments: [String], message: String) throws {
+            let failure = try #require(throws: CommandFailure.self) {
+                try ActionRequest(name: "A", payload: arguments)
+            }
+            #expect(failure.exitCode == .validationFailure)
+            #expect(failure.message.contains(message), "\(failure.message)")
         }
     }
 }

@@ -29,6 +29,19 @@ import Testing
         #expect(CommandFailure.unknownOutcome("").exitCode.rawValue == 3)
     }
 
+    @Test func `the total names the outcomes that there were`() {
+        var tally = SendTally()
+        #expect(tally.total == "applied 0")
+        let results: [SendResult] = [
+            .applied(1, revision: 1), .failed(2, .refused), .malformed(line: 3, LineFault(message: "not JSON")),
+            .failed(3, .outcomeUnknown), .failed(4, .outcomeUnknown), .failed(6, .outcomeUnknown),
+            .failed(nil, .notSent),
+            .failed(nil, .kept), .failed(nil, .unknownStore),
+        ]
+        for result in results { tally.count(result) }
+        #expect(tally.total == "applied 1, rejected 3, unknown 3, not sent 1, kept 1")
+    }
+
     @Test func `all applied, or nothing asked for, is done`() async throws {
         #expect(try await end([]) == nil)
         #expect(try await end([.applied(1, revision: 1), .applied(2, revision: 2)]) == nil)

@@ -66,41 +66,62 @@ import Testing
 
     // MARK: Values
 
-    @Test(arguments: ["5", "0.25", "1e3"]) func `a duration is a number of seconds from any place`(text: String)
+    @Test(arguments: [
+        ("5", 5), ("0.25", 0.25), ("1e3", 1000), ("500ms", 0.5), ("2s", 2), ("1.5m", 90), ("2h", 7200), ("1d", 86_400),
+    ]) func `a duration is a number of seconds, or has a unit, from any place`(text: String, seconds: Double)
         async throws
     {
-        let seconds = try #require(Double(text))
+        let member = Double(text) == nil ? "\"\(text)\"" : text
         let settings = [
-            try await settings(flags: [.timeout: .number(seconds)]),
+            try await settings(flags: [.timeout: .text(text)]),
             try await settings(environment: ["STATECAST_TIMEOUT": text]),
-            try await settings(file: #"{"timeout":\#(text)}"#),
+            try await settings(file: #"{"timeout":\#(member)}"#),
+            try await settings(file: #"{"timeout":"\#(text)"}"#),
         ]
         for settings in settings { #expect(try await settings.duration(.timeout) == .seconds(seconds)) }
     }
 
     @Test func `a duration lies between a millisecond and a billion seconds`() async throws {
-        for seconds in [0.001, 1e9] {
-            let settings = try await settings(flags: [.timeout: .number(seconds)])
-            #expect(try await settings.duration(.timeout) == .seconds(seconds))
+        for (text, duration) in [("1ms", Duration.seconds(0.001)), ("1e9", .seconds(1e9))] {
+            let settings = try await settings(flags: [.timeout: .text(text)])
+            #expect(try await settings.duration(.timeout) == duration)
         }
-        for seconds in [0, -1, 0.0009, 1.1e9, .infinity, .nan] {
-            let settings = try await settings(flags: [.timeout: .number(seconds)])
+        for text in ["0", "-1", "0.9ms", "1.1e9", "1e300d", "-1e300"] {
+            let settings = try await settings(flags: [.timeout: .text(text)])
             let complaint = try await complaint { _ = try await settings.duration(.timeout) }
-            #expect(complaint.contains("\(seconds) seconds") && complaint.contains("--timeout"))
+            #expect(complaint.contains("\(text) makes no sense") && complaint.contains("--timeout"), "\(complaint)")
         }
     }
 
-    @Test func `a duration that is no number is said to be none, with all places where it may stand`() async throws {
+    @Test(arguments: ["soon", "inf", "nan", "5 s", "ms", "5weeks"])
+    func `a duration that is none is said to be none, with all places where it may stand`(text: String) async throws {
         for settings in [
-            try await settings(environment: ["STATECAST_TIMEOUT": "soon"]),
-            try await settings(file: #"{"timeout":"soon"}"#),
+            try await settings(flags: [.timeout: .text(text)]),
+            try await settings(environment: ["STATECAST_TIMEOUT": text]),
+            try await settings(file: #"{"timeout":"\#(text)"}"#),
         ] {
             let complaint = try await complaint { _ = try await settings.duration(.timeout) }
             #expect(
-                complaint
-                    == "expected a number for --timeout, STATECAST_TIMEOUT, or \"timeout\" in the config file"
+                complaint == "expected a duration such as 5, 500ms, 2m or 1h for --timeout, STATECAST_TIMEOUT, or "
+                    + "\"timeout\" in the config file, got \"\(text)\""
             )
         }
+    }
+
+    @Test func `a variable that begins like a setting and is none is named, and what is near`() async throws {
+        let known = Dictionary(uniqueKeysWithValues: SettingKey.allCases.map { ($0.variable, "1") })
+        #expect(try await settings(environment: known).strangeVariables.isEmpty)
+        let strange = ["STATECAST_PUBLSIH": "x", "STATECAST_PRIMARY_SERVICE_HOST": "y", "OTHER": "z"]
+        #expect(
+            try await settings(environment: strange).strangeVariables == [
+                "the variable STATECAST_PRIMARY_SERVICE_HOST is no setting, and is ignored",
+                "the variable STATECAST_PUBLSIH is no setting, and is ignored: did you mean STATECAST_PUBLISH?",
+            ]
+        )
+    }
+
+    @Test func `a file may begin with a mark of its byte order`() async throws {
+        #expect(try await settings(file: "\u{FEFF}" + #"{"store":"marked"}"#).text(.store) == "marked")
     }
 
     @Test func `a switch that is neither true nor false is said to be neither`() async throws {
@@ -177,6 +198,7 @@ import Testing
         let complaint = try await complaint { _ = try await Settings(flags: [:], file: path, environment: [:]) }
         #expect(complaint.hasPrefix("the config file \(path) has the unknown key \"\(key)\""))
         for known in SettingKey.allCases { #expect(complaint.contains(known.rawValue)) }
+        if key == "stor" { #expect(complaint.contains(#"(did you mean "store"?)"#)) }
     }
 
     @Test(arguments: ["null", "[1]", #"{"name":"fleet"}"#])

@@ -45,7 +45,8 @@ func withServed<T: Sendable>(
     let arguments = ["--app", app, "--publish", publish, "--actions", actions] + more
     let (value, ending) = try await Tool.primary.running(arguments) { tool in
         let served = try await Served(tool)
-        #expect((served.epoch == "1" && served.revision == "0") == isNew)
+        // A sender that waited for it may have moved the revision before the line is printed.
+        #expect((served.epoch == "1") == isNew)
         return try await body(served)
     }
     #expect(ending.exitCode == 0 || ending.signal == SIGKILL, "\(ending)")

@@ -72,7 +72,7 @@ struct Tool {
         let result = try await Subprocess.run(
             .name("sh"),
             arguments: ["-c", command],
-            environment: .custom(["PATH": path, "STATECAST_FROM": endpoint]),
+            environment: .custom(["PATH": path, "STATECAST_FROM": endpoint, "STATECAST_TIMEOUT": patience]),
             output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 20)
         )
@@ -125,10 +125,13 @@ struct Tool {
         try await running(arguments, body).value
     }
 
+    /// How long a tool waits for its primary where a test says nothing: on a busy machine longer than a user wants to.
+    private static let patience = "600"
+
     /// Nothing of the environment that the tests run in may reach the tools' settings.
     private static let environment = Environment.custom([
         "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no",
-        "STATECAST_JOURNAL": "memory",
+        "STATECAST_JOURNAL": "memory", "STATECAST_TIMEOUT": patience,
     ])
 }
 

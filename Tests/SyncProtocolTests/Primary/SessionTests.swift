@@ -150,13 +150,21 @@ import Testing
         #expect(known() == 3)
     }
 
-    @Test func `who asks for the schema gets the actions and their fingerprint`() {
+    @Test func `who asks for the schema gets the actions, their fingerprint and where the store stands`() {
         var bench = PrimaryBench()
+        bench.push(1...2)
+        bench.settle()
+        bench.push(3...3)
         let schema = StoreSchema(
             lineage: Fixture.lineage,
             fingerprint: 99,
-            actions: [StoreSchema.Entry(name: "add", example: nil)]
+            actions: [StoreSchema.Entry(name: "add", example: nil)],
+            epoch: Fixture.epoch,
+            head: Revision(2),
+            sessions: 1,
+            durability: "full"
         )
+        bench.serve()
         #expect(bench.machine.subscribed(to: .schema) == [.publish(.schema, .schema(schema))])
     }
 

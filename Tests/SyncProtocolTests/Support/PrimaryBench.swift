@@ -27,6 +27,7 @@ struct PrimaryBench {
             actions: [StoreSchema.Entry(name: "add", example: nil)],
             actionsEndpoint: Fixture.endpoint,
             readsPast: readsPast,
+            durability: "full",
             limits: limits,
             now: .origin
         )

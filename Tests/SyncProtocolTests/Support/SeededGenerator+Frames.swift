@@ -80,7 +80,17 @@ extension SeededGenerator {
             let entries = (0..<below(4)).map { _ in
                 StoreSchema.Entry(name: text(), example: oneIn(2) ? item() : nil)
             }
-            return .schema(StoreSchema(lineage: lineage, fingerprint: number(), actions: entries))
+            return .schema(
+                StoreSchema(
+                    lineage: lineage,
+                    fingerprint: number(),
+                    actions: entries,
+                    epoch: epoch,
+                    head: Revision(number()),
+                    sessions: count(),
+                    durability: oneIn(2) ? text() : nil
+                )
+            )
         default:
             return .actions(
                 ActionsFrame(

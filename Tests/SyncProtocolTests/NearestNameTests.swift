@@ -1,0 +1,28 @@
+import Testing
+
+@testable import SyncProtocol
+
+@Suite struct NearestNameTests {
+    @Test(arguments: [
+        ("StepChangeReqested", "StepChangeRequested"), ("stepchangerequested", "StepChangeRequested"),
+        ("verfiy", "verify"), ("stpe", "step"), ("Step", "step"), ("counetr", "counter"), ("", nil), ("x", nil),
+        ("Nonsense", nil), ("restoer", "restore"),
+    ]) func `a name that is misspelt is near to one`(name: String, near: String?) {
+        let names = [
+            "StepChangeRequested", "CounterIncreaseRequested", "verify", "step", "counter", "restore", "export",
+        ]
+        #expect(name.nearest(among: names) == near)
+    }
+
+    @Test func `of two that are as near it is the first by name`() {
+        #expect("bat".nearest(among: ["cat", "bet"]) == "bet")
+    }
+
+    @Test func `among none there is none, and long names end`() {
+        #expect("a".nearest(among: []) == nil)
+        let long = String(repeating: "x", count: 100_000)
+        #expect(long.nearest(among: [long]) == long)
+        #expect("x".nearest(among: [long]) == nil)
+        #expect(long.nearest(among: ["x"]) == nil)
+    }
+}
