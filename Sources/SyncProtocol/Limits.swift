@@ -81,4 +81,6 @@ public struct Limits: Hashable, Sendable {
     package static let subscriptionBytesMax = 320
     /// The most bytes of a topic, its closing zero byte included: longer ones arrive corrupted (libzmq issue 4564).
     package static let topicBytesMax = 245
+    /// The most chunks in which a replica accepts a snapshot: it keeps an entry for each from the offer on.
+    package static let snapshotChunksMax = 1 << 20
 }

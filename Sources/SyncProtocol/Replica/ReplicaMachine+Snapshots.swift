@@ -31,7 +31,7 @@ extension ReplicaMachine {
         else {
             let reason = Rejection(
                 .incompatible,
-                "a snapshot of 1 to \(limits.snapshotBytesMax) bytes in at most \(SnapshotPull.chunksMax) chunks was "
+                "a snapshot of 1 to \(limits.snapshotBytesMax) bytes in at most \(Limits.snapshotChunksMax) chunks was "
                     + "expected, one of \(offer.bytes) bytes in chunks of \(offer.chunkBytes) is offered"
             )
             return incompatible(reason, lineage: welcome.lineage, epoch: welcome.epoch)

@@ -8,14 +8,12 @@ struct SnapshotPull: Hashable, Sendable {
     /// Indexes that were asked for and have not come.
     private(set) var outstanding: Set<UInt32> = []
 
-    /// The most chunks that a snapshot may come in.
-    static let chunksMax = 1 << 20
-
-    /// - Returns: `nil` if the offer makes no sense or is larger than `bytesMax`.
+    /// - Returns: `nil` if the offer makes no sense, is larger than `bytesMax`, or has more chunks than
+    ///   `Limits.snapshotChunksMax`.
     init?(lineage: Lineage, offer: Welcome.Offer, bytesMax: Int) {
         guard offer.bytes > 0, offer.bytes <= bytesMax, offer.chunkBytes > 0 else { return nil }
         let count = (offer.bytes - 1) / offer.chunkBytes + 1
-        guard count <= Self.chunksMax else { return nil }
+        guard count <= Limits.snapshotChunksMax else { return nil }
         self.lineage = lineage
         self.offer = offer
         chunks = Array(repeating: nil, count: count)

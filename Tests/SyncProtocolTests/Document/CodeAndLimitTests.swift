@@ -75,6 +75,7 @@ import Testing
                 "storeNameBytesMax \(StoreName.bytesMax)",
                 "depthMax \(CodingLimits.standard.depthMax)",
                 "combiningMarksMax \(CodingLimits.combiningMarksMax)",
+                "snapshotChunksMax \(Limits.snapshotChunksMax)",
             ]
         )
     }

@@ -69,6 +69,28 @@ import Testing
         #expect(throws: CodingFailure.self) { try Frame(decoding: less[...]) }
     }
 
+    @Test(arguments: [("welcome-with-offer", [7]), ("receipts", [4, 1]), ("schema", [3, 0])])
+    func `have arrays inside of exactly the elements listed`(name: String, path: [Int]) throws {
+        let example = try #require(Self.examples.first { $0.name == name })
+        let value = try Value(decoding: example.bytes)
+        #expect(
+            try Frame(decoding: changed(value, at: path[...]) { $0 }.encoded[...])
+                == Frame(decoding: value.encoded[...])
+        )
+        for change in [{ $0 + ["later"] }, { $0.dropLast() }] as [([Value]) -> [Value]] {
+            let frame = try changed(value, at: path[...], change).encoded
+            #expect(throws: CodingFailure.self) { try Frame(decoding: frame[...]) }
+        }
+    }
+
+    /// The value with another array at a path of indexes.
+    private func changed(_ value: Value, at path: ArraySlice<Int>, _ change: ([Value]) -> [Value]) throws -> Value {
+        var elements = try #require(value.arrayValue)
+        guard let index = path.first else { return .array(change(elements)) }
+        elements[index] = try changed(elements[index], at: path.dropFirst(), change)
+        return .array(elements)
+    }
+
     @Test(arguments: examples) func `stand on topics where they belong`(example: ProtocolDocument.Block) throws {
         let (_, body) = try #require(Message.split(message(example)))
         let allowed = try kind(of: try Value(decoding: Array(body)))[3]

@@ -154,6 +154,15 @@ import Testing
         #expect(bench.subscriptions == [.feed])
     }
 
+    @Test func `an offer in snapshotChunksMax chunks is taken, one in more is incompatible`() {
+        for (bytes, isTaken) in [(Limits.snapshotChunksMax, true), (Limits.snapshotChunksMax + 1, false)] {
+            var bench = ReplicaBench()
+            bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: 1))
+            #expect(bench.chunksAsked.isEmpty != isTaken)
+            if case .incompatible = bench.status { #expect(!isTaken) } else { #expect(isTaken) }
+        }
+    }
+
     @Test func `an offer in one chunk of any size is taken`() {
         var bench = ReplicaBench()
         bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: 3, chunk: .max))
