@@ -281,7 +281,9 @@ let targets = chosen(from: layers + testing + macros + apps + executables + test
 
 let package = Package(
     name: "statecast",
-    platforms: [.macOS(.v15)],
+    platforms: [
+        .macOS(.v15), .iOS(.v18), .macCatalyst(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2),
+    ],
     products: ([
         .library(name: "Statecast", targets: ["Statecast"]),
         .library(name: "SQLiteJournal", targets: ["SQLiteJournal"]),

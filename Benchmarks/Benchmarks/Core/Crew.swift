@@ -1,15 +1,26 @@
 import Dispatch
 import Foundation
 
-/// Some threads that set off together.
+/// Some threads or tasks that do the same at a time.
 struct Crew {
+    /// What does the work.
+    enum Kind {
+        case threads
+        case tasks
+    }
+
     private let start = DispatchSemaphore(value: 0)
     private let done = DispatchGroup()
     private let size: Int
+    private let kind: Kind
+    private let work: @Sendable () -> Void
 
-    /// Makes the threads and has them wait.
-    init(size: Int, work: @escaping @Sendable () -> Void) {
+    /// Makes the threads and has them wait. Tasks are made when they are let go: one that waited would block the pool.
+    init(of size: Int, _ kind: Kind, work: @escaping @Sendable () -> Void) {
         self.size = size
+        self.kind = kind
+        self.work = work
+        guard kind == .threads else { return }
         let ready = DispatchGroup()
         for _ in 0..<size {
             ready.enter()
@@ -27,7 +38,15 @@ struct Crew {
     /// Lets them go, and returns when the last has finished.
     func run() {
         for _ in 0..<size {
-            start.signal()
+            switch kind {
+            case .threads: start.signal()
+            case .tasks:
+                done.enter()
+                Task.detached { [done, work] in
+                    work()
+                    done.leave()
+                }
+            }
         }
         done.wait()
     }

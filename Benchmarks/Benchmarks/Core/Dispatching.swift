@@ -21,10 +21,23 @@ func dispatching() {
     compare(
         "1 observer, 4 threads",
         [
-            Subject("classic") { dispatching(200_000, to: ClassicStore<Counter>.self, observers: 1, threads: 4) },
-            Subject("core") { dispatching(200_000, to: Core<Counter>.self, observers: 1, threads: 4) },
+            Subject("classic") {
+                dispatching(200_000, to: ClassicStore<Counter>.self, observers: 1, from: .threads, 4)
+            },
+            Subject("core") { dispatching(200_000, to: Core<Counter>.self, observers: 1, from: .threads, 4) },
         ]
     )
+    for tasks in [2, 4, 8] {
+        compare(
+            "1 observer, \(tasks) tasks",
+            [
+                Subject("classic") {
+                    dispatching(160_000, to: ClassicStore<Counter>.self, observers: 1, from: .tasks, tasks)
+                },
+                Subject("core") { dispatching(160_000, to: Core<Counter>.self, observers: 1, from: .tasks, tasks) },
+            ]
+        )
+    }
 }
 
 /// The cost of an action from its dispatch until the last observer was told.
@@ -32,20 +45,21 @@ private func dispatching<Store: CountingStore>(
     _ actions: Int,
     to _: Store.Type,
     observers: Int,
-    threads: Int = 1
+    from kind: Crew.Kind = .threads,
+    _ count: Int = 1
 ) -> Cost {
     let store = Store()
     let tallies = (0..<observers).map { _ in Tally(goal: actions) }
     tallies.forEach(store.show)
     // Observers are told in the order of their registration: when the last has seen the last, all have.
     guard let last = tallies.last else { preconditionFailure("nobody would tell when it is over") }
-    guard threads > 1 else {
+    guard count > 1 else {
         return .each(of: actions) {
             dispatch(actions, to: store)
             last.waitUntilReached()
         }
     }
-    let crew = Crew(size: threads) { dispatch(actions / threads, to: store) }
+    let crew = Crew(of: count, kind) { dispatch(actions / count, to: store) }
     return .each(of: actions) {
         crew.run()
         last.waitUntilReached()

@@ -38,7 +38,7 @@ private func memory<Store: CountingStore>(_ name: String, of _: Store.Type, thre
                 let burst = min(burst, end - count)
                 count += burst
                 tally.aim(at: count)
-                Crew(size: threads) { CoreBenchmarks.dispatch(burst / threads, to: store) }.run()
+                Crew(of: threads, .threads) { CoreBenchmarks.dispatch(burst / threads, to: store) }.run()
                 tally.waitUntilReached()
             }
         }

@@ -20,6 +20,11 @@ public protocol Action: Codable, Sendable {
     ///
     /// Declare it as `Self?`; a property of the plain type is another property, and would not be found.
     static var example: Self? { get }
+
+    /// Whether a middleware has to take it: true for code such as a ``Thunk``, false by default.
+    ///
+    /// If it reaches a reducer all the same, that is reported as ``Misuse``.
+    static var isForMiddleware: Bool { get }
 }
 
 extension Action {
@@ -28,4 +33,7 @@ extension Action {
 
     /// None.
     public static var example: Self? { nil }
+
+    /// No: it is for the reducer.
+    @inlinable public static var isForMiddleware: Bool { false }
 }

@@ -1,7 +1,7 @@
 extension ActionDispatcher {
     /// A command that dispatches what its value is turned into.
     ///
-    /// It keeps a dispatcher that is a value, such as a scope, and with it the core.
+    /// It keeps a dispatcher that is a value, such as a scope, and with it the core; a scope's `dispatcher` does not.
     ///
     /// - Parameter id: stands for all that `action` uses besides the value, and for the dispatcher.
     public func command<Value>(

@@ -31,6 +31,21 @@ public struct Command<Value>: Sendable {
 
     /// Carries it out.
     public func callAsFunction(_ value: Value) { body(value) }
+
+    /// This command with its value given: it equals those of an equal command with an equal value.
+    ///
+    /// ```swift
+    /// let onSelect: Command<Void> = props.onSelectRow.bound(to: row.id)
+    /// ```
+    public func bound(to value: Value) -> Command<Void> where Value: Hashable & Sendable {
+        Command<Void>(id: Bound(identity: identity, value: value)) { [body] in body(value) }
+    }
+
+    /// Who a bound command is.
+    private struct Bound<Argument: Hashable & Sendable>: Hashable, Sendable {
+        let identity: CommandIdentity
+        let value: Argument
+    }
 }
 
 extension Command where Value == Void {

@@ -10,10 +10,9 @@ public protocol Component<Props>: AnyObject, Sendable {
     func update(_ props: Props) async
 }
 
-/// A component that works off the main actor.
-public typealias ServiceComponent = Component
-
 /// A component of the main actor: its props are set there.
+///
+/// `update(_:)` is not for a view component to implement: props that come while it is on the main actor are set without it.
 @MainActor
 public protocol ViewComponent<Props>: Component {
     /// What it shows: repeated here, so that it is clear from the type of `props`.

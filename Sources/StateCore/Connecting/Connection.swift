@@ -16,18 +16,18 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
     }
 
     private weak let component: Target?
-    private let render: @Sendable (State, Timestamp) -> Target.Props
+    private let render: @Sendable (State, Timestamp) -> Target.Props?
     private let areEqual: @Sendable (Target.Props, Target.Props) -> Bool
     private let now: @Sendable () -> Timestamp
     private let hasTicks: Bool
     private let mailbox: ComponentMailbox<Target>
     private let rendered = Locked(Rendered())
 
-    /// - Parameter render: pure, from a state and the time.
+    /// - Parameter render: pure, from a state and the time; nil once the component is gone.
     init(
         to component: Target,
-        rendering render: @escaping @Sendable (State, Timestamp) -> Target.Props,
-        by areEqual: @escaping @Sendable (Target.Props, Target.Props) -> Bool,
+        rendering render: @escaping @Sendable (State, Timestamp) -> Target.Props?,
+        removeDuplicates areEqual: @escaping @Sendable (Target.Props, Target.Props) -> Bool,
         now: @escaping @Sendable () -> Timestamp,
         hasTicks: Bool
     ) {
@@ -59,8 +59,7 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
 
     /// Renders a state that came in.
     func show(_ state: State) {
-        guard component != nil else { return end() }
-        let props = render(state, now())
+        guard component != nil, let props = render(state, now()) else { return end() }
         // A tick may get in between; the state is newer.
         while !deliver(props, of: state, after: rendered.withLock { $0 }) {}
     }
@@ -73,8 +72,12 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
         }
         let last = rendered.withLock { $0 }
         guard let state = last.state else { return true }
+        guard let props = render(state, time) else {
+            end()
+            return false
+        }
         // If a newer state gets in between, that one counts.
-        _ = deliver(render(state, time), of: state, after: last)
+        _ = deliver(props, of: state, after: last)
         return true
     }
 
@@ -86,17 +89,19 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
         let isNew = last.props.map { !areEqual($0, props) } ?? true
         // `last` keeps what is replaced until the lock is released.
         defer { withExtendedLifetime(last) {} }
-        return rendered.withLock { rendered in
-            guard !rendered.hasEnded else { return true }
-            guard rendered.count == last.count else { return false }
+        let (isSettled, needsReader) = rendered.withLock { rendered in
+            guard !rendered.hasEnded else { return (true, false) }
+            guard rendered.count == last.count else { return (false, false) }
             rendered.count += 1
             if hasTicks { rendered.state = state }
-            guard isNew else { return true }
+            guard isNew else { return (true, false) }
             rendered.props = props
             // With the lock held, so that ticks and states keep their order.
-            mailbox.post(props)
-            return true
+            return (true, mailbox.put(props))
         }
+        // Without the lock: a view may be set its props here.
+        if needsReader { mailbox.callForReader() }
+        return isSettled
     }
 
     /// Delivers nothing any more, and lets go of everything.

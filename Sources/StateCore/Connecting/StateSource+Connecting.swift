@@ -15,7 +15,7 @@ extension StateSource {
     ///
     /// - Parameters:
     ///   - component: who consumes the props.
-    ///   - connector: what turns the state into props.
+    ///   - connector: what turns the state into props. It may be the component itself, and is then held weakly, too.
     ///   - areEqual: when props need not be delivered; by default when they equal the last ones.
     ///   - now: the clock that the connector is shown.
     ///   - ticks: when to render the last state again without any change, and as of what time.
@@ -23,15 +23,50 @@ extension StateSource {
     public func connect<Target: Component, Ticks: AsyncSequence<Timestamp, Never> & Sendable>(
         _ component: Target,
         via connector: some Connector<State, Target.Props>,
-        by areEqual: @escaping @Sendable (_ last: Target.Props, _ next: Target.Props) -> Bool = { $0 == $1 },
+        removeDuplicates areEqual: @escaping @Sendable (_ last: Target.Props, _ next: Target.Props) -> Bool = {
+            $0 == $1
+        },
         now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
         ticks: Ticks? = AsyncStream<Timestamp>?.none
     ) -> Subscription {
         connect(
             Connection(
                 to: component,
-                rendering: { connector.props(from: $0, at: $1) },
-                by: areEqual,
+                rendering: rendering(via: connector, for: component),
+                removeDuplicates: areEqual,
+                now: now,
+                hasTicks: ticks != nil
+            ),
+            ticks: ticks
+        )
+    }
+
+    /// Keeps a component's props up to date with a part of the state, by way of a connector that reads this part only.
+    ///
+    /// ```swift
+    /// core.connect(editor, via: EditorConnector(), state: \.settings).store(in: disposer)
+    /// ```
+    ///
+    /// Otherwise as ``connect(_:via:removeDuplicates:now:ticks:)``. Each change is rendered; connect to a scope instead
+    /// where rendering costs more than comparing the parts.
+    ///
+    /// - Parameter part: a key path or a pure function.
+    public func connect<Target: Component, Part, Ticks: AsyncSequence<Timestamp, Never> & Sendable>(
+        _ component: Target,
+        via connector: some Connector<Part, Target.Props>,
+        state part: @escaping @Sendable (_ state: State) -> Part,
+        removeDuplicates areEqual: @escaping @Sendable (_ last: Target.Props, _ next: Target.Props) -> Bool = {
+            $0 == $1
+        },
+        now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
+        ticks: Ticks? = AsyncStream<Timestamp>?.none
+    ) -> Subscription {
+        let render = rendering(via: connector, for: component)
+        return connect(
+            Connection(
+                to: component,
+                rendering: { state, now in render(part(state), now) },
+                removeDuplicates: areEqual,
                 now: now,
                 hasTicks: ticks != nil
             ),
@@ -55,13 +90,15 @@ extension StateSource {
     public func connect<Target: Component>(
         _ component: Target,
         to transform: @escaping @Sendable (_ state: State) -> Target.Props,
-        by areEqual: @escaping @Sendable (_ last: Target.Props, _ next: Target.Props) -> Bool = { $0 == $1 }
+        removeDuplicates areEqual: @escaping @Sendable (_ last: Target.Props, _ next: Target.Props) -> Bool = {
+            $0 == $1
+        }
     ) -> Subscription {
         connect(
             Connection(
                 to: component,
                 rendering: { state, _ in transform(state) },
-                by: areEqual,
+                removeDuplicates: areEqual,
                 now: { .epoch },
                 hasTicks: false
             ),
@@ -78,7 +115,7 @@ extension StateSource {
         _ connection: Connection<State, Target>,
         ticks: (some AsyncSequence<Timestamp, Never> & Sendable)?
     ) -> Subscription {
-        let subscription = follow { connection.show($0.new) }
+        let subscription = observe(replay: true, needsOld: false) { connection.show($0.new) }
         let ticking = ticks.map { ticks in
             Task.detached { [weak connection] in
                 for await time in ticks {
@@ -89,4 +126,15 @@ extension StateSource {
         connection.keep(subscription, ticking: ticking)
         return Subscription { [weak connection] in connection?.end() }
     }
+}
+
+/// Renders by way of a connector. A component that is its own connector is held weakly; nil once it is gone.
+private func rendering<State, Props, Via: Connector<State, Props>>(
+    via connector: Via,
+    for component: some Component<Props>
+) -> @Sendable (State, Timestamp) -> Props? {
+    guard Via.self is AnyClass, connector as AnyObject === component else {
+        return { connector.props(from: $0, at: $1) }
+    }
+    return { [weak component] in (component as? Via)?.props(from: $0, at: $1) }
 }

@@ -1,3 +1,5 @@
+internal import Dispatch
+
 extension Core {
     /// What can wait in line.
     @usableFromInline
@@ -88,29 +90,24 @@ extension Core {
     /// So many actions may lead to each other, one by one.
     private static var depthMax: Int { 10_000 }
 
-    /// Takes turns until nothing waits; after its share the thread hands the rest to a task.
+    /// Takes turns until nothing waits. After its share the dispatching thread hands the rest on.
     @inlinable
     func drainOn() {
         guard !drain(turnsMax: turnsInARowMax - 1, until: .now + .milliseconds(2)) else { return }
-        line.pause()
-        // Detached, since what waits may come from anybody: it is not the caller's work any more.
-        Task.detached {
-            while !self.drainShare() { await Task.yield() }
-        }
+        handOn()
     }
 
-    /// A task's share of turns. Says whether nothing waits any more.
+    /// Hands the rest of the turns to a thread of Dispatch, until nothing waits.
     ///
-    /// Longer than a dispatching thread's: a task has nothing else to do, and yielding costs as much as dozens of turns.
-    /// Never inlined: the optimizer takes a function to stay on one thread, and would go on with the one that the task was
-    /// on before it yielded.
-    @inlinable
-    @inline(never)
-    func drainShare() -> Bool {
-        line.resume()
-        if drain(turnsMax: turnsInARowMax &* 16, until: nil) { return true }
+    /// Never to a task: the tasks that dispatch may occupy every thread of the cooperative pool, and the requests that
+    /// they add must be taken all the same. A serial queue of one's own gets a thread besides those of the pool.
+    @usableFromInline
+    func handOn() {
         line.pause()
-        return false
+        DispatchQueue(label: "statecast.core.turns").async {
+            self.line.resume()
+            _ = self.drain(turnsMax: .max, until: nil)
+        }
     }
 
     /// Says whether nothing waits any more; draining has then ended.

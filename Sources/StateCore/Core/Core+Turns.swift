@@ -3,6 +3,7 @@ extension Core {
     @inlinable
     func take(_ action: any Action) {
         guard kept.pointee.isPlain else { return takeGuarded(action) }
+        if type(of: action).isForMiddleware { reportUntaken(action) }
         let context = ActionContext(time: reducer.readsContext ? now() : .epoch)
         let effect: Effect
         if kept.pointee.needingOldCount == 0 {
@@ -44,6 +45,9 @@ extension Core {
         effects.start(effect, key: IdempotencyKey(revision: kept.pointee.revision, index: 0))
     }
 
+    @usableFromInline
+    func reportUntaken(_ action: any Action) { misuse(.untakenByMiddleware(action: type(of: action).name)) }
+
     /// One action's turn, with all that may stand in its way.
     @usableFromInline
     func takeGuarded(_ action: any Action) {
@@ -60,6 +64,7 @@ extension Core {
         }
         let context = ActionContext(time: now())
         guard kept.pointee.hasMiddleware else {
+            if type(of: action).isForMiddleware { reportUntaken(action) }
             tell(reduceTapped(action, context: context))
             return .success(Reply(revision: kept.pointee.revision, value: nil))
         }
@@ -121,8 +126,8 @@ extension Core {
         kept.pointee.isRunning = true
         kept.pointee.settlePlainness()
         kept.pointee.starts += 1
-        let key = IdempotencyKey(revision: kept.pointee.revision, index: 0, resumption: kept.pointee.starts)
-        effects.start(resume(kept.pointee.state), key: key)
+        let key = IdempotencyKey(revision: kept.pointee.revision, index: 0, start: kept.pointee.starts)
+        effects.start(initialEffect(kept.pointee.state), key: key)
     }
 
     func end() {

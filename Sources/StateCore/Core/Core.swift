@@ -30,27 +30,36 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
     @usableFromInline let reducer: Reducer<State>
     @usableFromInline let now: @Sendable () -> Timestamp
     let middleware: [Middleware<State>]
-    let resume: @Sendable (State) -> Effect
+    let initialEffect: @Sendable (State) -> Effect
     let misuse: @Sendable (Misuse) -> Void
     @usableFromInline let turnsInARowMax: Int
     let answersMax: Int
     let effects: EffectRunner
 
-    /// A core that starts with `state`, at revision 0, and runs.
+    /// A core with a state, at revision 0.
+    ///
+    /// ```swift
+    /// let core = Core(App(), reducer: App.reducer, initialEffect: { _ in .dispatch(Loaded()) }, startsImmediately: false)
+    /// let subscription = core.observe { change in print(change.new) }
+    /// core.start()
+    /// ```
     ///
     /// - Parameters:
     ///   - state: the initial state.
     ///   - reducer: what changes it.
     ///   - middleware: what stands between those who dispatch and the reducer, the first one outermost.
     ///   - now: the clock; asked once for each action, as its turn comes.
-    ///   - resume: what is to be done at each start, going by the state: the initial effect.
+    ///   - initialEffect: what is to be done at each start, going by the state.
+    ///   - startsImmediately: whether the core runs when this returns. If not, it takes actions and starts the initial effect
+    ///     from ``start()`` on, and what observes it before sees the initial state and every change.
     ///   - misuse: what is done about misuse; by default a line on standard error.
     public convenience init(
         _ state: State,
         reducer: Reducer<State>,
         middleware: [Middleware<State>] = [],
         now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
-        resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        initialEffect: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        startsImmediately: Bool = true,
         misuse: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError
     ) {
         self.init(
@@ -58,14 +67,30 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
             reducer: reducer,
             middleware: middleware,
             now: now,
-            resume: resume,
+            initialEffect: initialEffect,
+            startsImmediately: startsImmediately,
             misuse: misuse,
             turnsInARowMax: 256
         )
     }
 
+    /// A core with a reducer that needs no more than the action.
+    ///
+    /// ```swift
+    /// let core = Core(0) { count, action in
+    ///     if action is IncreaseRequested { count += 1 }
+    /// }
+    /// ```
+    public convenience init(
+        _ state: State,
+        middleware: [Middleware<State>] = [],
+        reducer: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Void
+    ) {
+        self.init(state, reducer: Reducer(reducer), middleware: middleware)
+    }
+
     /// - Parameter turnsInARowMax: after so many turns, its own included, or some milliseconds, a dispatching thread hands
-    ///   what still waits to a task, so that a busy core cannot capture a thread that has other things to do.
+    ///   what still waits to another thread, so that a busy core cannot capture a thread that has other things to do.
     /// - Parameter answersMax: so many answers may come without anything from outside before that is reported: where each
     ///   action is answered by several, they are never done, however short the way to each.
     init(
@@ -73,7 +98,8 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
         reducer: Reducer<State>,
         middleware: [Middleware<State>] = [],
         now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
-        resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        initialEffect: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        startsImmediately: Bool = true,
         misuse: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError,
         turnsInARowMax: Int,
         answersMax: Int = 1_000_000
@@ -84,7 +110,7 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
         self.reducer = reducer
         self.middleware = middleware
         self.now = now
-        self.resume = resume
+        self.initialEffect = initialEffect
         self.misuse = misuse
         self.turnsInARowMax = turnsInARowMax
         self.answersMax = answersMax
@@ -94,7 +120,7 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
             core.enter(.result(result, depth: core.depthOfNext { type(of: result.action).name }))
         }
         entrance.open(self)
-        enter(.start)
+        if startsImmediately { enter(.start) }
     }
 
     deinit {
@@ -116,7 +142,7 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
     /// Takes an action in.
     ///
     /// If nobody else is at work it is applied, and its observers have been told, on return, along with what they
-    /// dispatched in turn; otherwise it is queued. A long queue is handed on to a task at some point.
+    /// dispatched in turn; otherwise it is queued. A long queue is handed on to a thread of its own at some point.
     ///
     /// If a middleware keeps the action back, nobody hears of it here: ``send(_:)`` says so.
     @inlinable
@@ -132,6 +158,8 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
     /// - Returns: the revision that it made, and the value that a middleware answered with.
     /// - Throws: ``Rejection`` if a middleware kept it back (its own code, or `swallowed`), or with code `stopped`.
     @discardableResult
+    // So that a thunk gives its value.
+    @_disfavoredOverload
     public func send(_ action: any Action) async throws(Rejection) -> Reply {
         if line.isDrainedHere { misuse(.awaitedWhileDraining(action: type(of: action).name)) }
         let result = await withCheckedContinuation { continuation in
@@ -142,9 +170,23 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
         return try result.get()
     }
 
-    /// Takes actions in as the core does, without keeping it alive: for what the core itself holds on to, such as a
-    /// connector with commands in its props.
-    public var dispatcher: any ActionDispatcher { WeakDispatcher(self) }
+    /// Runs a thunk in its turn and returns its value.
+    ///
+    /// ```swift
+    /// let isEmpty = try await core.send(Thunk<Cart, Bool> { $0.state.items.isEmpty })
+    /// ```
+    ///
+    /// - Throws: the ``Rejection`` that the thunk or a middleware throws; with code `swallowed` if no ``Middleware/thunk``
+    ///   ran it.
+    @discardableResult
+    public func send<Value: Sendable>(_ thunk: Thunk<State, Value>) async throws(Rejection) -> Value {
+        let action: any Action = thunk
+        let reply = try await send(action)
+        guard let answer = reply.value, let value = answer as? Value else {
+            throw Rejection.unanswered(thunk, by: reply.value)
+        }
+        return value
+    }
 
     // MARK: Observing
 
@@ -163,15 +205,16 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
         observe(replay: replay, needsOld: true, body)
     }
 
-    /// Calls `body` with the current state and for each action reduced from now on, without the old states.
+    /// Calls `body` for each action reduced from now on, and says whether it needs ``Change/old``.
     ///
-    /// So the state need not be kept beside the new one, and its collections are changed in place.
-    public func follow(_ body: @escaping @Sendable (Change<State>) -> Void) -> Subscription {
-        observe(replay: true, needsOld: false, body)
-    }
-
-    private func observe(
-        replay: Bool,
+    /// Without the old state nothing keeps it beside the new one, and its collections are changed in place.
+    ///
+    /// - Parameters:
+    ///   - replay: whether `body` is first shown the current state.
+    ///   - needsOld: whether ``Change/old`` must be there.
+    ///   - body: called on the thread that drains, one change at a time. It may dispatch, observe and cancel.
+    public func observe(
+        replay: Bool = true,
         needsOld: Bool,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
@@ -198,7 +241,7 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
 
     // MARK: Life
 
-    /// Takes actions again after ``stop()``, and starts what `resume` says. Does nothing on a core that runs.
+    /// Takes actions from now on, and starts the initial effect. Does nothing on a core that runs.
     public func start() { enter(.start) }
 
     /// Ends all effects; actions are rejected until ``start()``. The state stays, and observers stay.

@@ -13,12 +13,3 @@ final class Entrance<State: Sendable>: Sendable {
     /// Nil once nobody else holds the core any more.
     var core: Core<State>? { weak.withLock { $0.core } }
 }
-
-/// Dispatches to a core as long as somebody else keeps it.
-struct WeakDispatcher<State: Sendable>: ActionDispatcher {
-    private weak let core: Core<State>?
-
-    init(_ core: Core<State>) { self.core = core }
-
-    func dispatch(_ action: any Action) { core?.dispatch(action) }
-}

@@ -23,8 +23,11 @@ public enum Misuse: Hashable, Sendable, CustomStringConvertible {
     case nextCalledTwice(action: String)
     /// A middleware threw after it had passed the action on. The action counts as applied.
     case rejectedTooLate(action: String, error: String)
-    /// An action was dispatched to a core that is stopped. It is dropped.
+    /// An action was dispatched to a core that is stopped, or not started yet. It is dropped.
     case dispatchedWhileStopped(action: String)
+    /// An action that is for a middleware reached the reducer, such as a thunk without ``Middleware/thunk`` or of another
+    /// state. The reducer gets it.
+    case untakenByMiddleware(action: String)
 
     /// What was done, and what to do instead.
     public var description: String {
@@ -41,6 +44,9 @@ public enum Misuse: Hashable, Sendable, CustomStringConvertible {
             "a middleware threw after it had passed \(action) on (\(error)): refuse before calling next"
         case .dispatchedWhileStopped(let action):
             "\(action) was dispatched to a core that is stopped: call start() first"
+        case .untakenByMiddleware(let action):
+            "\(action) is for a middleware, and none took it: "
+                + "add the middleware that does; for a thunk it is .thunk, of a core with the thunk's state"
         }
     }
 

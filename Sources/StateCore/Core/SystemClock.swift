@@ -11,11 +11,13 @@ extension Timestamp {
     ///
     /// Not for reducers: they find the time in their ``ActionContext``.
     public static let systemClock: @Sendable () -> Timestamp = {
-        // As bytes: which module the fields of a timespec belong to differs from system to system.
-        withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { time in
+        // As words, which have 32 bits on some watches: which module the fields of a timespec belong to differs from system
+        // to system.
+        let wordBytes = MemoryLayout<Int>.size
+        return withUnsafeTemporaryAllocation(byteCount: 2 * wordBytes, alignment: wordBytes) { time in
             guard let bytes = time.baseAddress else { return .epoch }
             clock_gettime(CLOCK_REALTIME, bytes.assumingMemoryBound(to: timespec.self))
-            let (seconds, nanoseconds) = (time.load(as: Int.self), time.load(fromByteOffset: 8, as: Int.self))
+            let (seconds, nanoseconds) = (time.load(as: Int.self), time.load(fromByteOffset: wordBytes, as: Int.self))
             return Timestamp(milliseconds: Int64(seconds) * 1_000 + Int64(nanoseconds) / 1_000_000)
         }
     }

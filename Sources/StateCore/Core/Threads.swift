@@ -6,12 +6,15 @@
     internal import Darwin
 #endif
 
-/// Lets other threads run, the longer the more pressing it is.
+/// Slows down a thread that adds requests faster than they are taken.
 ///
-/// - Parameter pressure: 1 to 64. A few yields do while the line moves; where it does not, 50 microseconds each.
+/// In a task it never sleeps: a sleeping thread of the cooperative pool keeps other tasks from running. Another thread
+/// than the caller's takes the turns, so a few yields let that one run.
+///
+/// - Parameter pressure: 1 to 64. Up to 16 the thread yields that many times; beyond, it sleeps for 50 microseconds each.
 @usableFromInline
 func holdBack(for pressure: Int) {
-    if pressure <= 16 {
+    if pressure <= 16 || withUnsafeCurrentTask(body: { $0 != nil }) {
         for _ in 0..<pressure { sched_yield() }
     } else {
         usleep(UInt32(pressure) * 50)

@@ -26,7 +26,7 @@ public struct Effect: Sendable {
     /// What there is to do.
     @usableFromInline
     package indirect enum Operation: Sendable {
-        case send(any Action)
+        case dispatch(any Action)
         case run(Work)
         case cancel(AnyID)
         case merge(Parts)
@@ -56,8 +56,8 @@ public struct Effect: Sendable {
 }
 
 extension Effect {
-    /// Sends one action, behind those that already wait.
-    public static func send(_ action: any Action) -> Effect { Effect(.send(action)) }
+    /// Dispatches one action, behind those that already wait.
+    public static func dispatch(_ action: any Action) -> Effect { Effect(.dispatch(action)) }
 
     /// Runs asynchronous work that sends any number of actions: none, one, or a stream of them.
     ///
@@ -75,14 +75,20 @@ extension Effect {
 
     /// Runs asynchronous work that ``cancel(id:)`` can end.
     ///
-    /// Work that runs under the same id already goes on beside it; to replace it, return
-    /// `.merge(.cancel(id: id), .run(id: id) { ... })`.
+    /// - Parameters:
+    ///   - id: what ``cancel(id:)`` names it by.
+    ///   - cancelInFlight: whether it replaces work that runs under the same id, which is cancelled first. If not, that goes
+    ///     on beside it.
+    ///   - priority: of the task.
+    ///   - work: ends when it returns. `await send(action)` returns when the action has been reduced.
     public static func run(
         id: some Hashable & Sendable,
+        cancelInFlight: Bool = false,
         priority: TaskPriority? = nil,
         _ work: @escaping @Sendable (_ send: Send) async -> Void
     ) -> Effect {
-        Effect(.run(Work(id: AnyID(id), body: .run(priority, work))))
+        let run = Effect(.run(Work(id: AnyID(id), body: .run(priority, work))))
+        return cancelInFlight ? .merge(.cancel(id: id), run) : run
     }
 
     /// Runs work that blocks its thread, such as reading a file, on a thread of its own, so that nothing else waits.
@@ -94,11 +100,18 @@ extension Effect {
 
     /// Runs work that blocks its thread and that ``cancel(id:)`` can end: what it sends then is dropped, and
     /// ``BlockingSend/isCancelled`` says so.
+    ///
+    /// - Parameters:
+    ///   - id: what ``cancel(id:)`` names it by.
+    ///   - cancelInFlight: whether it replaces work that runs under the same id, which is cancelled first.
+    ///   - work: runs on a thread of its own.
     public static func blocking(
         id: some Hashable & Sendable,
+        cancelInFlight: Bool = false,
         _ work: @escaping @Sendable (_ send: BlockingSend) -> Void
     ) -> Effect {
-        Effect(.run(Work(id: AnyID(id), body: .blocking(work))))
+        let blocking = Effect(.run(Work(id: AnyID(id), body: .blocking(work))))
+        return cancelInFlight ? .merge(.cancel(id: id), blocking) : blocking
     }
 
     /// Ends all work that runs under `id`: its task is cancelled, and what it has sent and is not reduced yet, or sends

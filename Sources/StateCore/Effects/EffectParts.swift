@@ -18,7 +18,7 @@ extension Effect {
     /// How many pieces of work it describes.
     package var workCount: Int {
         switch operation {
-        case nil, .send, .cancel: 0
+        case nil, .dispatch, .cancel: 0
         case .run: 1
         case .merge(let parts), .sequence(let parts): parts.workCount
         }
@@ -27,7 +27,7 @@ extension Effect {
     /// What it cancels when it is started. In a sequence also what it cancels later.
     package var cancelledIDs: [AnyID] {
         switch operation {
-        case nil, .send, .run: []
+        case nil, .dispatch, .run: []
         case .cancel(let id): [id]
         case .merge(let parts), .sequence(let parts): parts.flatMap(\.cancelledIDs)
         }

@@ -65,7 +65,7 @@ extension EffectRunner {
     ) {
         switch effect.operation {
         case nil: next()
-        case .send(let action):
+        case .dispatch(let action):
             guard let run = running.withLock({ $0.generation == generation ? $0.sending : nil }) else { return }
             deliver(EffectResult(action: action, run: run, onSettled: next))
         case .cancel(let id):
@@ -191,6 +191,6 @@ extension EffectRunner.Running {
 
 extension IdempotencyKey {
     fileprivate func advanced(by count: Int) -> IdempotencyKey {
-        IdempotencyKey(lineage: lineage, revision: revision, index: index + count, resumption: resumption)
+        IdempotencyKey(lineage: lineage, revision: revision, index: index + count, start: start)
     }
 }

@@ -34,6 +34,7 @@ extension Array {
         to reduce: (any Action) -> Void
     ) throws -> (any Sendable)? where Element == Middleware<State> {
         guard index < endIndex else {
+            if type(of: action).isForMiddleware { misuse(.untakenByMiddleware(action: type(of: action).name)) }
             reduce(action)
             return nil
         }

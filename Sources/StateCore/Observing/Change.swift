@@ -1,6 +1,6 @@
 /// What an observer is told: the state changed, or (in the replay) this is where it comes in.
 public struct Change<State: Sendable>: Sendable {
-    /// The state before; nil in the replay, and for those who `follow` where nobody else needs it.
+    /// The state before; nil in the replay, and for an observer that does not need it where no other does.
     public let old: State?
     /// The state after, or the current one in the replay. It may equal `old`.
     public let new: State

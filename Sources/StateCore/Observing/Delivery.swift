@@ -4,17 +4,36 @@ public import Dispatch
 ///
 /// Wherever that is, changes arrive one at a time and in order, also on a queue that is concurrent.
 public struct Delivery: Sendable {
-    /// Runs work there, some time later; nil if the callback is called where the change is made.
-    let run: (@Sendable (_ work: @escaping @Sendable () -> Void) -> Void)?
+    /// A place other than the one where the change is made.
+    struct Place: Sendable {
+        /// Whether the caller runs there already, so that a callback may be called directly.
+        var isHere: @Sendable () -> Bool = { false }
+        /// Runs work there, later.
+        let run: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
+    }
+
+    /// Nil if the callback is called where the change is made.
+    let place: Place?
+
+    private init(_ place: Place?) { self.place = place }
+
+    private init(run: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
+        place = Place(run: run)
+    }
 
     /// Where the change is made, before anything else happens to the state. The callback should be quick.
-    public static let inline = Delivery(run: nil)
+    public static let inline = Delivery(nil)
 
-    /// On the main actor: the callback may use `MainActor.assumeIsolated`. It need not if it is observed on
+    /// On the main actor: the callback may use `MainActor.assumeIsolated`, and need not if it is observed on
     /// `MainActor.shared` instead.
-    public static let mainActor = Delivery { work in
-        Task.detached { @MainActor in work() }
-    }
+    ///
+    /// A change that is made on the main actor while none waits is delivered at once, so a view that dispatches has its
+    /// new state when `dispatch` returns.
+    public static let mainActor = Delivery(
+        Place(isHere: { isOnMainActor }) { work in
+            Task.detached { @MainActor in work() }
+        }
+    )
 
     /// On an actor's executor: the callback may use `assumeIsolated` of each actor that runs there.
     public static func executor(_ executor: any SerialExecutor) -> Delivery {
@@ -37,6 +56,15 @@ public struct Delivery: Sendable {
     }
 }
 
+/// Whether the caller runs on the main actor, as far as that can be told without trapping: on the main dispatch queue.
+var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
+
+private let mainQueueKey = {
+    let key = DispatchSpecificKey<Void>()
+    DispatchQueue.main.setSpecific(key: key, value: ())
+    return key
+}()
+
 /// An actor for nothing but to be on a given executor: plain work can only be put on one as an actor's.
 private actor Lane {
     private nonisolated let executor: any SerialExecutor
@@ -46,4 +74,18 @@ private actor Lane {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     func run(_ work: @Sendable () -> Void) { work() }
+}
+
+extension Delivery {
+    /// Subscribes `body` so that it is called here: for one event at a time, in order, and not any more once the
+    /// subscription was cancelled.
+    func subscribe<Event: Sendable>(
+        _ body: @escaping @Sendable (Event) -> Void,
+        to subscribe: (_ body: @escaping @Sendable (Event) -> Void) -> Subscription
+    ) -> Subscription {
+        guard let place else { return subscribe(body) }
+        let mailbox = Mailbox(at: place, handler: body)
+        let subscription = subscribe { mailbox.post($0) }
+        return Subscription(over: subscription) { [weak mailbox] in mailbox?.close() }
+    }
 }

@@ -15,22 +15,29 @@ final class Mailbox<Letter: Sendable, Handler: Sendable>: Sendable {
     private let content: Locked<Content>
     private let callReader: @Sendable (Mailbox) -> Void
 
-    /// - Parameter callReader: sees to it that somebody soon calls `take()` until it gives nil.
+    /// - Parameter callReader: calls `take()` until it gives nil, at once or soon.
     init(for handler: Handler, callReader: @escaping @Sendable (Mailbox) -> Void) {
         content = Locked(Content(handler: handler))
         self.callReader = callReader
     }
 
-    /// Puts a letter in; a closed box drops it.
+    /// Puts a letter in, and calls for a reader if none is at work; a closed box drops it.
     func post(_ letter: Letter) {
-        let needsReader = content.withLock { content in
+        if put(letter) { callForReader() }
+    }
+
+    /// Puts a letter in; a closed box drops it. Says whether ``callForReader()`` has to be called, once no lock is held.
+    func put(_ letter: Letter) -> Bool {
+        content.withLock { content in
             guard content.handler != nil else { return false }
             content.letters.append(letter)
             defer { content.hasReader = true }
             return !content.hasReader
         }
-        if needsReader { callReader(self) }
     }
+
+    /// Calls the reader that ``put(_:)`` asked for. It may take letters before this returns.
+    func callForReader() { callReader(self) }
 
     /// The next letter, for the reader; nil if there is none, and then it is the reader no more.
     func take() -> (letter: Letter, handler: Handler)? {
@@ -60,21 +67,27 @@ extension Mailbox where Handler == @Sendable (Letter) -> Void {
     /// After so many letters a reader lets others have the thread.
     private static var lettersInARowMax: Int { 64 }
 
-    /// A box whose letters are handed to `handler` by what `run` makes run elsewhere.
-    convenience init(
-        run: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void,
-        handler: @escaping @Sendable (Letter) -> Void
-    ) {
-        self.init(for: handler) { box in box.read(run) }
+    /// A box whose letters are handed to `handler` at a place: before `post` returns if the caller is there already and
+    /// nothing waits, else later.
+    convenience init(at place: Delivery.Place, handler: @escaping @Sendable (Letter) -> Void) {
+        self.init(for: handler) { box in
+            if place.isHere() {
+                box.readHere(at: place)
+            } else {
+                box.read(at: place)
+            }
+        }
     }
 
-    private func read(_ run: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
-        run {
-            for _ in 0..<Self.lettersInARowMax {
-                guard let (letter, handler) = self.take() else { return }
-                handler(letter)
-            }
-            self.read(run)
+    private func read(at place: Delivery.Place) {
+        place.run { self.readHere(at: place) }
+    }
+
+    private func readHere(at place: Delivery.Place) {
+        for _ in 0..<Self.lettersInARowMax {
+            guard let (letter, handler) = take() else { return }
+            handler(letter)
         }
+        read(at: place)
     }
 }

@@ -23,7 +23,7 @@ public final class Observed<Value: Sendable> {
     public init(
         _ source: some StateSource<Value>,
         initially value: Value,
-        by areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool
     ) {
         self.value = value
         subscription = source.observe(on: MainActor.shared) { [weak self] change in
@@ -35,20 +35,20 @@ public final class Observed<Value: Sendable> {
     /// Follows a source that can be asked for its state, which is the value from the start.
     public convenience init(
         _ source: some StateKeeper<Value>,
-        by areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool
     ) {
-        self.init(source, initially: source.state, by: areEqual)
+        self.init(source, initially: source.state, removeDuplicates: areEqual)
     }
 }
 
 extension Observed where Value: Equatable {
     /// Follows a source that may have nothing to show yet; equal values are not told.
     public convenience init(_ source: some StateSource<Value>, initially value: Value) {
-        self.init(source, initially: value, by: { $0 == $1 })
+        self.init(source, initially: value, removeDuplicates: { $0 == $1 })
     }
 
     /// Follows a source that can be asked for its state; equal values are not told.
     public convenience init(_ source: some StateKeeper<Value>) {
-        self.init(source, initially: source.state, by: { $0 == $1 })
+        self.init(source, initially: source.state, removeDuplicates: { $0 == $1 })
     }
 }

@@ -33,17 +33,11 @@ public struct Scope<Source: StateSource, Value: Sendable>: StateSource {
         replay: Bool = true,
         _ body: @escaping @Sendable (_ change: Change<Value>) -> Void
     ) -> Subscription {
-        replay ? follow(body) : follow { change in if change.oldRevision != nil { body(change) } }
-    }
-
-    /// Calls `body` with the current value and for each change of the part from now on.
-    ///
-    /// The source need not keep its old states for this: the old value is the one that was shown last.
-    @inlinable
-    public func follow(_ body: @escaping @Sendable (_ change: Change<Value>) -> Void) -> Subscription {
         let attendance = node.attend()
-        return source.follow { change in
-            if let change = attendance.change(for: change) { body(change) }
+        // With a replay, from which the first old value is known; without the old states: the scope keeps the last value.
+        return source.observe(replay: true, needsOld: false) { change in
+            guard let change = attendance.change(for: change), replay || change.oldRevision != nil else { return }
+            body(change)
         }
     }
 }
@@ -52,6 +46,11 @@ extension Scope: ActionDispatcher where Source: ActionDispatcher {
     /// Hands an action to the source.
     @inlinable
     public func dispatch(_ action: any Action) { source.dispatch(action) }
+}
+
+extension Scope where Source: ActionDispatcher & AnyObject {
+    /// Takes actions in as the scope does, without keeping the source alive; see ``ActionDispatcher/dispatcher``.
+    public var dispatcher: any ActionDispatcher { source.dispatcher }
 }
 
 extension Scope: StateKeeper where Source: StateKeeper {

@@ -15,7 +15,7 @@ public struct StateSequence<State: Sendable>: AsyncSequence, Sendable {
     private let feed: Feed<State>
 
     init(_ source: some StateSource<State>) {
-        feed = Feed(bufferedMax: 1) { yield in source.follow { yield($0.new) } }
+        feed = Feed(bufferedMax: 1) { yield in source.observe(replay: true, needsOld: false) { yield($0.new) } }
     }
 
     /// Starts the iteration.

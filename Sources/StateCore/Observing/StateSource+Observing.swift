@@ -18,10 +18,7 @@ extension StateSource {
         on delivery: Delivery,
         _ body: @escaping @Sendable (_ change: Change<State>) -> Void
     ) -> Subscription {
-        guard let run = delivery.run else { return observe(replay: replay, body) }
-        let mailbox = Mailbox(run: run, handler: body)
-        let subscription = observe(replay: replay) { mailbox.post($0) }
-        return Subscription(over: subscription) { [weak mailbox] in mailbox?.close() }
+        delivery.subscribe(body) { observe(replay: replay, $0) }
     }
 
     /// Calls `body` for each change from now on, on the main actor, whose state it may use.
@@ -52,14 +49,14 @@ extension StateSource {
     /// difference, are told once they add up. ``Change/old`` is then the state told last. The replay always comes.
     ///
     /// ```swift
-    /// core.observe(removingDuplicates: ==) { change in print(change.new) }
+    /// core.observe(removeDuplicates: ==) { change in print(change.new) }
     /// ```
     ///
     /// - Parameter areEqual: what counts as no difference.
     public func observe(
         replay: Bool = true,
         on delivery: Delivery = .inline,
-        removingDuplicates areEqual: @escaping @Sendable (_ told: State, _ new: State) -> Bool,
+        removeDuplicates areEqual: @escaping @Sendable (_ told: State, _ new: State) -> Bool,
         _ body: @escaping @Sendable (_ change: Change<State>) -> Void
     ) -> Subscription {
         Distinct(source: self, areEqual: areEqual).observe(replay: replay, on: delivery, body)

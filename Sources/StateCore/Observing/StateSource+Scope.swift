@@ -13,7 +13,7 @@ extension StateSource {
     /// they add up. Who comes in between is shown the value as it is.
     ///
     /// ```swift
-    /// core.scope { $0.position } by: { $0.distance(to: $1) < 0.5 }
+    /// core.scope { $0.position } removeDuplicates: { $0.distance(to: $1) < 0.5 }
     /// ```
     ///
     /// - Parameters:
@@ -23,7 +23,7 @@ extension StateSource {
     @inlinable
     public func scope<Value: Sendable>(
         _ transform: @escaping @Sendable (_ state: State) -> Value,
-        by areEqual: @escaping @Sendable (_ told: Value, _ new: Value) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ told: Value, _ new: Value) -> Bool
     ) -> Scope<Self, Value> {
         Scope(source: self, node: ScopeNode(transform, areEqual: areEqual, comparesWithTold: true))
     }
@@ -35,22 +35,22 @@ extension Scope {
     public func scope<Inner: Equatable & Sendable>(
         _ transform: @escaping @Sendable (_ value: Value) -> Inner
     ) -> Scope<Source, Inner> {
-        scope(transform, by: { $0 == $1 }, comparingWithTold: false)
+        scope(transform, removeDuplicates: { $0 == $1 }, comparingWithTold: false)
     }
 
     /// A part of the part with an equality of its own, by which each value is compared with the one told last.
     @inlinable
     public func scope<Inner: Sendable>(
         _ transform: @escaping @Sendable (_ value: Value) -> Inner,
-        by areEqual: @escaping @Sendable (_ told: Inner, _ new: Inner) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ told: Inner, _ new: Inner) -> Bool
     ) -> Scope<Source, Inner> {
-        scope(transform, by: areEqual, comparingWithTold: true)
+        scope(transform, removeDuplicates: areEqual, comparingWithTold: true)
     }
 
     @inlinable
     func scope<Inner: Sendable>(
         _ transform: @escaping @Sendable (_ value: Value) -> Inner,
-        by areEqual: @escaping @Sendable (_ old: Inner, _ new: Inner) -> Bool,
+        removeDuplicates areEqual: @escaping @Sendable (_ old: Inner, _ new: Inner) -> Bool,
         comparingWithTold comparesWithTold: Bool
     ) -> Scope<Source, Inner> {
         let inner = ScopeNode(of: node, transform, areEqual: areEqual, comparesWithTold: comparesWithTold)

@@ -15,17 +15,26 @@ public protocol StateSource<State>: Sendable {
     ///   - body: called where the change is made; it should be quick. It may dispatch, observe and cancel.
     func observe(replay: Bool, _ body: @escaping @Sendable (Change<State>) -> Void) -> Subscription
 
-    /// Calls `body` with the current state, if there is one, and for each change from now on, as ``observe(replay:_:)``
-    /// does with a replay, except that ``Change/old`` may be missing.
+    /// Calls `body` for each change from now on, as ``observe(replay:_:)`` does, except that ``Change/old`` may be missing
+    /// if `needsOld` is false.
     ///
-    /// For those who keep what they need of the state before, such as scopes: the source need not keep all of it for them,
-    /// and does not have to copy what changes. Without an implementation of its own it is that of `observe`.
-    func follow(_ body: @escaping @Sendable (Change<State>) -> Void) -> Subscription
+    /// Without the old state the source need not keep it beside the new one, and changes its collections in place instead
+    /// of copying them: for observers such as scopes, which keep what they need of it. By default
+    /// it is ``observe(replay:_:)``.
+    func observe(
+        replay: Bool,
+        needsOld: Bool,
+        _ body: @escaping @Sendable (Change<State>) -> Void
+    ) -> Subscription
 }
 
 extension StateSource {
-    /// Observes with a replay.
-    public func follow(_ body: @escaping @Sendable (Change<State>) -> Void) -> Subscription {
-        observe(replay: true, body)
+    /// Observes with the old states.
+    public func observe(
+        replay: Bool,
+        needsOld: Bool,
+        _ body: @escaping @Sendable (Change<State>) -> Void
+    ) -> Subscription {
+        observe(replay: replay, body)
     }
 }

@@ -38,15 +38,12 @@ public struct WritableScope<Root: Sendable, Value: Sendable>: StateKeeper, Actio
         scope.observe(replay: replay, body)
     }
 
-    /// Calls `body` with the current value and for each change of the part from now on; see ``Scope/follow(_:)``.
-    @inlinable
-    public func follow(_ body: @escaping @Sendable (_ change: Change<Value>) -> Void) -> Subscription {
-        scope.follow(body)
-    }
-
     /// Hands an action to the core.
     @inlinable
     public func dispatch(_ action: any Action) { scope.dispatch(action) }
+
+    /// Takes actions in as the scope does, without keeping the core alive; see ``ActionDispatcher/dispatcher``.
+    public var dispatcher: any ActionDispatcher { scope.dispatcher }
 
     /// The part as it is now.
     @inlinable
@@ -71,7 +68,7 @@ extension Core {
     public func scope<Value: Equatable & Sendable>(
         _ path: any WritableKeyPath<State, Value> & Sendable
     ) -> WritableScope<State, Value> {
-        scope(path, by: { $0 == $1 }, comparingWithTold: false)
+        scope(path, removeDuplicates: { $0 == $1 }, comparingWithTold: false)
     }
 
     /// A part of the state that can be written, with an equality of its own.
@@ -80,15 +77,15 @@ extension Core {
     @inlinable
     public func scope<Value: Sendable>(
         _ path: any WritableKeyPath<State, Value> & Sendable,
-        by areEqual: @escaping @Sendable (_ told: Value, _ new: Value) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ told: Value, _ new: Value) -> Bool
     ) -> WritableScope<State, Value> {
-        scope(path, by: areEqual, comparingWithTold: true)
+        scope(path, removeDuplicates: areEqual, comparingWithTold: true)
     }
 
     @inlinable
     func scope<Value: Sendable>(
         _ path: any WritableKeyPath<State, Value> & Sendable,
-        by areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool,
+        removeDuplicates areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool,
         comparingWithTold comparesWithTold: Bool
     ) -> WritableScope<State, Value> {
         let node = ScopeNode(
@@ -108,7 +105,7 @@ extension WritableScope {
     public func scope<Inner: Equatable & Sendable>(
         _ inner: any WritableKeyPath<Value, Inner> & Sendable
     ) -> WritableScope<Root, Inner> {
-        scope(inner, by: { $0 == $1 }, comparingWithTold: false)
+        scope(inner, removeDuplicates: { $0 == $1 }, comparingWithTold: false)
     }
 
     /// A part of the part that can be written, with an equality of its own.
@@ -117,18 +114,18 @@ extension WritableScope {
     @inlinable
     public func scope<Inner: Sendable>(
         _ inner: any WritableKeyPath<Value, Inner> & Sendable,
-        by areEqual: @escaping @Sendable (_ told: Inner, _ new: Inner) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ told: Inner, _ new: Inner) -> Bool
     ) -> WritableScope<Root, Inner> {
-        scope(inner, by: areEqual, comparingWithTold: true)
+        scope(inner, removeDuplicates: areEqual, comparingWithTold: true)
     }
 
     @inlinable
     func scope<Inner: Sendable>(
         _ inner: any WritableKeyPath<Value, Inner> & Sendable,
-        by areEqual: @escaping @Sendable (_ old: Inner, _ new: Inner) -> Bool,
+        removeDuplicates areEqual: @escaping @Sendable (_ old: Inner, _ new: Inner) -> Bool,
         comparingWithTold: Bool
     ) -> WritableScope<Root, Inner> {
-        let part = scope.scope({ $0[keyPath: inner] }, by: areEqual, comparingWithTold: comparingWithTold)
+        let part = scope.scope({ $0[keyPath: inner] }, removeDuplicates: areEqual, comparingWithTold: comparingWithTold)
         return WritableScope<Root, Inner>(scope: part) { [write] root, change in
             write(&root) { value in change(&value[keyPath: inner]) }
         }
@@ -146,8 +143,8 @@ extension WritableScope {
     @inlinable
     public func scope<Inner: Sendable>(
         _ transform: @escaping @Sendable (_ value: Value) -> Inner,
-        by areEqual: @escaping @Sendable (_ told: Inner, _ new: Inner) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ told: Inner, _ new: Inner) -> Bool
     ) -> Scope<Core<Root>, Inner> {
-        scope.scope(transform, by: areEqual)
+        scope.scope(transform, removeDuplicates: areEqual)
     }
 }

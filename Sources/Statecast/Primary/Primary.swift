@@ -31,7 +31,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     ///     receipt. It runs on the loop that serves the sockets. It is to decide, not to do: where what came in together
     ///     cannot be published, each of those actions is passed again, for itself, and only what the last pass decides and
     ///     dispatches counts.
-    ///   - resume: what is to be done at each start, going by the state: the effects that a stop or a crash cut off.
+    ///   - initialEffect: what is to be done at each start, going by the state, such as the effects that a stop or a crash
+    ///     cut off.
     ///   - reducer: pure, and quick: it runs on the loop that serves the sockets. Its effects run beside it, once their
     ///     action is durable.
     ///   - journal: where its history is kept, for this store alone; without one each start begins a new lineage.
@@ -43,7 +44,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         state: State,
         actions: [any Action.Type],
         middleware: [Middleware<State>] = [],
-        resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        initialEffect: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
         journal: (any Journal)? = nil,
         evolution: StateEvolution = StateEvolution(),
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
@@ -55,7 +56,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
             state: state,
             actions: actions,
             middleware: middleware,
-            resume: resume,
+            initialEffect: initialEffect,
             journal: journal,
             evolution: evolution,
             on: try PrimaryNode(configuration: configuration, logger: logger),
@@ -95,7 +96,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         state: State,
         actions: [any Action.Type],
         middleware: [Middleware<State>] = [],
-        resume: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
+        initialEffect: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
         journal: (any Journal)? = nil,
         evolution: StateEvolution = StateEvolution(),
         on node: PrimaryNode,
@@ -108,7 +109,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
             actions: actions,
             reducer: reducer,
             middleware: middleware,
-            resume: resume,
+            initialEffect: initialEffect,
             journal: journal,
             evolution: evolution,
             logger: logger

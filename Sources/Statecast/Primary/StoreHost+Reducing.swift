@@ -51,6 +51,7 @@ extension StoreHost {
     func pass(_ action: BatchedAction) -> Result<Reduced, Rejection> {
         action.arrived.flatMap { arrived in
             guard !definition.middleware.isEmpty else {
+                if type(of: arrived).isForMiddleware { misused(.untakenByMiddleware(action: type(of: arrived).name)) }
                 return .success(Reduced(effect: reduce(arrived, context: action.context), bytes: action.bytes))
             }
             var reduced: Result<Reduced, Rejection>?

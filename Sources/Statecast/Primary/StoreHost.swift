@@ -101,9 +101,9 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             lineage: machine.lineage.description,
             revision: machine.head.rawValue,
             index: 0,
-            resumption: machine.epoch.rawValue
+            start: machine.epoch.rawValue
         )
-        effects.start(definition.resume(published), key: key)
+        effects.start(definition.initialEffect(published), key: key)
         storeSnapshotIfDue()
     }
 

@@ -9,7 +9,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let registry: ActionRegistry
     let reducer: Reducer<State>
     let middleware: [Middleware<State>]
-    let resume: @Sendable (State) -> Effect
+    let initialEffect: @Sendable (State) -> Effect
     let journal: (any Journal)?
     let evolution: EvolutionPlan
     let logger: Logger
@@ -24,7 +24,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         actions: [any Action.Type],
         reducer: Reducer<State>,
         middleware: [Middleware<State>],
-        resume: @escaping @Sendable (State) -> Effect,
+        initialEffect: @escaping @Sendable (State) -> Effect,
         journal: (any Journal)?,
         evolution: StateEvolution,
         logger: Logger
@@ -41,7 +41,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         self.state = state
         self.reducer = reducer
         self.middleware = middleware
-        self.resume = resume
+        self.initialEffect = initialEffect
         self.journal = journal
         self.logger = logger
         entrance = LocalEntrance(state) { action in

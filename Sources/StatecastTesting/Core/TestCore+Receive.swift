@@ -4,7 +4,7 @@ extension TestCore {
     /// Waits for an action of a type that an effect sends, lets it be reduced, and asserts what it changes.
     ///
     /// Of what several effects have sent at their own pace it takes the first that matches: any order may be asserted that
-    /// a core may take. What a `.send` effect or a middleware sends comes at once and has to be received in order.
+    /// a core may take. What a `.dispatch` effect or a middleware dispatches comes at once and has to be received in order.
     ///
     /// - Parameters:
     ///   - code: with what code a middleware is expected to reject the action; nil if it is expected to pass.

@@ -3,7 +3,7 @@ public import StateCore
 extension TestCore {
     /// Sends an action and asserts what it changes.
     ///
-    /// What a `.send` effect or a middleware has sent before would be reduced before it in any core, so it has to be
+    /// What a `.dispatch` effect or a middleware has dispatched before would be reduced before it in any core, so it has to be
     /// received first. What an effect sends at its own pace may come before or after: that is for the test to say.
     ///
     /// - Parameters:

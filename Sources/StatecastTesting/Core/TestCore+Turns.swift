@@ -23,11 +23,11 @@ extension TestCore {
     }
 
     /// Starts the parts of an effect one by one, so that each can be told to have ended.
-    func start(_ effect: Effect, of name: String, resumption: UInt64? = nil) {
+    func start(_ effect: Effect, of name: String, atStart number: UInt64? = nil) {
         var index = 0
         for part in effect.parts {
             guard let shape = part.shape else { continue }
-            let key = IdempotencyKey(revision: revision, index: index, resumption: resumption)
+            let key = IdempotencyKey(revision: revision, index: index, start: number)
             index += part.workCount
             Turn.take { start(part, shape, of: name, key: key) }
         }
@@ -40,7 +40,7 @@ extension TestCore {
             effects.start(part, key: key)
             let cancelled = parts.indices.filter { parts[$0] == .run(id: id) || parts[$0] == .blocking(id: id) }
             inbox.forget(Set(cancelled))
-        case .send:
+        case .dispatch:
             isFinished = false
             effects.start(part, key: key)
         default:
@@ -48,7 +48,7 @@ extension TestCore {
             let number = parts.count
             parts.append(shape)
             inbox.run(Inbox.RunningPart(number: number, name: "\(shape) of \(name)"))
-            effects.start(.sequence(part, .send(Inbox.PartEnded(number: number))), key: key)
+            effects.start(.sequence(part, .dispatch(Inbox.PartEnded(number: number))), key: key)
         }
     }
 

@@ -49,7 +49,7 @@ public final class TestCore<State: Equatable & Sendable> {
     ///   - reducer: what is tested.
     ///   - middleware: what stands before the reducer, the first one outermost. What it dispatches has to be received.
     ///   - time: what the time is at first.
-    ///   - resume: what is to be done at the start, going by the state.
+    ///   - initialEffect: what is to be done at the start, going by the state.
     ///   - isExhaustive: whether all that happens must be asserted.
     ///   - patience: a guard against waiting for ever; see ``patience``.
     public init(
@@ -57,7 +57,7 @@ public final class TestCore<State: Equatable & Sendable> {
         reducer: Reducer<State>,
         middleware: [Middleware<State>] = [],
         at time: Timestamp = .epoch,
-        resume: (_ state: State) -> Effect = { _ in .none },
+        initialEffect: (_ state: State) -> Effect = { _ in .none },
         isExhaustive: Bool = true,
         patience: Duration = .seconds(10),
         fileID: StaticString = #fileID,
@@ -75,7 +75,7 @@ public final class TestCore<State: Equatable & Sendable> {
         self.inbox = inbox
         effects = EffectRunner { inbox.deliver($0) }
         origin = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
-        start(resume(state), of: "resume", resumption: 1)
+        start(initialEffect(state), of: "the initial effect", atStart: 1)
     }
 
     deinit {

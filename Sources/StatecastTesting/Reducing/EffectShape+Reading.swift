@@ -17,7 +17,7 @@ extension Effect {
     var shape: EffectShape? {
         switch operation {
         case nil: nil
-        case .send(let action): .send(action)
+        case .dispatch(let action): .dispatch(action)
         case .cancel(let id): .cancel(id: id.value)
         case .merge: .merge(shapes)
         case .sequence(let effects): .sequence(effects.flatMap(\.sequenceShapes))

@@ -8,8 +8,8 @@ public import StateCore
 /// let expected: [EffectShape] = [.cancel(id: "load"), .run(id: "load")]
 /// ```
 public indirect enum EffectShape {
-    /// `Effect.send`.
-    case send(any Action)
+    /// `Effect.dispatch`.
+    case dispatch(any Action)
     /// `Effect.run`, with its id if it has one. What the work does shows in a ``TestCore``.
     case run(id: AnyHashable? = nil)
     /// `Effect.blocking`, with its id if it has one.
@@ -27,7 +27,7 @@ extension EffectShape: Equatable {
     /// not.
     public static func == (left: EffectShape, right: EffectShape) -> Bool {
         switch (left, right) {
-        case (.send(let left), .send(let right)): isSame(left, right)
+        case (.dispatch(let left), .dispatch(let right)): isSame(left, right)
         case (.run(let left), .run(let right)): left == right
         case (.blocking(let left), .blocking(let right)): left == right
         case (.cancel(let left), .cancel(let right)): left == right
@@ -42,7 +42,7 @@ extension EffectShape: CustomStringConvertible {
     /// As a reducer would write it: `run(id: load)`.
     public var description: String {
         switch self {
-        case .send(let action): "send(\(action))"
+        case .dispatch(let action): "dispatch(\(action))"
         case .run(let id): id.map { "run(id: \($0))" } ?? "run"
         case .blocking(let id): id.map { "blocking(id: \($0))" } ?? "blocking"
         case .cancel(let id): "cancel(id: \(id))"

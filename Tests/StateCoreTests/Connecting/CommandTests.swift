@@ -60,4 +60,37 @@ import Testing
         #expect(core == nil)
         drive(2)
     }
+
+    @Test func `of a scope's dispatcher does not keep the core`() {
+        weak var core: Core<Lorry>?
+        let commands: [Command<Int>]
+        do {
+            let local = Lorry.core()
+            core = local
+            commands = [
+                local.scope(\.tank).dispatcher.command(id: 1) { Driven(miles: $0) },
+                local.scope { $0.tank }.dispatcher.command(id: 2) { Driven(miles: $0) },
+            ]
+            for (index, drive) in commands.enumerated() {
+                drive(index + 1)
+                #expect(local.state.miles == index + 1)
+            }
+        }
+        #expect(core == nil)
+        commands.forEach { $0(2) }
+    }
+
+    @Test func `bound to a value is called without one, and equals its like`() {
+        let seen = Recorder<Int>()
+        let (named, other) = (Command<Int>(id: "drive") { seen.record($0) }, Command<Int>(id: "stop") { _ in })
+        let unique = Command<Int> { seen.record(-$0) }
+        named.bound(to: 42)()
+        unique.bound(to: 7)()
+        #expect(seen.all == [42, -7])
+        #expect(named.bound(to: 42) == Command<Int>(id: "drive") { _ in }.bound(to: 42))
+        #expect(named.bound(to: 42) != named.bound(to: 43))
+        #expect(named.bound(to: 42) != other.bound(to: 42))
+        #expect(unique.bound(to: 7) == unique.bound(to: 7))
+        #expect(unique.bound(to: 7) != Command<Int> { _ in }.bound(to: 7))
+    }
 }

@@ -15,7 +15,7 @@ private let rounds = 200
             #expect(await gauge.seen.next() == 0)
             let bell = Bell(gate)
             let ringing = core.connect(bell, to: \.miles)
-            core.dispatch(Driven(miles: 1))
+            elsewhere { core.dispatch(Driven(miles: 1)) }
             // Props that set out later have arrived elsewhere; the main actor was busy all the time.
             withExtendedLifetime(bell) { gate.block() }
             connection.cancel()

@@ -159,4 +159,34 @@ import Testing
         }
         #expect(connector == nil)
     }
+
+    /// A component that is its own connector.
+    private final class Odometer: Component, Connector {
+        let seen = Arrivals<Int>()
+        private let life: Life
+
+        init(_ ends: Arrivals<Void>) { life = Life(ends) }
+
+        func props(from lorry: Lorry, at now: Timestamp) -> Int { lorry.miles }
+
+        func update(_ miles: Int) async { seen.record(miles) }
+    }
+
+    @Test(arguments: [false, true])
+    func `keeps no component that is its own connector, and ends with it`(isOfPart: Bool) async {
+        let core = Lorry.core()
+        let ends = Arrivals<Void>()
+        let connection: Subscription
+        do {
+            let odometer = Odometer(ends)
+            connection =
+                isOfPart
+                ? core.connect(odometer, via: odometer, state: { $0 }) : core.connect(odometer, via: odometer)
+            core.dispatch(Driven(miles: 1))
+            #expect(await odometer.seen.next(2) == [0, 1])
+        }
+        _ = await ends.next()
+        core.dispatch(Driven(miles: 2))
+        withExtendedLifetime(connection) {}
+    }
 }

@@ -57,7 +57,7 @@ import Testing
         let connection = core.connect(
             logbook,
             via: MilesConnector(),
-            by: { [weak core] last, next in
+            removeDuplicates: { [weak core] last, next in
                 if next.time == early { core?.dispatch(Driven(miles: 1)) }
                 return last == next
             },
@@ -87,7 +87,7 @@ import Testing
         let connection = core.connect(
             logbook,
             via: MilesConnector(),
-            by: { [time] last, next in
+            removeDuplicates: { [time] last, next in
                 if next.miles > 0, !isTicked.isOpen {
                     times.record(time)
                     isTicked.block()

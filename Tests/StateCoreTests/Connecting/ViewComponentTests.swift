@@ -54,8 +54,8 @@ import Testing
         let coarse = Gauge(0)
         let always = Gauge(0)
         let connections = [
-            core.connect(coarse, to: \.miles, by: { $0 / 10 == $1 / 10 }),
-            core.connect(always, to: \.miles, by: { _, _ in false }),
+            core.connect(coarse, to: \.miles, removeDuplicates: { $0 / 10 == $1 / 10 }),
+            core.connect(always, to: \.miles, removeDuplicates: { _, _ in false }),
         ]
         // Compared with the last one delivered: no number of small steps goes unnoticed.
         for miles in [9, 9, 10, 19, 20] { core.dispatch(Driven(miles: miles)) }
@@ -78,7 +78,8 @@ import Testing
         let core = Lorry.core()
         let gauge = Gauge(-1)
         let connection = core.connect(gauge, to: \.miles)
-        core.dispatch(Driven(miles: 1))
+        #expect(await gauge.seen.next() == 0)
+        elsewhere { core.dispatch(Driven(miles: 1)) }
         connection.cancel()
         let other = core.connect(gauge, to: { -$0.miles })
         #expect(await gauge.seen.next() == -1)
@@ -118,6 +119,80 @@ import Testing
         core.dispatch(Refuelled(fuel: 1))
         gauge.props.onDrive(42)
         #expect(await gauge.seen.next()?.miles == 42)
+        connection.cancel()
+    }
+
+    @Test func `is connected by a connector of a part of the state`() async {
+        struct TankConnector: Connector {
+            func props(from tank: Lorry.Tank, at now: Timestamp) -> Int { tank.fuel }
+        }
+        let core = Lorry.core()
+        let gauge = Gauge(-1)
+        let connection = core.connect(gauge, via: TankConnector(), state: \.tank)
+        core.dispatch(Driven(miles: 1))
+        core.dispatch(Refuelled(fuel: 9))
+        #expect(await gauge.seen.next(2) == [0, 9])
+        connection.cancel()
+    }
+
+    @Test func `that dispatches has its new props when dispatch returns`() {
+        let core = Lorry.core()
+        let gauge = Gauge(-1)
+        let connection = core.connect(gauge, to: \.miles)
+        #expect(gauge.props == 0)
+        core.dispatch(Driven(miles: 1))
+        #expect(gauge.props == 1)
+        connection.cancel()
+    }
+
+    @Test func `is set no props at once while others are on their way`() async {
+        let core = Lorry.core()
+        let gauge = Gauge(-1)
+        let connection = core.connect(gauge, to: \.miles)
+        elsewhere { core.dispatch(Driven(miles: 1)) }
+        core.dispatch(Driven(miles: 2))
+        #expect(gauge.props == 0)
+        #expect(await gauge.seen.next(3) == [0, 1, 2])
+        connection.cancel()
+    }
+
+    @Test func `may cancel its connection when it is set its props`() {
+        let core = Lorry.core()
+        let quitter = Quitter()
+        quitter.connection = core.connect(quitter, to: \.miles)
+        core.dispatch(Driven(miles: 1))
+        core.dispatch(Driven(miles: 2))
+        #expect(quitter.drawn == [0, 1])
+    }
+
+    private final class Quitter: ViewComponent {
+        var connection: Subscription?
+        var drawn: [Int] = []
+        var props = -1 {
+            didSet {
+                drawn.append(props)
+                if props == 1 { connection?.cancel() }
+            }
+        }
+    }
+
+    @Test func `that is its own connector is not kept`() {
+        final class Board: ViewComponent, Connector {
+            var props = -1
+            nonisolated func props(from lorry: Lorry, at now: Timestamp) -> Int { lorry.miles }
+        }
+        let core = Lorry.core()
+        weak var held: Board?
+        let connection: Subscription
+        do {
+            let board = Board()
+            held = board
+            connection = core.connect(board, via: board)
+            core.dispatch(Driven(miles: 1))
+            #expect(board.props == 1)
+        }
+        #expect(held == nil)
+        core.dispatch(Driven(miles: 2))
         connection.cancel()
     }
 }

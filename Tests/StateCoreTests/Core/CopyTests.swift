@@ -70,7 +70,7 @@ import Testing
         let subscriptions = [
             core.scope(\.unchanged).observe { sums.record($0.new.count) },
             core.scope { $0.unchanged.count }.observe(replay: false) { sums.record($0.new) },
-            core.follow { change in
+            core.observe(needsOld: false) { change in
                 #expect(change.old == nil)
                 sums.record(change.new.changed[0])
             },
@@ -84,7 +84,7 @@ import Testing
     @Test func `keeps the old state again once somebody is to be shown it`() {
         let core = pairCore(noting: Recorder())
         let seen = Recorder<[Int?]>()
-        let following = core.follow { seen.record([$0.old?.changed[0]]) }
+        let following = core.observe(needsOld: false) { seen.record([$0.old?.changed[0]]) }
         let observing = core.observe(replay: false) { seen.record([$0.old?.changed[0], $0.new.changed[0]]) }
         core.dispatch(Append(1))
         observing.cancel()

@@ -94,7 +94,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `hands a slow queue on to a task long before its turns are used up`() async {
+    @Test func `hands a slow queue on long before its turns are used up`() async {
         let clock = ContinuousClock()
         let byCaller = Recorder<Bool>()
         let reducer = Reducer<Log> { log, action in
@@ -122,7 +122,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `hands a long queue on to a task, which keeps the order`() async {
+    @Test func `hands a long queue on, in order`() async {
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, turnsInARowMax: 3)
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
         let byCaller = Recorder<Bool>()

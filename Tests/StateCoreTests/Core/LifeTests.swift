@@ -105,4 +105,45 @@ import Testing
         }
         #expect(core.state.entries == [1, 2, 3])
     }
+
+    @Test func `that starts later shows its initial state before the initial effect changes it`() async {
+        let core = Core(
+            Log(),
+            reducer: Log.reducer,
+            now: { .epoch },
+            initialEffect: { _ in .merge(.dispatch(Append(1)), .run { await $0(Append(2)) }) },
+            startsImmediately: false
+        )
+        let seen = Recorder<[Int]>()
+        let subscription = core.observe { seen.record($0.new.entries) }
+        core.start()
+        let states = await seen.reaching(3)
+        #expect(states == [[], [1], [1, 2]])
+        subscription.cancel()
+    }
+
+    @Test func `that starts later takes no action before`() async {
+        let misuses = Recorder<Misuse>()
+        let core = Core(
+            Log(),
+            reducer: Log.reducer,
+            now: { .epoch },
+            startsImmediately: false,
+            misuse: { misuses.record($0) }
+        )
+        core.dispatch(Append(1))
+        core.start()
+        core.dispatch(Append(2))
+        #expect(core.state.entries == [2])
+        #expect(misuses.all == [.dispatchedWhileStopped(action: "Append")])
+    }
+
+    @Test func `needs no more than a closure for its reducer, as a primary does`() {
+        let core = Core(0) { sum, action in
+            if let action = action as? Append { sum += action.number }
+        }
+        core.dispatch(Append(3))
+        core.dispatch(Append(4))
+        #expect(core.state == 7)
+    }
 }

@@ -83,7 +83,7 @@ import Testing
         let reducer = Reducer<Int> { count, _ in
             count += 1
             if count == 10_001 { done.open() }
-            return count < 10_001 ? .send(Step()) : .none
+            return count < 10_001 ? .dispatch(Step()) : .none
         }
         let core = Core(0, reducer: reducer, now: { .epoch }, misuse: { misuses.record($0) })
         core.dispatch(Step())
@@ -198,6 +198,7 @@ import Testing
         (.nextCalledTwice(action: "A"), ["A", "twice", "dispatch what is to be reduced in addition"]),
         (.rejectedTooLate(action: "A", error: "boom"), ["A", "boom", "before calling next"]),
         (.dispatchedWhileStopped(action: "A"), ["A", "call start() first"]),
+        (.untakenByMiddleware(action: "A"), ["A", "add the middleware", ".thunk"]),
     ])
     func `says what was done, and what to do instead`(misuse: Misuse, parts: [String]) {
         for part in parts { #expect(misuse.description.contains(part)) }

@@ -1,3 +1,4 @@
+import Dispatch
 import StateCore
 import Testing
 
@@ -114,5 +115,62 @@ import Testing
         core.dispatch(Append(2))
         #expect(seen.all.isEmpty)
         observer.cancel()
+    }
+
+    @Test func `of a scope is told of every action, with the part in place of the state`() {
+        let core = Lorry.core()
+        let seen = Recorder<String>()
+        let note = { @Sendable (tapped: TappedAction<Int>) in
+            seen.record("\(type(of: tapped.action).name) \(tapped.state) \(tapped.revision)")
+        }
+        let subscriptions = [
+            core.scope(\.miles).tap(.before, note),
+            core.scope { $0.tank }.scope { $0.fuel }.tap(.after, note),
+        ]
+        core.dispatch(Driven(miles: 5))
+        core.dispatch(Refuelled(fuel: 8))
+        #expect(seen.all == ["Driven 0 0", "Driven 0 1", "Refuelled 5 1", "Refuelled 8 2"])
+        subscriptions.forEach { $0.cancel() }
+        core.dispatch(Driven(miles: 6))
+        #expect(seen.all.count == 4)
+    }
+
+    @Test func `of one type of action is told of those alone, with the state behind them`() {
+        let core = Lorry.core()
+        let seen = Recorder<[Int]>()
+        let subscription = core.tap(Driven.self) { action, lorry in seen.record([action.miles, lorry.miles]) }
+        core.dispatch(Refuelled(fuel: 8))
+        core.dispatch(Driven(miles: 5))
+        #expect(seen.all == [[5, 5]])
+        subscription.cancel()
+    }
+
+    @Test func `on a queue is called there, in order`() async {
+        let core = Lorry.core()
+        let queue = DispatchQueue(label: "tap")
+        let seen = Arrivals<Int>()
+        let subscription = core.tap(on: .queue(queue)) { tapped in
+            dispatchPrecondition(condition: .onQueue(queue))
+            seen.record(tapped.state.miles)
+        }
+        for miles in 1...100 { core.dispatch(Driven(miles: miles)) }
+        #expect(await seen.next(100) == Array(1...100))
+        subscription.cancel()
+    }
+
+    @MainActor
+    @Test func `on the main actor may use its state`() async {
+        let core = Lorry.core()
+        var seen: [Int] = []
+        let told = Arrivals<Void>()
+        let subscription = core.tap(on: MainActor.shared) { tapped in
+            seen.append(tapped.state.miles)
+            told.record(())
+        }
+        elsewhere { core.dispatch(Driven(miles: 1)) }
+        _ = await told.next()
+        core.dispatch(Driven(miles: 2))
+        #expect(seen == [1, 2])
+        subscription.cancel()
     }
 }

@@ -17,3 +17,13 @@ func onThreads(
     await other()
     await ended.reaching(count)
 }
+
+/// Runs `body` on a thread of its own and blocks the calling one until it has ended.
+func elsewhere(_ body: @escaping @Sendable () -> Void) {
+    let ended = Gate()
+    Thread.detachNewThread {
+        body()
+        ended.open()
+    }
+    ended.block()
+}

@@ -191,7 +191,38 @@ import Testing
         #expect(all == [true, true])
         #expect(wanted.all == [false])
     }
+
+    @Test func `may come with what replaces it`() async {
+        let steps = Recorder<String>()
+        func replacing(_ name: String) -> Effect {
+            .run(id: "x", cancelInFlight: true) { _ in
+                steps.record("begin \(name)")
+                await cancellation()
+                steps.record("end \(name)")
+            }
+        }
+        let core = effectCore([
+            "a": replacing("a"),
+            "b": replacing("b"),
+            "blocking": .blocking(id: "x", cancelInFlight: true) { send in
+                steps.record("begin blocking")
+                send(Append(1))
+            },
+        ])
+        core.dispatch(Perform("a"))
+        await steps.reaching(1)
+        core.dispatch(Perform("b"))
+        let replaced = await steps.reaching(3)
+        #expect(replaced.first == "begin a")
+        #expect(replaced.dropFirst().sorted() == ["begin b", "end a"])
+        #expect(core.effects.runningCount == 1)
+        core.dispatch(Perform("blocking"))
+        let last = await steps.reaching(5).suffix(2).sorted()
+        #expect(last == ["begin blocking", "end b"])
+    }
 }
 
 /// Blocks the thread, also in the middle of a task.
-private func blocked(by gate: Gate) { gate.block() }
+private func blocked(by gate: Gate) {
+    gate.block()
+}

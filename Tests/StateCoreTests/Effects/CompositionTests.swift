@@ -18,18 +18,18 @@ import Testing
         #expect(Effect.sequence(.none, .none).isNone)
         #expect(Effect.merge(nil, Effect.none, .merge(nil), .sequence(Effect.none, nil)).isNone)
         #expect(Effect.sequence([nil, Effect.none, .merge([])]).isNone)
-        #expect(!Effect.send(Append(1)).isNone)
+        #expect(!Effect.dispatch(Append(1)).isNone)
         #expect(!Effect.merge(nil, .cancel(id: 1)).isNone)
     }
 
     @Test func `drops nils and flattens, in the order written`() {
         let effect = Effect.merge(
             nil,
-            .send(Append(1)),
-            .merge(.send(Append(2)), nil, Effect.none, .merge(.send(Append(3)))),
+            .dispatch(Append(1)),
+            .merge(.dispatch(Append(2)), nil, Effect.none, .merge(.dispatch(Append(3)))),
             Effect.none,
-            .sequence(.send(Append(4)), nil),
-            .send(Append(5))
+            .sequence(.dispatch(Append(4)), nil),
+            .dispatch(Append(5))
         )
         #expect(sent(by: effect) == [1, 2, 3, 4, 5])
     }
@@ -38,8 +38,8 @@ import Testing
         var merged = Effect.none
         var sequence = Effect.none
         for number in 0..<1_000 {
-            merged = .merge(merged, .send(Append(number)))
-            sequence = .sequence(.send(Append(number)), sequence)
+            merged = .merge(merged, .dispatch(Append(number)))
+            sequence = .sequence(.dispatch(Append(number)), sequence)
         }
         guard case .merge(let parts) = merged.operation, case .sequence(let steps) = sequence.operation else {
             Issue.record("expected a merge and a sequence")
@@ -57,13 +57,18 @@ import Testing
         let work = Effect.run { _ in }
         let many = Effect.merge(Array(repeating: .sequence(work, .cancel(id: 1), work), count: 100_000))
         #expect(many.workCount == 200_000)
-        #expect(Effect.sequence(work, many, .send(Append(1))).workCount == 200_001)
+        #expect(Effect.sequence(work, many, .dispatch(Append(1))).workCount == 200_001)
     }
 
     @Test func `in a sequence starts the next one behind what the one before led to`() {
         let effect = Effect.merge(
-            .sequence(.send(Append(1)), nil, .merge(.send(Append(3)), .send(Append(4))), .send(Append(5))),
-            .send(Append(2))
+            .sequence(
+                .dispatch(Append(1)),
+                nil,
+                .merge(.dispatch(Append(3)), .dispatch(Append(4))),
+                .dispatch(Append(5))
+            ),
+            .dispatch(Append(2))
         )
         // Everything merged is in line before the first step of the sequence is settled.
         #expect(sent(by: effect) == [1, 2, 3, 4, 5])
@@ -72,7 +77,7 @@ import Testing
     @Test(arguments: [false, true])
     func `of 100,000 combined reducers starts all of them, in order`(areInSlots: Bool) {
         let reducers = (0..<100_000).map { number in
-            Reducer<Log> { _, _ -> Effect in .send(Append(number)) }
+            Reducer<Log> { _, _ -> Effect in .dispatch(Append(number)) }
         }
         let slots = ReducerSlots<Log>()
         slots["all"] = .combine(reducers)
@@ -89,7 +94,7 @@ import Testing
     @Test func `of combined reducers follows the order of the reducers`() {
         let reducers = (1...3).map { number in
             Reducer<Log> { _, action -> Effect in
-                action is Perform ? .merge(.send(Append(number)), .send(Append(number * 10))) : .none
+                action is Perform ? .merge(.dispatch(Append(number)), .dispatch(Append(number * 10))) : .none
             }
         }
         let core = Core(Log(), reducer: .combine([Log.reducer] + reducers), now: { .epoch })

@@ -62,7 +62,7 @@ import Testing
                     steps.record("end 1")
                 },
                 .run { _ in steps.record("second") },
-                .send(Append(1))
+                .dispatch(Append(1))
             ),
             "probe": .sequence(.run { _ in steps.record("probe") }, .run { _ in steps.record("probe") }),
         ])
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `goes through 100,000 parts that end at once`() {
         let cancels = (0..<100_000).map { Effect.cancel(id: $0) }
-        let sends = (0..<100_000).map { Effect.send(Append($0)) }
+        let sends = (0..<100_000).map { Effect.dispatch(Append($0)) }
         let isInOrder = delivered(by: .sequence(cancels + sends)) == Array(0..<100_000)
         #expect(isInOrder)
     }

@@ -23,7 +23,7 @@ import Testing
                             }
                         }
                     ),
-                    .send(Append(-1))
+                    .dispatch(Append(-1))
                 )
             },
             now: { .epoch }
@@ -74,7 +74,9 @@ import Testing
     }
 
     @Test func `leave nothing in line that outlives a stop`() {
-        let core = effectCore(["it": .merge(.send(Append(1)), .sequence(.send(Append(2)), .send(Append(3))))])
+        let core = effectCore([
+            "it": .merge(.dispatch(Append(1)), .sequence(.dispatch(Append(2)), .dispatch(Append(3))))
+        ])
         let subscription = core.observe(replay: false) { [weak core] change in
             guard change.action is Perform else { return }
             core?.stop()

@@ -129,8 +129,8 @@ import Testing
                 send(Append(3))
                 send(Append(4))
             },
-            .send(Append(5)),
-            .send(Append(6))
+            .dispatch(Append(5)),
+            .dispatch(Append(6))
         )
         let done = Gate()
         let core = Core(

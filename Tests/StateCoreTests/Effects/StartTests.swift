@@ -174,11 +174,11 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `happens to what is to be resumed once per start, going by the state`() async {
-        let resumed = Recorder<[Int]>()
+    @Test func `happens to the initial effect once per start, going by the state`() async {
+        let begun = Recorder<[Int]>()
         let keys = Recorder<IdempotencyKey>()
         let core = Core(Log(entries: [7]), reducer: Log.reducer, now: { .epoch }) { log in
-            resumed.record(log.entries)
+            begun.record(log.entries)
             return .run { send in
                 keys.record(send.idempotencyKey)
                 await send(Append(8))
@@ -188,16 +188,16 @@ import Testing
         let subscription = core.observe { seen.record($0.new.entries) }
         await keys.reaching(1)
         core.start()
-        #expect(resumed.all == [[7]])
+        #expect(begun.all == [[7]])
         while core.state.entries != [7, 8] { await Task.yield() }
         core.stop()
         core.replace(Log(entries: [9]))
         core.start()
         core.start()
-        #expect(resumed.all == [[7], [9]])
+        #expect(begun.all == [[7], [9]])
         let all = await keys.reaching(2)
-        #expect(all[0] == IdempotencyKey(revision: 0, index: 0, resumption: 1))
-        #expect(all[1] == IdempotencyKey(revision: 2, index: 0, resumption: 2))
+        #expect(all[0] == IdempotencyKey(revision: 0, index: 0, start: 1))
+        #expect(all[1] == IdempotencyKey(revision: 2, index: 0, start: 2))
         subscription.cancel()
     }
 
@@ -208,7 +208,7 @@ import Testing
         let core = effectCore([
             "it": .merge(
                 noting("0"),
-                .send(Append(1)),
+                .dispatch(Append(1)),
                 .sequence(noting("1"), .merge(noting("2"), blocking("3")), .cancel(id: "x"), noting("4")),
                 nil,
                 .merge(.sequence(blocking("5"), noting("6")), noting("7")),
@@ -224,6 +224,6 @@ import Testing
 
     @Test func `names its keys by history, revision, index and start`() {
         #expect("\(IdempotencyKey(revision: 3, index: 1))" == "3/1")
-        #expect("\(IdempotencyKey(lineage: "a", revision: 3, index: 1, resumption: 2))" == "a/3/1/resumed-2")
+        #expect("\(IdempotencyKey(lineage: "a", revision: 3, index: 1, start: 2))" == "a/3/1/start-2")
     }
 }

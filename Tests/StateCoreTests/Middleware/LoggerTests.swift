@@ -64,8 +64,8 @@ import Testing
     @Test func `hands values on`() async throws {
         let lines = Recorder<Line>()
         let core = core(noting(lines), .thunk)
-        let reply = try await core.send(Thunk<Log> { _ in 5 })
-        #expect(reply.value as? Int == 5)
+        let value = try await core.send(Thunk<Log, Int> { _ in 5 })
+        #expect(value == 5)
         #expect(lines.all.count == 1)
     }
 }

@@ -10,29 +10,31 @@ import Testing
     @Test func `looks at the state and returns a value, through other middlewares`() async throws {
         let core = core(Middleware { action, _, next in try next(action) })
         core.dispatch(Append(4))
-        let reply = try await core.send(Thunk<Log> { $0.state.entries.count })
+        #expect(try await core.send(Thunk<Log, Int> { $0.state.entries.count }) == 1)
+        let untyped: any Action = Thunk<Log, Int> { $0.state.entries.count }
+        let reply = try await core.send(untyped)
         #expect(reply.value as? Int == 1)
         #expect(reply.revision == 1)
     }
 
     @Test func `dispatches, and what it dispatches comes behind it`() async throws {
         let core = core()
-        let reply = try await core.send(
-            Thunk<Log> { store in
+        let before = try await core.send(
+            Thunk { (store: MiddlewareStore<Log>) in
                 store.dispatch(Append(1))
                 store.dispatch(Append(2))
                 return store.state.entries
             }
         )
-        #expect(reply.value as? [Int] == [])
+        #expect(before == [])
         #expect(core.state.entries == [1, 2])
     }
 
     @Test func `dispatches later`() async throws {
         let core = core()
         let goOn = Gate()
-        let reply = try await core.send(
-            Thunk<Log> { store in
+        let later = try await core.send(
+            Thunk { (store: MiddlewareStore<Log>) in
                 let dispatcher = store.dispatcher
                 return Task {
                     await goOn.passed()
@@ -40,7 +42,6 @@ import Testing
                 }
             }
         )
-        let later = try #require(reply.value as? Task<Void, Never>)
         #expect(core.state.entries.isEmpty)
         goOn.open()
         await later.value
@@ -50,8 +51,8 @@ import Testing
     @Test func `may dispatch another thunk`() {
         let core = core()
         core.dispatch(
-            Thunk<Log> { store in
-                store.dispatch(Thunk<Log> { $0.dispatch(Append(1)) })
+            Thunk<Log, Void> { store in
+                store.dispatch(Thunk<Log, Void> { $0.dispatch(Append(1)) })
                 store.dispatch(Append(2))
             }
         )
@@ -60,17 +61,15 @@ import Testing
 
     @Test func `that returns nothing, or nil, is answered all the same`() async throws {
         let core = core()
-        let nothing = try await core.send(Thunk<Log> { _ in })
-        #expect(nothing.value is Void)
-        let absent = try await core.send(Thunk<Log> { _ in Int?.none })
-        #expect(absent.value != nil)
-        #expect(absent.value as? Int == nil)
+        try await core.send(Thunk<Log, Void> { _ in })
+        #expect(try await core.send(Thunk<Log, Int?> { _ in nil }) == nil)
+        #expect(try await core.send(Thunk<Log, Int?> { _ in 3 }) == 3)
     }
 
     @Test func `that throws is rejected`() async {
         let core = core()
         await #expect(throws: Rejection(.refused, "not now")) {
-            try await core.send(Thunk<Log> { _ in throw Rejection(.refused, "not now") })
+            try await core.send(Thunk<Log, Void> { _ in throw Rejection(.refused, "not now") })
         }
     }
 
@@ -78,13 +77,13 @@ import Testing
         let core = core()
         let seen = Recorder<UInt64>()
         let subscriptions = [core.tap(.before) { seen.record($0.revision) }, core.observe { seen.record($0.revision) }]
-        core.dispatch(Thunk<Log> { _ in 1 })
+        core.dispatch(Thunk<Log, Int> { _ in 1 })
         #expect(seen.all == [0])
         subscriptions.forEach { $0.cancel() }
     }
 
     @Test func `cannot be encoded or decoded, and says why`() throws {
-        let thunk = Thunk<Log> { _ in 1 }
+        let thunk = Thunk<Log, Int> { _ in 1 }
         let reason = "a thunk is code and cannot leave its process: send a plain action and let an effect do the work"
         do {
             _ = try JSONEncoder().encode(thunk)
@@ -93,10 +92,41 @@ import Testing
             #expect(context.debugDescription == reason)
         }
         do {
-            _ = try JSONDecoder().decode(Thunk<Log>.self, from: Data("{}".utf8))
+            _ = try JSONDecoder().decode(Thunk<Log, Int>.self, from: Data("{}".utf8))
             Issue.record("was decoded")
         } catch let DecodingError.dataCorrupted(context) {
             #expect(context.debugDescription == reason)
         }
+    }
+
+    /// A core whose middlewares run no thunk of its state.
+    private func core(_ middleware: [Middleware<Log>], reporting misuses: Recorder<Misuse>) -> Core<Log> {
+        Core(Log(), reducer: Log.reducer, middleware: middleware, now: { .epoch }, misuse: { misuses.record($0) })
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func `that no middleware runs is reported`(hasOtherMiddleware: Bool, hasTap: Bool) async {
+        let misuses = Recorder<Misuse>()
+        let core = core(hasOtherMiddleware ? [.policy { _, _ in }] : [], reporting: misuses)
+        let tap = hasTap ? core.tap(.before) { _ in } : nil
+        core.dispatch(Thunk<Log, Int> { _ in 1 })
+        core.dispatch(Append(1))
+        #expect(misuses.all == [.untakenByMiddleware(action: "Thunk<Log, Int>")])
+        #expect(core.state.entries == [1])
+        tap?.cancel()
+    }
+
+    @Test func `of another state is reported`() async {
+        let misuses = Recorder<Misuse>()
+        let core = core([.thunk], reporting: misuses)
+        core.dispatch(Thunk<Int, Void> { _ in })
+        #expect(misuses.all == [.untakenByMiddleware(action: "Thunk<Int, ()>")])
+    }
+
+    @Test func `that no middleware runs is rejected where its value is awaited, and says what to do`() async throws {
+        let core = core([], reporting: Recorder())
+        let rejection = await #expect(throws: Rejection.self) { try await core.send(Thunk<Log, Int> { _ in 1 }) }
+        #expect(rejection?.code == .swallowed)
+        #expect(try #require(rejection).message.contains("add .thunk to the core's middleware"))
     }
 }

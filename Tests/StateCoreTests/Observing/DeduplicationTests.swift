@@ -15,7 +15,7 @@ import Testing
     @Test func `leaves out changes to an equal state, but never the replay`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
-        let subscription = core.observe(removingDuplicates: ==) { seen.record($0.new.miles) }
+        let subscription = core.observe(removeDuplicates: ==) { seen.record($0.new.miles) }
         for miles in [0, 1, 1, 2] { core.dispatch(Driven(miles: miles)) }
         #expect(seen.all == [0, 1, 2])
         subscription.cancel()
@@ -24,7 +24,7 @@ import Testing
     @Test func `goes by one's own equality`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
-        let subscription = core.observe(replay: false, removingDuplicates: { $0.miles / 10 == $1.miles / 10 }) {
+        let subscription = core.observe(replay: false, removeDuplicates: { $0.miles / 10 == $1.miles / 10 }) {
             seen.record($0.new.miles)
         }
         for miles in [3, 9, 11, 12, 25] { core.dispatch(Driven(miles: miles)) }
@@ -36,7 +36,7 @@ import Testing
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
         let subscriptions = [true, false].map { replay in
-            core.observe(replay: replay, removingDuplicates: { abs($0.miles - $1.miles) < 5 }) { change in
+            core.observe(replay: replay, removeDuplicates: { abs($0.miles - $1.miles) < 5 }) { change in
                 seen.record([change.old?.miles ?? -1, change.new.miles])
             }
         }
@@ -48,7 +48,7 @@ import Testing
     @Test func `goes together with delivery elsewhere`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
-        let subscription = core.observe(on: .queue(.global()), removingDuplicates: ==) { seen.record($0.new.miles) }
+        let subscription = core.observe(on: .queue(.global()), removeDuplicates: ==) { seen.record($0.new.miles) }
         for miles in [0, 1, 1, 2] { core.dispatch(Driven(miles: miles)) }
         #expect(await seen.next(3) == [0, 1, 2])
         subscription.cancel()

@@ -109,8 +109,8 @@ import Testing
     @Test func `drops what is under way when the subscription is cancelled`() async {
         let core = Lorry.core()
         let seen = Recorder<Int>()
-        let subscription = core.observe(on: .mainActor) { seen.record($0.new.miles) }
-        core.dispatch(Driven(miles: 1))
+        let subscription = core.observe(replay: false, on: .mainActor) { seen.record($0.new.miles) }
+        elsewhere { core.dispatch(Driven(miles: 1)) }
         subscription.cancel()
         // Behind whatever was already on its way to the main actor.
         await Task.detached { @MainActor in }.value
@@ -188,5 +188,45 @@ import Testing
         core.dispatch(Driven(miles: 2))
         queue.sync {}
         #expect(seen.all == [0, 1])
+    }
+
+    @MainActor
+    @Test func `to the main actor has happened when a dispatch there returns, and nothing waited`() {
+        let core = Lorry.core()
+        var seen: [Int] = []
+        let subscription = core.observe(on: MainActor.shared) { seen.append($0.new.miles) }
+        #expect(seen == [0])
+        core.dispatch(Driven(miles: 1))
+        #expect(seen == [0, 1])
+        subscription.cancel()
+        core.dispatch(Driven(miles: 2))
+        #expect(seen == [0, 1])
+    }
+
+    @MainActor
+    @Test func `to the main actor keeps the order where a change is on its way already`() async {
+        let core = Lorry.core()
+        let seen = Arrivals<Int>()
+        let subscription = core.observe(replay: false, on: .mainActor) { seen.record($0.new.miles) }
+        for miles in 1...100 {
+            elsewhere { core.dispatch(Driven(miles: 2 * miles)) }
+            core.dispatch(Driven(miles: 2 * miles + 1))
+        }
+        #expect(await seen.next(200) == Array(2...201))
+        subscription.cancel()
+    }
+
+    @MainActor
+    @Test func `to the main actor is never re-entered`() {
+        let core = Lorry.core()
+        let steps = Recorder<String>()
+        let subscription = core.observe(replay: false, on: .mainActor) { [weak core] change in
+            steps.record("begin \(change.new.miles)")
+            if change.new.miles == 1 { core?.dispatch(Driven(miles: 2)) }
+            steps.record("end \(change.new.miles)")
+        }
+        core.dispatch(Driven(miles: 1))
+        #expect(steps.all == ["begin 1", "end 1", "begin 2", "end 2"])
+        subscription.cancel()
     }
 }

@@ -37,7 +37,7 @@ import Testing
 
     @Test func `goes by its own equality`() async {
         let core = Lorry.core()
-        let miles = Observed(core.scope(\.miles), by: { $0 / 10 == $1 / 10 })
+        let miles = Observed(core.scope(\.miles), removeDuplicates: { $0 / 10 == $1 / 10 })
         core.dispatch(Driven(miles: 9))
         await overtakeMainActor()
         #expect(miles.value == 0)
@@ -82,4 +82,11 @@ import Testing
 
     /// Returns behind whatever was already on its way to the main actor.
     private func overtakeMainActor() async { await Task.detached { @MainActor in }.value }
+
+    @Test func `has changed when a dispatch on the main actor returns`() {
+        let core = Lorry.core()
+        let miles = Observed(core.scope(\.miles))
+        core.dispatch(Driven(miles: 1))
+        #expect(miles.value == 1)
+    }
 }

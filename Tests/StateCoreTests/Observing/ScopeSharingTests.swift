@@ -12,7 +12,7 @@ import Testing
         init() {
             scope = core.scope { [mappings] in
                 mappings.counting($0.tank)
-            } by: { [comparisons] in
+            } removeDuplicates: { [comparisons] in
                 comparisons.counting($0 == $1)
             }
         }

@@ -76,7 +76,7 @@ import Testing
     @Test func `tells each change if its equality says so`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
-        let subscription = core.scope({ $0.miles }, by: { _, _ in false }).observe { seen.record($0.new) }
+        let subscription = core.scope({ $0.miles }, removeDuplicates: { _, _ in false }).observe { seen.record($0.new) }
         core.dispatch(Refuelled(fuel: 1))
         core.dispatch(Driven(miles: 0))
         #expect(seen.all == [0, 0, 0])
@@ -91,7 +91,7 @@ import Testing
         let seen = Recorder<Int>()
         let gauge = core.scope {
             Gauge(level: $0.tank.fuel)
-        } by: {
+        } removeDuplicates: {
             $0.level / 10 == $1.level / 10
         }
         let subscription = gauge.observe { seen.record($0.new.level) }

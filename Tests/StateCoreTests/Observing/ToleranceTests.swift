@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `tells small steps once they add up, from the value told last`() {
-        let subscription = observe(core.scope({ $0.miles }, by: near))
+        let subscription = observe(core.scope({ $0.miles }, removeDuplicates: near))
         drive(stride(from: 2, through: 12, by: 2))
         #expect(seen.all == [[-1, 0], [0, 6], [6, 12]])
         subscription.cancel()
@@ -23,11 +23,11 @@ import Testing
 
     @Test func `does so for parts that can be written, and for parts of parts`() {
         let subscriptions = [
-            observe(core.scope(\.miles, by: near)),
-            observe(core.scope { $0 }.scope({ $0.miles }, by: near)),
-            observe(core.scope(\.self).scope(\.miles, by: near)),
-            observe(core.scope(\.self).scope({ $0.miles }, by: near)),
-            observe(core.scope({ $0.miles }, by: near).scope { $0 }),
+            observe(core.scope(\.miles, removeDuplicates: near)),
+            observe(core.scope { $0 }.scope({ $0.miles }, removeDuplicates: near)),
+            observe(core.scope(\.self).scope(\.miles, removeDuplicates: near)),
+            observe(core.scope(\.self).scope({ $0.miles }, removeDuplicates: near)),
+            observe(core.scope({ $0.miles }, removeDuplicates: near).scope { $0 }),
         ]
         let all = subscriptions.count
         drive(stride(from: 2, through: 12, by: 2))
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `shows who comes in between the value as it is, and is not put off by that`() {
-        let scope = core.scope({ $0.miles }, by: near)
+        let scope = core.scope({ $0.miles }, removeDuplicates: near)
         let inner = scope.scope { -$0 }
         let subscriptions = [scope.observe { _ in }, inner.observe { _ in }]
         drive([2, 4])

@@ -42,7 +42,7 @@ import Testing
     @Test func `has an equality of its own if need be`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
-        let miles = core.scope(\.miles, by: { $0 / 10 == $1 / 10 })
+        let miles = core.scope(\.miles, removeDuplicates: { $0 / 10 == $1 / 10 })
         let subscription = miles.observe { seen.record($0.new) }
         for value in [9, 10, 19] { miles.replace(value) }
         #expect(seen.all == [0, 10])

@@ -7,7 +7,7 @@ import Testing
     }
 
     @Test func `starts the effects of all of them, in order`() {
-        let row = Reducer<Int> { row, _ -> Effect in .send(Append(row)) }
+        let row = Reducer<Int> { row, _ -> Effect in .dispatch(Append(row)) }
         var whole = Whole()
         let context = ActionContext(time: .epoch)
         let effect = row.forEach(\Whole.rows).reduce(into: &whole, Perform("all"), context: context)

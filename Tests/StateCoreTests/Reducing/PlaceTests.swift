@@ -21,7 +21,7 @@ import Testing
             let before = place(of: part)
             part.numbers[0] += 1
             isInPlace.record(place(of: part) == before)
-            return .send(Append(part.numbers[0]))
+            return .dispatch(Append(part.numbers[0]))
         }
     }
 

@@ -48,7 +48,7 @@ import Testing
     @Test func `hand effects on, in order`() {
         let slots = ReducerSlots<Log>()
         for number in 1...3 {
-            slots[number] = Reducer { _, action -> Effect in action is Perform ? .send(Append(number)) : .none }
+            slots[number] = Reducer { _, action -> Effect in action is Perform ? .dispatch(Append(number)) : .none }
         }
         let core = Core(Log(), reducer: .combine(Log.reducer, slots.reducer), now: { .epoch })
         core.dispatch(Perform("all"))

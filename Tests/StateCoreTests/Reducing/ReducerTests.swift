@@ -65,4 +65,36 @@ import Testing
         #expect(pair.right.entries.count == 1_001)
         #expect(before == after)
     }
+
+    @Test func `of one closed type of actions handles each case, and leaves all others alone`() async {
+        enum Change: Action {
+            case add(Int)
+            case clear
+            case addLater(Int)
+        }
+        let reducer = Reducer<Log>(of: Change.self) { log, action -> Effect in
+            switch action {
+            case .add(let number): log.entries.append(number)
+            case .clear: log.entries = []
+            case .addLater(let number): return .dispatch(Change.add(number))
+            }
+            return .none
+        }
+        let core = Core(Log(), reducer: .combine(reducer, Reducer(of: Append.self) { $0.entries.append(-$1.number) }))
+        for action in [Change.add(1), .clear, .add(2), .addLater(3)] { core.dispatch(action) }
+        core.dispatch(Append(4))
+        core.dispatch(Perform("nothing"))
+        #expect(core.state.entries == [2, 3, -4])
+    }
+
+    @Test func `of one type of actions may ask when they came`() {
+        let reducer = Reducer<Log>(of: Append.self) { log, action, context in
+            log.entries.append(Int(context.time.milliseconds) + action.number)
+            return .none
+        }
+        let core = Core(Log(), reducer: reducer, now: { Timestamp(milliseconds: 100) })
+        core.dispatch(Append(4))
+        core.dispatch(Perform("nothing"))
+        #expect(core.state.entries == [104])
+    }
 }

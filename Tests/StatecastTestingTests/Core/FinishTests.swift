@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func `an action that was sent at once and that nobody received is an issue`() async {
-        await core.send(Wanted(.send(Reached(1))))
+        await core.send(Wanted(.dispatch(Reached(1))))
         await expectIssues("Waiting to be received: Reached. Still running: nothing") { await core.finish() }
     }
 
@@ -70,7 +70,7 @@ import Testing
             )
         )
         await running.reached()
-        await core.send(Wanted(.sequence(.run { _ in }, .cancel(id: 1), .send(Reached(1)))))
+        await core.send(Wanted(.sequence(.run { _ in }, .cancel(id: 1), .dispatch(Reached(1)))))
         await core.receive(Reached(1))
         core.patience = .zero
         await core.finish()
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `what is sent behind a cancelled piece of work in a sequence has to be received`() async {
         let gate = Gate()
-        await core.send(Wanted(.sequence(.run(id: 1) { _ in await gate.wait() }, .send(Reached(1)))))
+        await core.send(Wanted(.sequence(.run(id: 1) { _ in await gate.wait() }, .dispatch(Reached(1)))))
         await gate.reached()
         await core.send(Wanted(.cancel(id: 1)))
         await core.receive(Reached(1))

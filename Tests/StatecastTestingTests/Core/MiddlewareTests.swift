@@ -29,9 +29,9 @@ import Testing
 
     @Test func `what effects send goes through the middlewares`() async {
         let core = core(policy)
-        await core.send(Wanted(.send(BookLent(book: "Dune"))))
+        await core.send(Wanted(.dispatch(BookLent(book: "Dune"))))
         await core.receive(BookLent.self, rejected: .refused)
-        await core.send(Wanted(.send(BookLent(book: "Dune"))))
+        await core.send(Wanted(.dispatch(BookLent(book: "Dune"))))
         await expectIssues("BookLent was rejected") { await core.receive(BookLent(book: "Dune")) }
         await core.finish()
     }
@@ -65,7 +65,7 @@ import Testing
     @Test func `a thunk answers`() async {
         let core = core(.thunk)
         let answer = await core.send(
-            Thunk<Library> { store in
+            Thunk<Library, Int> { store in
                 store.dispatch(BookLent(book: "Dune"))
                 return store.state.books.count
             }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `what was sent at once is reduced before the next action`() async {
-        await core.send(Wanted(.send(BooksLoaded(books: ["Emma"]))))
+        await core.send(Wanted(.dispatch(BooksLoaded(books: ["Emma"]))))
         await core.send(BookLent(book: "Emma")) { $0.books = [] }
     }
 
@@ -40,7 +40,7 @@ import Testing
         await core.send(
             Wanted(
                 .merge(
-                    .send(Reached(1)),
+                    .dispatch(Reached(1)),
                     .run { _ in
                         await gate.wait()
                         ended.open()

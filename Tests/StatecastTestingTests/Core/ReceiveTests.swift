@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `another action of the type is an issue that shows the difference, and is reduced`() async {
-        await core.send(Wanted(.send(Reached(1))))
+        await core.send(Wanted(.dispatch(Reached(1))))
         await expectIssues("point: 2") { await core.receive(Reached(2)) }
         await core.send(Wanted(.run { await $0(BooksLoaded(books: ["Emma"])) }))
         await core.receive(where: { $0 is BooksLoaded }) { $0 = Library(books: ["Emma"], loadedAt: .epoch) }
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `what was sent at once is received in order`() async {
-        await core.send(Wanted(.merge(.send(Reached(1)), .send(LoadCancelled()))))
+        await core.send(Wanted(.merge(.dispatch(Reached(1)), .dispatch(LoadCancelled()))))
         await expectIssues("Reached was sent before") {
             #expect(await core.receive(LoadCancelled.self) == nil)
         }
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `a sequence goes on at once behind what is received`() async {
-        await core.send(Wanted(.sequence(.send(Reached(1)), .send(Reached(2)), .run { await $0(Reached(3)) })))
+        await core.send(Wanted(.sequence(.dispatch(Reached(1)), .dispatch(Reached(2)), .run { await $0(Reached(3)) })))
         await core.receive(Reached(1))
         await expectIssues("Receive first: Reached") { await core.send(Reached(4)) }
         await core.receive(Reached(2))
@@ -130,10 +130,10 @@ import Testing
     @Test func `what is to be done at the start is received too`() async {
         let keys = Spy<IdempotencyKey>()
         let core = TestCore(Library(isLoading: true), reducer: Library.reducer()) { library in
-            .merge(.run { keys($0.idempotencyKey) }, .send(Reached(library.isLoading ? 1 : 0)))
+            .merge(.run { keys($0.idempotencyKey) }, .dispatch(Reached(library.isLoading ? 1 : 0)))
         }
         await core.receive(Reached(1))
         await core.finish()
-        #expect(keys.values == [IdempotencyKey(revision: 0, index: 0, resumption: 1)])
+        #expect(keys.values == [IdempotencyKey(revision: 0, index: 0, start: 1)])
     }
 }

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `what was sent at once has to be received before the next action is sent`() async {
-        await core.send(Wanted(.send(Reached(1))))
+        await core.send(Wanted(.dispatch(Reached(1))))
         await expectIssues("Receive first: Reached") { await core.send(Reached(2)) }
         await core.receive(Reached(1))
         await core.finish()

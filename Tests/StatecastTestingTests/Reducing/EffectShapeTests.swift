@@ -11,15 +11,15 @@ import Testing
 
     @Test func `each kind of effect has its shape`() {
         #expect(shapes(.none).isEmpty)
-        #expect(shapes(.send(Reached(1))) == [.send(Reached(1))])
+        #expect(shapes(.dispatch(Reached(1))) == [.dispatch(Reached(1))])
         #expect(shapes(.run { _ in }) == [.run()])
         #expect(shapes(.run(id: WorkID.load, priority: .low) { _ in }) == [.run(id: WorkID.load)])
         #expect(shapes(.blocking { _ in }) == [.blocking()])
         #expect(shapes(.blocking(id: 3) { _ in }) == [.blocking(id: 3)])
         #expect(shapes(.cancel(id: WorkID.load)) == [.cancel(id: WorkID.load)])
         #expect(
-            shapes(.sequence(.send(Reached(1)), .merge(.run { _ in }, .cancel(id: 1))))
-                == [.sequence([.send(Reached(1)), .merge([.run(), .cancel(id: 1)])])]
+            shapes(.sequence(.dispatch(Reached(1)), .merge(.run { _ in }, .cancel(id: 1))))
+                == [.sequence([.dispatch(Reached(1)), .merge([.run(), .cancel(id: 1)])])]
         )
     }
 
@@ -36,8 +36,8 @@ import Testing
 
     @Test func `shapes differ by kind, id, action and order`() {
         let shapes: [EffectShape] = [
-            .send(Reached(1)), .send(Reached(2)), .send(LoadRequested()), .send(BookLent(book: "Dune")),
-            .send(BookLent(book: "Emma")), .run(), .run(id: 1), .run(id: "1"), .run(id: WorkID.save), .blocking(),
+            .dispatch(Reached(1)), .dispatch(Reached(2)), .dispatch(LoadRequested()), .dispatch(BookLent(book: "Dune")),
+            .dispatch(BookLent(book: "Emma")), .run(), .run(id: 1), .run(id: "1"), .run(id: WorkID.save), .blocking(),
             .blocking(id: 1), .cancel(id: 1), .cancel(id: 2), .sequence([.run(), .cancel(id: 1)]),
             .sequence([.cancel(id: 1), .run()]), .merge([.run(), .cancel(id: 1)]),
         ]
@@ -53,6 +53,6 @@ import Testing
             .merge([.run(id: "a"), .blocking()]), .run(), .blocking(id: 1), .cancel(id: 2),
         ])
         #expect(shape.description == "sequence(merge(run(id: a), blocking), run, blocking(id: 1), cancel(id: 2))")
-        #expect(EffectShape.send(Reached(1)).description.hasSuffix("Reached(point: 1))"))
+        #expect(EffectShape.dispatch(Reached(1)).description.hasSuffix("Reached(point: 1))"))
     }
 }

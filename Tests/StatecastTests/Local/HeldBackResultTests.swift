@@ -23,7 +23,7 @@ import Testing
         return bench
     }
 
-    @Test(arguments: [Effect.cancel(id: "work"), .merge(.send(Written(line: "stopped")), .cancel(id: "work"))])
+    @Test(arguments: [Effect.cancel(id: "work"), .merge(.dispatch(Written(line: "stopped")), .cancel(id: "work"))])
     func `is not reduced in the same turn, nor before the cancel is durable, nor after it`(stop: Effect) async throws {
         let bench = try await bench(stop)
         try bench.push(Written(line: "stop"))

@@ -43,7 +43,7 @@ import Testing
     @Test func `what a closed sender or one of code without encoding is given is dropped`() async throws {
         try await withCounter { cluster in
             let sender = try cluster.sender()
-            sender.dispatch(Thunk<Counter> { _ in })
+            sender.dispatch(Thunk<Counter, Void> { _ in })
             let receipt = try await sender.send(CounterIncreaseRequested())
             #expect(receipt.number == ActionNumber(1))
             await sender.close()

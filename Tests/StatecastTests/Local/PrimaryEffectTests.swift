@@ -7,7 +7,7 @@ import Testing
 /// What a primary does about the effects that its reducer returns.
 @Suite(.timeLimit(.minutes(10))) struct `Effects on a primary` {
     @Test func `start only when their action is durable, behind update, receipts and observers, in order`() throws {
-        let bench = try HostBench(isDurableAtOnce: false) { line, _ in .send(Written(line: "\(line)!")) }
+        let bench = try HostBench(isDurableAtOnce: false) { line, _ in .dispatch(Written(line: "\(line)!")) }
         bench.host.begin()
         let events = bench.events
         let subscription = observe(bench) { events.add("observer \($0.revision)") }
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `start before whoever awaits their action is answered, as in a core`() throws {
-        let bench = try HostBench { line, _ in line == "ask" ? .send(Written(line: "effect")) : .none }
+        let bench = try HostBench { line, _ in line == "ask" ? .dispatch(Written(line: "effect")) : .none }
         bench.host.begin()
         let (entrance, events) = (bench.entrance, bench.events)
         entrance.enter(
@@ -78,13 +78,13 @@ import Testing
         #expect(events.events == ["went on"])
     }
 
-    @Test func `are named by lineage, revision and index, and so is what the start resumes`() async throws {
+    @Test func `are named by lineage, revision and index, and so is the initial effect by its start`() async throws {
         let keys = EventLog()
         let note: @Sendable (Send) async -> Void = { send in
             keys.add("\(send.idempotencyKey)")
             await send(Written(line: "\(send.idempotencyKey)"))
         }
-        let bench = try HostBench(resume: { _ in .run(note) }) { line, _ in
+        let bench = try HostBench(initialEffect: { _ in .run(note) }) { line, _ in
             line == "ask" ? .merge(.run(note), .run(note)) : .none
         }
         bench.host.begin()
@@ -92,12 +92,15 @@ import Testing
         try bench.push(Written(line: "before"), Written(line: "ask"))
         await bench.turns { bench.lines.count == 5 }
         let lineage = "00000000000000a1"
-        #expect(keys.events == ["\(lineage)/0/0/resumed-3", "\(lineage)/3/0", "\(lineage)/3/1"])
+        #expect(keys.events == ["\(lineage)/0/0/start-3", "\(lineage)/3/0", "\(lineage)/3/1"])
         #expect(Set(bench.lines).isSuperset(of: keys.events))
     }
 
     @Test func `are resumed from the state at the start, and not before it`() throws {
-        let bench = try HostBench(resume: { .send(Written(line: "resumed with \($0.lines.count)")) }) { _, _ in .none }
+        let bench = try HostBench(initialEffect: { .dispatch(Written(line: "resumed with \($0.lines.count)")) }) {
+            _,
+            _ in .none
+        }
         #expect(!bench.entrance.hasRequests)
         bench.host.begin()
         bench.turn()
@@ -136,7 +139,7 @@ import Testing
 
     @Test func `of an action that is rolled back never start`() throws {
         let bench = try HostBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, _ in
-            line.hasPrefix("after") ? .none : .send(Written(line: "after \(line.prefix(1))"))
+            line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(line.prefix(1))"))
         }
         bench.host.begin()
         try bench.push(Written(line: "a"), Written(line: String(repeating: "x", count: 10_000)), Written(line: "b"))
@@ -146,7 +149,7 @@ import Testing
 
     @Test func `of a batch that is reduced again start once, from the second time`() throws {
         let bench = try HostBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, diary in
-            line.hasPrefix("after") ? .none : .send(Written(line: "after \(diary.lines.count)"))
+            line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(diary.lines.count)"))
         }
         bench.host.begin()
         try bench.push(Written(line: String(repeating: "x", count: 10_000)), Written(line: "b"), Written(line: "c"))
@@ -162,7 +165,7 @@ import Testing
     @Test func `wait while the window of the primary's own session is full, and then go on in order`() async throws {
         let bench = try HostBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 2 }) { line, _ in
             guard line == "ask" else { return .none }
-            return .merge((1...5).map { .send(Written(line: "\($0)")) })
+            return .merge((1...5).map { .dispatch(Written(line: "\($0)")) })
         }
         bench.host.begin()
         try bench.push(Written(line: "ask"))
@@ -182,7 +185,7 @@ import Testing
 
     @Test func `that storm do not keep a sender from its turn`() throws {
         let bench = try HostBench(limits: .quick { $0.windowActionsMax = 4 }) { line, _ in
-            line.hasPrefix("storm") ? .merge(.send(Written(line: line)), .send(Written(line: line))) : .none
+            line.hasPrefix("storm") ? .merge(.dispatch(Written(line: line)), .dispatch(Written(line: line))) : .none
         }
         bench.host.begin()
         try bench.push(Written(line: "storm"))

@@ -5,7 +5,8 @@ import Testing
 
 /// A primary as its own process uses it.
 @Suite(.timeLimit(.minutes(10))) struct `A primary in its own process` {
-    private static func primary(resume: @escaping @Sendable (Diary) -> Effect = { _ in .none }) throws -> Primary<Diary>
+    private static func primary(initialEffect: @escaping @Sendable (Diary) -> Effect = { _ in .none }) throws
+        -> Primary<Diary>
     {
         var configuration = PrimaryConfiguration.anyPorts
         configuration.limits = .quick
@@ -13,7 +14,7 @@ import Testing
             store: "diary",
             state: Diary(),
             actions: Diary.actions,
-            resume: resume,
+            initialEffect: initialEffect,
             configuration: configuration,
             reducer: Diary.reducer()
         )
@@ -188,7 +189,7 @@ import Testing
             store: "diary",
             state: Diary(),
             actions: Diary.actions,
-            resume: { _ in
+            initialEffect: { _ in
                 resumed.add("resumed")
                 return .none
             },

@@ -32,7 +32,7 @@ final class HostBench<State: Codable & Equatable & Sendable> {
         actions: [any Action.Type],
         reducer: Reducer<State>,
         middleware: [Middleware<State>] = [],
-        resume: @escaping @Sendable (State) -> Effect = { _ in .none },
+        initialEffect: @escaping @Sendable (State) -> Effect = { _ in .none },
         isDurableAtOnce: Bool = true,
         limits: Limits = .quick
     ) throws {
@@ -43,7 +43,7 @@ final class HostBench<State: Codable & Equatable & Sendable> {
             actions: actions,
             reducer: reducer,
             middleware: middleware,
-            resume: resume,
+            initialEffect: initialEffect,
             journal: nil,
             evolution: StateEvolution(),
             logger: Logger(label: "bench")
@@ -142,7 +142,7 @@ extension Limits {
 extension HostBench where State == Diary {
     convenience init(
         middleware: [Middleware<Diary>] = [],
-        resume: @escaping @Sendable (Diary) -> Effect = { _ in .none },
+        initialEffect: @escaping @Sendable (Diary) -> Effect = { _ in .none },
         isDurableAtOnce: Bool = true,
         limits: Limits = .quick,
         effect: @escaping @Sendable (_ line: String, _ diary: Diary) -> Effect
@@ -152,7 +152,7 @@ extension HostBench where State == Diary {
             actions: Diary.actions,
             reducer: Diary.reducer(effect),
             middleware: middleware,
-            resume: resume,
+            initialEffect: initialEffect,
             isDurableAtOnce: isDurableAtOnce,
             limits: limits
         )

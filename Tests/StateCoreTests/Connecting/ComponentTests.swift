@@ -1,7 +1,7 @@
 import StateCore
 import Testing
 
-@Suite struct `A service component` {
+@Suite struct `A component` {
     @Test func `is given its props in order`() async {
         let core = Lorry.core()
         let logbook = Logbook<Int>()
