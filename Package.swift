@@ -3,17 +3,19 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// What every target is compiled with.
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .enableUpcomingFeature("InferIsolatedConformances"),
-    .enableUpcomingFeature("ImmutableWeakCaptures"),
-]
+/// What every target is compiled with. `STATECAST_TESTABLE=1` lets tests see internal symbols in release builds, too; our
+/// own modules are then compiled anew, dependencies are not.
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+    ] + (Context.environment["STATECAST_TESTABLE"] == nil ? [] : [.unsafeFlags(["-enable-testing"])])
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -257,10 +259,25 @@ let tests: [Target] = [
     ),
 ]
 
+/// The targets that `STATECAST_TARGETS` names (separated by commas), and the targets that they depend on; all targets
+/// without it. Scripts build parts of the package this way: with a sanitizer, or without swift-syntax.
+func chosen(from targets: [Target]) -> [Target] {
+    guard let list = Context.environment["STATECAST_TARGETS"] else { return targets }
+    var open = list.split(separator: ",").map(String.init)
+    var names: Set<String> = []
+    while let name = open.popLast() {
+        guard names.insert(name).inserted, let target = targets.first(where: { $0.name == name }) else { continue }
+        for case .byNameItem(let dependency, _) in target.dependencies { open.append(dependency) }
+    }
+    return targets.filter { names.contains($0.name) }
+}
+
+let targets = chosen(from: layers + testing + macros + apps + executables + tests + [tutorial])
+
 let package = Package(
     name: "statecast",
     platforms: [.macOS(.v15)],
-    products: [
+    products: ([
         .library(name: "Statecast", targets: ["Statecast"]),
         .library(name: "SQLiteJournal", targets: ["SQLiteJournal"]),
         .library(name: "StateCore", targets: ["StateCore"]),
@@ -272,7 +289,7 @@ let package = Package(
         .executable(name: "statecast-send", targets: ["statecast-send"]),
         .executable(name: "statecast-journal", targets: ["statecast-journal"]),
         .executable(name: "fleet-agent", targets: ["fleet-agent"]),
-    ],
+    ] as [Product]).filter { product in targets.contains { $0.name == product.name } },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -286,5 +303,5 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
     ],
-    targets: layers + testing + macros + apps + executables + tests + [tutorial]
+    targets: targets
 )
