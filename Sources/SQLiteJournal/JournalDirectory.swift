@@ -12,6 +12,9 @@ struct JournalDirectory: Hashable, Sendable {
     var lock: String { path + "/lock" }
     var snapshotFolder: String { path + "/snapshots" }
 
+    /// The size of SQLite's log; 0 if it is not there.
+    var logBytes: Int { byteCount(log) }
+
     var hasDatabase: Bool { FileManager.default.fileExists(atPath: database) }
 
     /// Whether nothing was begun here, as far as the files say that; what the page of marks says is another matter.

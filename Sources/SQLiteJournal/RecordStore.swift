@@ -110,7 +110,9 @@ final class RecordStore: Sendable {
             let statement = try db.cachedStatement(sql: JournalSchema.insertRecord)
             for record in records { try statement.execute(arguments: record.arguments) }
         }
-        checkpoints?.appended(records.reduce(0) { $0 + $1.body.count + 64 })
+        // A commit writes whole pages: at least one that holds the records, and some that lead there.
+        checkpoints?.appended(records.reduce(2 << 12) { $0 + $1.body.count + 64 })
+        try checkpoints?.limitLog()
     }
 
     func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
@@ -302,7 +304,7 @@ final class RecordStore: Sendable {
 
     // MARK: The log
 
-    /// Writes the log into the database, as far as nobody is in the way, in the background; if that is due.
+    /// Writes the log into the database, as far as nothing is in the way, in the background; if that is due.
     func checkpointIfDue(_ marks: MarkPage) { checkpoints?.startIfDue(marks) }
 
     /// Writes the log into the database, and waits until the disk has it.
