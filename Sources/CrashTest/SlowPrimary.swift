@@ -65,6 +65,7 @@ private final class SlowJournal: Journal {
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
     func store(_ snapshot: JournalSnapshot) throws(JournalFailure) { try journal.store(snapshot) }
+    func checkPlace() throws(JournalFailure) { try journal.checkPlace() }
     func prune(keeping historyBytes: Int) throws(JournalFailure) { try journal.prune(keeping: historyBytes) }
     func close() { journal.close() }
 }

@@ -31,6 +31,17 @@ final class MarkPage: @unchecked Sendable {
     init(_ directory: JournalDirectory) throws(JournalFailure) {
         let descriptor = Foundation.open(directory.marks, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw directory.failed("cannot open \(directory.marks)", errno) }
+        // The file "lock" may have been removed under another primary. This file it cannot do without.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            Foundation.close(descriptor)
+            guard code == EWOULDBLOCK else { throw directory.failed("cannot lock \(directory.marks)", code) }
+            throw JournalFailure(
+                .inUse,
+                "the journal \(directory.path) is in use by another process, which has its file \"marks\" locked: stop that, "
+                    + "or choose another directory"
+            )
+        }
         // Room on the disk, not only in the file: a mapped page that has none ends the process when it is touched.
         let code = Self.reserve(descriptor)
         guard code == 0 else {
@@ -73,6 +84,8 @@ final class MarkPage: @unchecked Sendable {
 
     deinit {
         munmap(page, Self.byteCount)
+        // Not left to the closing: see DirectoryLock.
+        flock(descriptor, LOCK_UN)
         Foundation.close(descriptor)
     }
 

@@ -157,7 +157,11 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         metrics.waiting(joins: machine.joinsWaitingCount)
     }
 
-    func tick() { perform(machine.tick(at: surroundings.clock.now, time: surroundings.clock.time)) }
+    func tick() {
+        // A primary without actions is not to serve beside another one in the same place.
+        do throws(JournalFailure) { try journal?.checkPlace() } catch { journaled(.failure(error)) }
+        perform(machine.tick(at: surroundings.clock.now, time: surroundings.clock.time))
+    }
 
     func snapshotEncoded(_ snapshot: EncodedSnapshot) {
         switch snapshot.bytes {

@@ -55,6 +55,7 @@ final class FaultyJournal: Journal {
         guard takesSnapshots else { throw Self.full }
         try journal.store(snapshot)
     }
+    func checkPlace() throws(JournalFailure) { try journal.checkPlace() }
     func prune(keeping historyBytes: Int) throws(JournalFailure) { try journal.prune(keeping: historyBytes) }
     func close() { journal.close() }
 }
