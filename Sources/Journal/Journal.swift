@@ -45,8 +45,10 @@ public protocol Journal: JournalReading {
 
     /// Keeps a snapshot; durable, and read again, on return.
     ///
+    /// - Parameter isInterim: whether the snapshot is removed when a later one is stored. The snapshot of a stop is: frequent
+    ///   stops would otherwise leave more bytes of snapshots than of records.
     /// - Throws: ``JournalFailure``; then it is not kept, and nothing else is lost.
-    func store(_ snapshot: JournalSnapshot) throws(JournalFailure)
+    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure)
 
     /// Checks that the journal is still where it was opened: that the next start finds what is appended.
     ///
@@ -67,6 +69,9 @@ public protocol Journal: JournalReading {
 }
 
 extension Journal {
+    /// Keeps a snapshot that stays until it is pruned.
+    public func store(_ snapshot: JournalSnapshot) throws(JournalFailure) { try store(snapshot, isInterim: false) }
+
     /// Does nothing.
     public func checkPlace() throws(JournalFailure) {}
 }

@@ -57,9 +57,8 @@ struct JournalDirectory: Hashable, Sendable {
     /// The snapshots in it, oldest first. Files of other names are none.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
         do {
-            return try FileManager.default.contentsOfDirectory(atPath: snapshotFolder)
-                .compactMap(SnapshotFile.entry(ofName:))
-                .sorted { $0.sequence < $1.sequence }
+            let names = try FileManager.default.contentsOfDirectory(atPath: snapshotFolder)
+            return Set(names.compactMap(SnapshotFile.entry(ofName:))).sorted { $0.sequence < $1.sequence }
         } catch CocoaError.fileReadNoSuchFile {
             throw damaged("the folder \"snapshots\" is missing")
         } catch {

@@ -9,7 +9,7 @@ public import SyncProtocol
 ///
 /// The directory is locked while a primary has it. SQLite itself drops a damaged end of its log without a word; the page
 /// of marks, and a checksum with each record, are there to notice.
-public final class SQLiteJournal: Journal {
+public final class SQLiteJournal: Journal, CustomStringConvertible {
     private let directory: JournalDirectory
     private let storage = Locked<Opened?>(nil)
 
@@ -34,6 +34,9 @@ public final class SQLiteJournal: Journal {
         directory = JournalDirectory(path: path)
         self.durability = durability
     }
+
+    /// The directory.
+    public var description: String { directory.path }
 
     private var opened: Opened {
         guard let opened = storage.withLock({ $0 }) else { preconditionFailure("the journal is not open") }
@@ -84,9 +87,9 @@ public final class SQLiteJournal: Journal {
     /// Begins a history in an empty journal.
     public func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
         let opened = try writable()
-        try SnapshotFile(snapshot.entry, in: directory).write(snapshot)
-        try opened.marks.prepare(identity.lineage, snapshot.entry.sequence, snapshot.entry.revision)
-        try opened.records.begin(identity, at: snapshot.entry)
+        try SnapshotFile(snapshot.entry, isInterim: false, in: directory).write(snapshot)
+        try opened.marks.prepare(identity, at: snapshot.entry)
+        try opened.records.begin(identity, from: snapshot)
         try opened.marks.begin()
     }
 
@@ -139,21 +142,28 @@ public final class SQLiteJournal: Journal {
 
     /// Reads a snapshot and checks it.
     public func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot {
-        try SnapshotFile(entry, in: directory).read()
+        do throws(JournalFailure) { return try SnapshotFile(entry, in: directory).read() } catch {
+            guard error.code == .pruned, try opened.records.snapshots().contains(entry) else { throw error }
+            throw directory.damaged("the file of the snapshot of revision \(entry.revision) is missing")
+        }
     }
 
+    /// The snapshot at which the history begins, as the database keeps it beside its file.
+    public func origin() throws(JournalFailure) -> JournalSnapshot? { try opened.records.origin() }
+
     /// Writes a snapshot beside the others, and reads it again.
-    public func store(_ snapshot: JournalSnapshot) throws(JournalFailure) {
+    public func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
         // Whatever is in another directory is not this journal's to change.
         try checkPlace()
         // A snapshot must not outlive what led to it.
         if durability != .full { try directory.syncLog() }
-        let file = SnapshotFile(snapshot.entry, in: directory)
+        let file = SnapshotFile(snapshot.entry, isInterim: isInterim, in: directory)
         try file.write(snapshot)
         do throws(JournalFailure) { _ = try file.read() } catch {
             try file.remove()
             throw error
         }
+        try file.removeInterim()
     }
 
     /// Removes the oldest snapshots and the records before the oldest one that stays.

@@ -52,6 +52,22 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: journal))
     }
 
+    @Test func `says from what it starts, and where it stops`() async throws {
+        let folder = try Folder()
+        let journal = folder.path + "/journal"
+        let arguments = ["--app", "counter", "--journal", journal, "--publish", anyPort, "--actions", anyPort]
+        for (start, started) in ["started a new history", "started"].enumerated() {
+            let (_, ending) = try await Tool.primary.running(arguments) { tool in
+                let served = try await Served(tool)
+                _ = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+            }
+            #expect(ending.exitCode == 0)
+            let lines = ending.errors.split(separator: "\n")
+            #expect(lines.contains { $0.contains("notice: \(started) (") && $0.contains("journal=\(journal) ") })
+            #expect(lines.contains { $0.contains("notice: stopped (epoch=\(start + 1) revision=\(start + 1) ") })
+        }
+    }
+
     /// Whether this user may have a file system of its own.
     private static let canMount = {
         let unshare = Process()

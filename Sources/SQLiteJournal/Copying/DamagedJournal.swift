@@ -13,6 +13,8 @@ struct DamagedJournal {
 
     private let directory: JournalDirectory
     private let unreadable: JournalFailure?
+    /// The first snapshot, as the database has it.
+    private let origin: JournalSnapshot?
 
     /// - Throws: ``JournalFailure`` if it is not damaged, but of a later version, or was not copied to its end.
     init(_ directory: JournalDirectory) throws(JournalFailure) {
@@ -27,8 +29,9 @@ struct DamagedJournal {
             guard error.code != .newerFormat else { throw error }
             (reader, unreadable) = (nil, error)
         }
-        store = identity?.store
+        origin = try? reader?.origin()
         let marks = try? MarkPage(reading: directory)
+        store = identity?.store ?? marks?.store
         guard marks?.purpose != .unfinished else { throw MarkPage.unfinished(directory) }
         acknowledged = identity.map { marks?.belongs(to: $0.lineage) ?? false } ?? true ? marks?.acknowledged : nil
     }
@@ -36,6 +39,9 @@ struct DamagedJournal {
     /// The history that leads to the last state that can be trusted, begun as early as possible.
     func longestChain() throws(JournalFailure) -> SalvagedChain {
         var entries = ((try? directory.snapshots()) ?? [])[...]
+        if let origin, entries.first.map({ $0.sequence > origin.entry.sequence }) ?? true {
+            entries = [origin.entry] + entries
+        }
         let (count, oldest) = (entries.count, entries.first)
         var first: SalvagedChain?
         var longest: SalvagedChain?
@@ -64,9 +70,7 @@ struct DamagedJournal {
 
     /// From a snapshot, past later ones; `nil` if it cannot be read.
     private func chain(from entry: SnapshotEntry, past later: ArraySlice<SnapshotEntry>) -> SalvagedChain? {
-        guard let snapshot = try? SnapshotFile(entry, in: directory).read(),
-            let walk = try? JournalWalk(from: snapshot)
-        else { return nil }
+        guard let (snapshot, walk) = beginning(at: entry) else { return nil }
         var chain = SalvagedChain(from: snapshot, walk)
         chain.damage = unreadable?.reason
         do throws(JournalFailure) {
@@ -81,6 +85,15 @@ struct DamagedJournal {
             chain.damage = error.reason
         }
         return chain
+    }
+
+    /// The snapshot as its file has it, or else as the database has it.
+    private func beginning(at entry: SnapshotEntry) -> (JournalSnapshot, JournalWalk)? {
+        let file = try? SnapshotFile(entry, in: directory).read()
+        for snapshot in [file, origin].compactMap(\.self) where snapshot.entry == entry {
+            if let walk = try? JournalWalk(from: snapshot) { return (snapshot, walk) }
+        }
+        return nil
     }
 
     /// Records say more than a snapshot does: one is wrong from which the next record does not lead on, and one that lies

@@ -78,6 +78,9 @@ final class JournalWriter: Sendable {
         try checkPlace()
     }
 
+    /// What the journal calls itself.
+    var description: String { "\(journal)" }
+
     /// Waits until all that was handed in until now is settled, whatever comes meanwhile, or waits for room.
     ///
     /// - Returns: what became of it.
