@@ -225,7 +225,8 @@ extension JournalRecord {
         )
     }
 
-    private var checksum: Int64 { JournalSchema.checksum(numbers, body) }
+    /// What its row says beside it.
+    var checksum: Int64 { JournalSchema.checksum(numbers, body) }
 
     /// Reads a row, and checks that it is whole and stands where it must.
     init(
