@@ -36,7 +36,7 @@ import Testing
                 ["is one primary's at a time: open() of a second one: expected a JournalFailure with code in-use"]
             ),
             (.forgetful, ["remembers which action ends its primary: whether it is poison"]),
-            (.keepsInterim, ["replaces an interim snapshot by the next one: the snapshots behind an interim one"]),
+            (.keepsInterim, ["replaces an interim snapshot by the next one: the snapshots, with an interim one"]),
         ] as [(BentJournal.Flaw, [String])]
     )
     func `tells each promise that is broken`(flaw: BentJournal.Flaw, fragments: [String]) async {
