@@ -64,7 +64,11 @@ private final class SlowJournal: Journal {
     func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
-    func store(_ snapshot: JournalSnapshot) throws(JournalFailure) { try journal.store(snapshot) }
+    func origin() throws(JournalFailure) -> JournalSnapshot? { try journal.origin() }
+    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
+        try journal.store(snapshot, isInterim: isInterim)
+    }
+    func checkPlace() throws(JournalFailure) { try journal.checkPlace() }
     func prune(keeping historyBytes: Int) throws(JournalFailure) { try journal.prune(keeping: historyBytes) }
     func close() { journal.close() }
 }

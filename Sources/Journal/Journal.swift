@@ -39,13 +39,25 @@ public protocol Journal: JournalReading {
     /// Appends records, in order and behind the last one, all or none of them.
     ///
     /// - Throws: ``JournalFailure`` with code `storage-full` if there is no room, and then none was appended; with any other
-    ///   code nobody knows, and the journal has to be opened anew.
+    ///   code nobody knows, and the journal has to be opened anew. The code is `removed` if the journal is no longer where it
+    ///   was opened.
     func append(_ records: [JournalRecord]) throws(JournalFailure)
 
     /// Keeps a snapshot; durable, and read again, on return.
     ///
+    /// - Parameter isInterim: whether the snapshot is removed when a later one is stored. The snapshot of a stop is: frequent
+    ///   stops would otherwise leave more bytes of snapshots than of records.
     /// - Throws: ``JournalFailure``; then it is not kept, and nothing else is lost.
-    func store(_ snapshot: JournalSnapshot) throws(JournalFailure)
+    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure)
+
+    /// Checks that the journal is still where it was opened: that the next start finds what is appended.
+    ///
+    /// ``append(_:)`` checks by itself before it returns. The primary calls this where it publishes a record before the
+    /// record is appended, and while it is idle. It takes a few microseconds, and runs on the primary's loop. The default
+    /// implementation does nothing, which suits a journal whose place cannot be taken away.
+    ///
+    /// - Throws: ``JournalFailure`` with code `removed`.
+    func checkPlace() throws(JournalFailure)
 
     /// Forgets the oldest snapshots and the records up to the oldest one that stays, as long as the records behind that
     /// have so many bytes. The last two snapshots stay in any case: should the last one be damaged, the one before it
@@ -54,6 +66,14 @@ public protocol Journal: JournalReading {
 
     /// Lets go of the journal. What was appended stays.
     func close()
+}
+
+extension Journal {
+    /// Keeps a snapshot that stays until it is pruned.
+    public func store(_ snapshot: JournalSnapshot) throws(JournalFailure) { try store(snapshot, isInterim: false) }
+
+    /// Does nothing.
+    public func checkPlace() throws(JournalFailure) {}
 }
 
 /// What an acknowledged action survives.

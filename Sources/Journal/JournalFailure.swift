@@ -17,6 +17,8 @@ public struct JournalFailure: Error, Sendable, CustomStringConvertible {
         public static let storageFull = Code(description: "storage-full")
         /// It belongs to another store, or its records do not fit this build's types.
         public static let misfit = Code(description: "misfit")
+        /// It was removed or replaced while it was open. A start in its place would begin a new history.
+        public static let removed = Code(description: "removed")
         /// The system says no: the message says to what.
         public static let inputOutput = Code(description: "input-output")
     }

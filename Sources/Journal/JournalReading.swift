@@ -26,4 +26,17 @@ public protocol JournalReading: AnyObject, Sendable {
     ///
     /// - Throws: ``JournalFailure`` with code `damaged`; with code `pruned` if it is no longer kept.
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot
+
+    /// The snapshot at which the history begins, read from the second place in which the journal keeps it. Recovery uses it
+    /// when no other snapshot can be read.
+    ///
+    /// - Returns: `nil` if the journal has no second place, or no longer keeps that snapshot. The default implementation
+    ///   returns `nil`.
+    /// - Throws: ``JournalFailure`` with code `damaged`.
+    func origin() throws(JournalFailure) -> JournalSnapshot?
+}
+
+extension JournalReading {
+    /// Returns `nil`.
+    public func origin() throws(JournalFailure) -> JournalSnapshot? { nil }
 }

@@ -2,7 +2,7 @@ internal import Locking
 public import SyncProtocol
 
 /// A journal that lives as long as its object: for tests and simulations, which end a primary and start another on it.
-public final class MemoryJournal: Journal {
+public final class MemoryJournal: Journal, CustomStringConvertible {
     private struct Storage {
         var identity: JournalIdentity?
         var epochs: [EpochStart] = []
@@ -10,6 +10,8 @@ public final class MemoryJournal: Journal {
         /// The last sequence that was pruned, or that the history began with.
         var pruned = JournalSequence(0)
         var snapshots: [JournalSnapshot] = []
+        /// The snapshot that the next one replaces.
+        var interim: SnapshotEntry?
         var isOpen = false
         var bytes = 0
     }
@@ -21,6 +23,9 @@ public final class MemoryJournal: Journal {
     public let durability: Durability
     /// Lives as long as the journal.
     public let reductions: ReductionNotes
+
+    /// What it is.
+    public var description: String { "in memory" }
 
     /// An empty journal.
     ///
@@ -116,10 +121,12 @@ public final class MemoryJournal: Journal {
     }
 
     /// Keeps a snapshot.
-    public func store(_ snapshot: JournalSnapshot) throws(JournalFailure) {
+    public func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
         storage.withLock { storage in
-            storage.snapshots.removeAll { $0.entry.sequence >= snapshot.entry.sequence }
+            let interim = storage.interim
+            storage.snapshots.removeAll { $0.entry.sequence >= snapshot.entry.sequence || $0.entry == interim }
             storage.snapshots.append(snapshot)
+            storage.interim = isInterim ? snapshot.entry : nil
         }
     }
 

@@ -7,12 +7,20 @@ internal import Locking
 final class Checkpoints: Sendable {
     /// So many bytes appended make it due.
     private static let intervalBytes = 8 << 20
-    /// A log that has grown to so many bytes is made to begin anew, for which appending waits a moment.
-    private static let logBytesMax = 64 << 20
+    /// A log that holds so many bytes after a checkpoint is made to begin anew, for which appending waits a moment. Its file
+    /// keeps its size, and is written again from its beginning.
+    private static let restartBytes = 16 << 20
+    /// The most bytes that the log's file has after a commit returns. At this size appending waits until the log is in the
+    /// database and its file is empty. The file exceeds it only while another process reads the database for long, or while
+    /// there is no room in the database.
+    static let logBytesMax = 32 << 20
 
     private let connection: DatabaseQueue
     private let thread = DispatchQueue(label: "statecast.journal.checkpoint", qos: .utility)
-    private let progress = Locked((appended: 0, sinceRestart: 0, isRunning: false))
+    private let progress = Locked((appended: 0, isRunning: false))
+    /// Below this size of the log's file it is not cut to nothing. Only who appends reads and changes it.
+    private let limitBytes = Locked(logBytesMax)
+    private let pageBytes: Int
     private let directory: JournalDirectory
     private let failed = Locked<JournalFailure?>(nil)
 
@@ -26,6 +34,7 @@ final class Checkpoints: Sendable {
         // To begin anew it has to wait for whoever reads, and keeps whoever appends waiting meanwhile.
         configuration.busyMode = .timeout(0.1)
         connection = try DatabaseQueue(path: directory.database, configuration: configuration)
+        pageBytes = try connection.read { db in try Int.fetchOne(db, sql: "PRAGMA page_size") } ?? 4096
     }
 
     func close() {
@@ -35,11 +44,19 @@ final class Checkpoints: Sendable {
         try? connection.close()
     }
 
-    func appended(_ bytes: Int) {
-        progress.withLock { progress in
-            progress.appended += bytes
-            progress.sinceRestart += bytes
+    func appended(_ bytes: Int) { progress.withLock { $0.appended += bytes } }
+
+    /// Empties the log's file if it has reached its bound. Who appends waits for this.
+    func limitLog() throws(JournalFailure) {
+        let bytes = directory.logBytes
+        guard bytes >= limitBytes.withLock({ $0 }) else { return }
+        var isEmptied = false
+        do throws(JournalFailure) { isEmptied = try run(.truncate) != nil } catch {
+            // Appending says so when the log has no room either.
+            guard error.code == .storageFull else { throw error }
         }
+        // What prevented it may last: each attempt holds up who appends.
+        limitBytes.withLock { $0 = isEmptied ? Self.logBytesMax : bytes + Self.intervalBytes }
     }
 
     /// Starts one in the background, unless one is running or little was appended since the last one.
@@ -65,20 +82,17 @@ final class Checkpoints: Sendable {
 
     /// Runs one, and waits for it.
     func run() throws(JournalFailure) {
-        try run(.passive)
-        guard progress.withLock({ $0.sinceRestart >= Self.logBytesMax }), try run(.restart) else { return }
-        progress.withLock { $0.sinceRestart = 0 }
+        guard let pages = try run(.passive), pages * pageBytes >= Self.restartBytes else { return }
+        _ = try run(.restart)
     }
 
-    /// - Returns: `false` if somebody reads what would have to go. What matters is in the database then; the log grows until
-    ///   the next attempt.
-    @discardableResult
-    private func run(_ mode: Database.CheckpointMode) throws(JournalFailure) -> Bool {
+    /// - Returns: how many pages the log holds; `nil` if something reads what would have to go. What matters is in the
+    ///   database then; the log grows until the next attempt.
+    private func run(_ mode: Database.CheckpointMode) throws(JournalFailure) -> Int? {
         do {
-            try connection.writeWithoutTransaction { db in _ = try db.checkpoint(mode) }
-            return true
+            return try connection.writeWithoutTransaction { db in try db.checkpoint(mode).walFrameCount }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            return false
+            return nil
         } catch {
             throw directory.failure(error)
         }

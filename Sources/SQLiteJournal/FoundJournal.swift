@@ -27,7 +27,7 @@ struct FoundJournal {
             if !isBegun, try directory.snapshots().count <= 1 { return nil }
             throw directory.damaged("journal.sqlite holds no history any more")
         }
-        guard let snapshot = try directory.snapshots().last else { throw directory.damaged("it has no snapshot") }
+        guard let snapshot = try records.snapshots().last else { throw directory.damaged("it has no snapshot") }
         let acknowledged = try page.get().check(contents, in: directory)
         let lost = try records.checkEnd(contents.last, acknowledged: acknowledged, snapshot)
         var droppedCount = 0

@@ -12,6 +12,9 @@ struct JournalDirectory: Hashable, Sendable {
     var lock: String { path + "/lock" }
     var snapshotFolder: String { path + "/snapshots" }
 
+    /// The size of SQLite's log; 0 if it is not there.
+    var logBytes: Int { byteCount(log) }
+
     var hasDatabase: Bool { FileManager.default.fileExists(atPath: database) }
 
     /// Whether nothing was begun here, as far as the files say that; what the page of marks says is another matter.
@@ -54,9 +57,8 @@ struct JournalDirectory: Hashable, Sendable {
     /// The snapshots in it, oldest first. Files of other names are none.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
         do {
-            return try FileManager.default.contentsOfDirectory(atPath: snapshotFolder)
-                .compactMap(SnapshotFile.entry(ofName:))
-                .sorted { $0.sequence < $1.sequence }
+            let names = try FileManager.default.contentsOfDirectory(atPath: snapshotFolder)
+            return Set(names.compactMap(SnapshotFile.entry(ofName:))).sorted { $0.sequence < $1.sequence }
         } catch CocoaError.fileReadNoSuchFile {
             throw damaged("the folder \"snapshots\" is missing")
         } catch {

@@ -28,6 +28,17 @@ enum JournalSchema {
                     """
             )
         }
+        migrator.registerMigration("2") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE origin (
+                        id INTEGER PRIMARY KEY CHECK (id = 1),
+                        sequence INTEGER NOT NULL, revision INTEGER NOT NULL, content INTEGER NOT NULL,
+                        checksum INTEGER NOT NULL, context BLOB NOT NULL, state BLOB NOT NULL
+                    );
+                    """
+            )
+        }
         return migrator
     }
 
@@ -64,6 +75,60 @@ enum JournalSchema {
             begun: Timestamp(milliseconds: Int64(bitPattern: numbers[1]))
         )
         return (identity, JournalSequence(numbers[2]))
+    }
+
+    // MARK: The first snapshot
+
+    /// Keeps the snapshot at which the history begins: without it no record leads anywhere, and its file is one file.
+    static func insert(origin snapshot: JournalSnapshot, _ db: Database) throws {
+        let numbers = [
+            snapshot.entry.sequence.rawValue, snapshot.entry.revision.rawValue, contentChecksum(of: snapshot),
+        ]
+        try db.execute(
+            sql: "INSERT INTO origin VALUES (1, ?, ?, ?, ?, ?, ?)",
+            arguments: StatementArguments(numbers.map(\.bits) + [checksum(numbers)])
+                + [Data(snapshot.context), Data(snapshot.state)]
+        )
+    }
+
+    /// Which snapshot it is, without reading it; `nil` if there is none, or if the row cannot be trusted.
+    static func originEntry(_ db: Database) throws -> SnapshotEntry? {
+        // A journal of the first version has no such table, and who only reads does not make one.
+        guard try db.tableExists("origin"),
+            let row = try Row.fetchOne(db, sql: "SELECT sequence, revision, content, checksum FROM origin")
+        else { return nil }
+        return try? originEntry(row)
+    }
+
+    static func origin(_ db: Database, _ directory: JournalDirectory) throws -> JournalSnapshot? {
+        guard try db.tableExists("origin"),
+            let row = try Row.fetchOne(
+                db,
+                sql: "SELECT sequence, revision, content, checksum, context, state FROM origin"
+            )
+        else { return nil }
+        guard let entry = try? originEntry(row), let context = row.blob(4), let state = row.blob(5),
+            case let snapshot = JournalSnapshot(entry, context: context, state: state),
+            try row.bits(2) == contentChecksum(of: snapshot)
+        else {
+            throw directory.damaged("the copy of the first snapshot in journal.sqlite has a wrong checksum")
+        }
+        return snapshot
+    }
+
+    /// - Throws: `SQLITE_CORRUPT` if its checksum is wrong.
+    private static func originEntry(_ row: Row) throws -> SnapshotEntry {
+        let numbers = try (0...2).map { try row.bits($0) }
+        guard try row.bits(3).bits == checksum(numbers) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return SnapshotEntry(sequence: JournalSequence(numbers[0]), revision: Revision(numbers[1]))
+    }
+
+    private static func contentChecksum(of snapshot: JournalSnapshot) -> UInt64 {
+        var checksum = Checksum()
+        checksum.combine(UInt64(snapshot.context.count))
+        checksum.combine(snapshot.context)
+        checksum.combine(snapshot.state)
+        return UInt64(checksum.value)
     }
 
     // MARK: Epochs
@@ -160,7 +225,8 @@ extension JournalRecord {
         )
     }
 
-    private var checksum: Int64 { JournalSchema.checksum(numbers, body) }
+    /// What its row says beside it.
+    var checksum: Int64 { JournalSchema.checksum(numbers, body) }
 
     /// Reads a row, and checks that it is whole and stands where it must.
     init(

@@ -5,7 +5,7 @@ internal import SyncProtocol
 /// A page of a file, mapped: what is written here costs a few stores and survives the process, whatever ends it.
 ///
 /// It says what was acknowledged last, in two places that are written in turn: should the system end in the middle of one,
-/// the other one holds.
+/// the other one holds. It also names the store, so that salvage knows it where the database cannot be read.
 ///
 /// Unchecked, but safe: after `open` the acknowledgement is written by the one thread that appends, and the notes have one
 /// user of their own.
@@ -20,6 +20,8 @@ final class MarkPage: @unchecked Sendable {
         static let epoch = 24
         static let marks = [64, 128]
         static let reductions = 256
+        /// The count of the name's bytes and their checksum, then the name.
+        static let store = 1024
     }
 
     private let page: UnsafeMutableRawPointer
@@ -31,6 +33,17 @@ final class MarkPage: @unchecked Sendable {
     init(_ directory: JournalDirectory) throws(JournalFailure) {
         let descriptor = Foundation.open(directory.marks, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw directory.failed("cannot open \(directory.marks)", errno) }
+        // The file "lock" may have been removed under another primary. This file it cannot do without.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            Foundation.close(descriptor)
+            guard code == EWOULDBLOCK else { throw directory.failed("cannot lock \(directory.marks)", code) }
+            throw JournalFailure(
+                .inUse,
+                "the journal \(directory.path) is in use by another process, which has its file \"marks\" locked: stop that, "
+                    + "or choose another directory"
+            )
+        }
         // Room on the disk, not only in the file: a mapped page that has none ends the process when it is touched.
         let code = Self.reserve(descriptor)
         guard code == 0 else {
@@ -73,6 +86,8 @@ final class MarkPage: @unchecked Sendable {
 
     deinit {
         munmap(page, Self.byteCount)
+        // Not left to the closing: see DirectoryLock.
+        flock(descriptor, LOCK_UN)
         Foundation.close(descriptor)
     }
 
@@ -116,11 +131,11 @@ final class MarkPage: @unchecked Sendable {
     }
 
     /// A history is about to begin.
-    func prepare(_ lineage: Lineage, _ sequence: JournalSequence, _ revision: Revision) throws(JournalFailure) {
+    func prepare(_ identity: JournalIdentity, at entry: SnapshotEntry) throws(JournalFailure) {
         self[Offset.magic] = Self.magic
-        self[Offset.lineage] = lineage.bits
-        acknowledge(sequence, revision)
-        acknowledge(sequence, revision)
+        self[Offset.lineage] = identity.lineage.bits
+        store = identity.store
+        for _ in Offset.marks { acknowledge(entry.sequence, entry.revision) }
         try claim(Epoch(0))
     }
 
@@ -143,6 +158,23 @@ final class MarkPage: @unchecked Sendable {
         self[offset] = sequence.rawValue
         self[offset + 8] = revision.rawValue
         self[offset + 16] = Self.checksum(sequence.rawValue, revision.rawValue)
+    }
+
+    /// Whose history it is; `nil` if that cannot be read, and on a page of the first version, which does not say it.
+    private(set) var store: StoreName? {
+        get {
+            let count = self[Offset.store]
+            guard (1...UInt64(StoreName.bytesMax)).contains(count) else { return nil }
+            let name = UnsafeRawBufferPointer(start: page + Offset.store + 16, count: Int(count))
+            guard self[Offset.store + 8] == Self.checksum(name) else { return nil }
+            return try? StoreName(String(decoding: name, as: UTF8.self))
+        }
+        set {
+            let name = Array((newValue?.text ?? "").utf8)
+            self[Offset.store] = UInt64(name.count)
+            self[Offset.store + 8] = Self.checksum(name)
+            (page + Offset.store + 16).copyMemory(from: name, byteCount: name.count)
+        }
     }
 
     /// Whether the page is the one of a history.
@@ -213,6 +245,12 @@ final class MarkPage: @unchecked Sendable {
         checksum.combine(magic)
         checksum.combine(sequence)
         checksum.combine(revision)
+        return UInt64(checksum.value)
+    }
+
+    private static func checksum(_ bytes: some Collection<UInt8>) -> UInt64 {
+        var checksum = Checksum()
+        checksum.combine(bytes)
         return UInt64(checksum.value)
     }
 

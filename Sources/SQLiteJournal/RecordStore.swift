@@ -94,8 +94,20 @@ final class RecordStore: Sendable {
         try reading { db in try JournalSchema.epochs(db, directory) }
     }
 
-    func begin(_ identity: JournalIdentity, at entry: SnapshotEntry) throws(JournalFailure) {
-        try writing { db in try JournalSchema.insert(identity, first: entry.sequence, db) }
+    /// Notes which history it is, and where it begins.
+    func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
+        try writing { db in
+            try JournalSchema.insert(identity, first: snapshot.entry.sequence, db)
+            try JournalSchema.insert(origin: snapshot, db)
+        }
+        try checkpoints?.limitLog()
+    }
+
+    /// The snapshot at which the history begins; `nil` if it is pruned.
+    ///
+    /// - Throws: ``JournalFailure`` with code `damaged`.
+    func origin() throws(JournalFailure) -> JournalSnapshot? {
+        try reading { db in try JournalSchema.origin(db, directory) }
     }
 
     func claim(_ epoch: EpochStart) throws(JournalFailure) {
@@ -110,7 +122,9 @@ final class RecordStore: Sendable {
             let statement = try db.cachedStatement(sql: JournalSchema.insertRecord)
             for record in records { try statement.execute(arguments: record.arguments) }
         }
-        checkpoints?.appended(records.reduce(0) { $0 + $1.body.count + 64 })
+        // A commit writes whole pages: at least one that holds the records, and some that lead there.
+        checkpoints?.appended(records.reduce(2 << 12) { $0 + $1.body.count + 64 })
+        try checkpoints?.limitLog()
     }
 
     func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
@@ -146,10 +160,14 @@ final class RecordStore: Sendable {
         try reading { db in try number(db, "SELECT min(sequence) FROM record").map { JournalSequence($0) } }
     }
 
-    /// The snapshots that lead to the end, oldest first. Pruning takes records first: a snapshot whose records are gone, as
-    /// when that was cut off, leads nowhere.
+    /// The snapshots that lead to the end, oldest first, the first one also if its file is missing. Pruning takes records
+    /// first: a snapshot whose records are gone, as when that was cut off, leads nowhere.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
-        let entries = try directory.snapshots()
+        var entries = try directory.snapshots()
+        let origin = try reading { db in try JournalSchema.originEntry(db) }
+        if let origin, !entries.contains(origin) {
+            entries.insert(origin, at: entries.firstIndex { $0.sequence > origin.sequence } ?? entries.endIndex)
+        }
         guard let first = try first() else { return entries }
         return entries.filter { $0.sequence.next >= first }
     }
@@ -194,6 +212,12 @@ final class RecordStore: Sendable {
     func prune(through sequence: JournalSequence) throws(JournalFailure) {
         // A few at a time: whoever appends gets between.
         while try pruneSome(through: sequence) > 0 {}
+        try writing { db in
+            try db.execute(
+                sql: "DELETE FROM origin WHERE sequence < ?",
+                arguments: [Int64(bitPattern: sequence.rawValue)]
+            )
+        }
     }
 
     private func pruneSome(through sequence: JournalSequence) throws(JournalFailure) -> Int {
@@ -302,7 +326,7 @@ final class RecordStore: Sendable {
 
     // MARK: The log
 
-    /// Writes the log into the database, as far as nobody is in the way, in the background; if that is due.
+    /// Writes the log into the database, as far as nothing is in the way, in the background; if that is due.
     func checkpointIfDue(_ marks: MarkPage) { checkpoints?.startIfDue(marks) }
 
     /// Writes the log into the database, and waits until the disk has it.

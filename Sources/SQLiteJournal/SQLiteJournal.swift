@@ -9,7 +9,7 @@ public import SyncProtocol
 ///
 /// The directory is locked while a primary has it. SQLite itself drops a damaged end of its log without a word; the page
 /// of marks, and a checksum with each record, are there to notice.
-public final class SQLiteJournal: Journal {
+public final class SQLiteJournal: Journal, CustomStringConvertible {
     private let directory: JournalDirectory
     private let storage = Locked<Opened?>(nil)
 
@@ -22,6 +22,7 @@ public final class SQLiteJournal: Journal {
     private struct Opened: Sendable {
         let lock: DirectoryLock
         let marks: MarkPage
+        var place: JournalPlace
         /// Only reads until something is to be written.
         var records: RecordStore
         /// From here on records were never acknowledged and cannot be read: they go before anything is written.
@@ -34,6 +35,9 @@ public final class SQLiteJournal: Journal {
         self.durability = durability
     }
 
+    /// The directory.
+    public var description: String { directory.path }
+
     private var opened: Opened {
         guard let opened = storage.withLock({ $0 }) else { preconditionFailure("the journal is not open") }
         return opened
@@ -45,7 +49,11 @@ public final class SQLiteJournal: Journal {
         try storage.withLock { storage throws(JournalFailure) in
             guard var opened = storage else { preconditionFailure("the journal is not open") }
             guard opened.records.isReadOnly else { return opened }
+            try opened.place.check()
             opened.records = try RecordStore(directory, durability)
+            try opened.place.check()
+            // With the log, which is there from now on.
+            opened.place = try JournalPlace(directory)
             // One that ended while it began the history left that to do.
             if !opened.marks.isBegun { try opened.marks.begin() }
             if let firstLost = opened.firstLost.take() { try opened.records.drop(from: firstLost) }
@@ -64,12 +72,14 @@ public final class SQLiteJournal: Journal {
         let marks = try MarkPage(directory)
         guard let found else {
             let records = try RecordStore(directory, durability)
-            storage.withLock { $0 = Opened(lock: lock, marks: marks, records: records) }
+            let place = try JournalPlace(directory)
+            storage.withLock { $0 = Opened(lock: lock, marks: marks, place: place, records: records) }
             return nil
         }
+        let place = try JournalPlace(directory)
         try directory.removeDrafts()
         storage.withLock {
-            $0 = Opened(lock: lock, marks: marks, records: found.records, firstLost: found.firstLost)
+            $0 = Opened(lock: lock, marks: marks, place: place, records: found.records, firstLost: found.firstLost)
         }
         return found.contents
     }
@@ -77,9 +87,9 @@ public final class SQLiteJournal: Journal {
     /// Begins a history in an empty journal.
     public func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
         let opened = try writable()
-        try SnapshotFile(snapshot.entry, in: directory).write(snapshot)
-        try opened.marks.prepare(identity.lineage, snapshot.entry.sequence, snapshot.entry.revision)
-        try opened.records.begin(identity, at: snapshot.entry)
+        try SnapshotFile(snapshot.entry, isInterim: false, in: directory).write(snapshot)
+        try opened.marks.prepare(identity, at: snapshot.entry)
+        try opened.records.begin(identity, from: snapshot)
         try opened.marks.begin()
     }
 
@@ -90,6 +100,7 @@ public final class SQLiteJournal: Journal {
         // Nobody may learn of an epoch that could begin again.
         try directory.syncLog()
         try opened.marks.claim(epoch.epoch)
+        try opened.place.check()
     }
 
     /// Appends records in one transaction, and marks the last one as acknowledged.
@@ -97,21 +108,28 @@ public final class SQLiteJournal: Journal {
         guard let last = records.last else { return }
         let opened = try writable()
         try opened.records.append(records)
+        try opened.place.check()
         opened.marks.acknowledge(last.sequence, last.to)
         opened.records.checkpointIfDue(opened.marks)
     }
+
+    /// Checks that the database, its log and the page of marks are those that were opened.
+    public func checkPlace() throws(JournalFailure) { try opened.place.check() }
 
     /// The incarnations of the primary, oldest first.
     public func epochs() throws(JournalFailure) -> [EpochStart] { try opened.records.epochs() }
 
     /// The records behind one.
     public func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
-        let (records, firstLost) = (opened.records, opened.firstLost)
-        guard firstLost != sequence.next else { return [] }
-        guard let oldest = try records.snapshots().first, sequence >= oldest.sequence else {
+        let opened = opened
+        guard opened.firstLost != sequence.next else { return [] }
+        guard let oldest = try opened.records.snapshots().first, sequence >= oldest.sequence else {
             throw JournalFailure(.pruned, "record \(sequence.next) is no longer kept")
         }
-        return try records.records(after: sequence, bytesMax: bytesMax)
+        let records = try opened.records.records(after: sequence, bytesMax: bytesMax)
+        // SQLite may have opened a connection for this: by the path.
+        try opened.place.check()
+        return records
     }
 
     /// The last record that ends at or before a revision.
@@ -124,25 +142,36 @@ public final class SQLiteJournal: Journal {
 
     /// Reads a snapshot and checks it.
     public func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot {
-        try SnapshotFile(entry, in: directory).read()
+        do throws(JournalFailure) { return try SnapshotFile(entry, in: directory).read() } catch {
+            guard error.code == .pruned, try opened.records.snapshots().contains(entry) else { throw error }
+            throw directory.damaged("the file of the snapshot of revision \(entry.revision) is missing")
+        }
     }
 
+    /// The snapshot at which the history begins, as the database keeps it beside its file.
+    public func origin() throws(JournalFailure) -> JournalSnapshot? { try opened.records.origin() }
+
     /// Writes a snapshot beside the others, and reads it again.
-    public func store(_ snapshot: JournalSnapshot) throws(JournalFailure) {
+    public func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
+        // Whatever is in another directory is not this journal's to change.
+        try checkPlace()
         // A snapshot must not outlive what led to it.
         if durability != .full { try directory.syncLog() }
-        let file = SnapshotFile(snapshot.entry, in: directory)
+        let file = SnapshotFile(snapshot.entry, isInterim: isInterim, in: directory)
         try file.write(snapshot)
         do throws(JournalFailure) { _ = try file.read() } catch {
             try file.remove()
             throw error
         }
+        try file.removeInterim()
     }
 
     /// Removes the oldest snapshots and the records before the oldest one that stays.
     public func prune(keeping historyBytes: Int) throws(JournalFailure) {
-        let records = try writable().records
+        let opened = try writable()
+        let records = opened.records
         while true {
+            try opened.place.check()
             let snapshots = try records.snapshots()
             for entry in try directory.snapshots() where !snapshots.contains(entry) {
                 try SnapshotFile(entry, in: directory).remove()

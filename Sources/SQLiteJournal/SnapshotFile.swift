@@ -5,29 +5,36 @@ internal import SyncProtocol
 /// A snapshot in a file of its own: written beside the others, in pieces that each go to the disk before the next, so
 /// that a commit never waits for much of it.
 ///
-/// Its name says which one it is. It holds eight bytes `SCSNAP1\n`; sequence, revision, and the lengths of context and
+/// Its name says which one it is, and whether a later one replaces it (`.interim.snapshot`). It holds eight bytes `SCSNAP1\n`; sequence, revision, and the lengths of context and
 /// state, 8 bytes each, the least significant first; context and state; and the CRC-32C of all that in 4 bytes.
 struct SnapshotFile {
     private static let magic = Array("SCSNAP1\n".utf8)
     private static let suffix = ".snapshot"
+    private static let interimSuffix = ".interim" + suffix
     static let draftSuffix = suffix + ".draft"
     private static let headerBytes = 40
     private static let pieceBytes = 4 << 20
 
     private let directory: JournalDirectory
     private let entry: SnapshotEntry
+    private let isInterim: Bool
 
-    init(_ entry: SnapshotEntry, in directory: JournalDirectory) {
+    /// - Parameter isInterim: whether the next snapshot replaces it; `nil`: as it was written.
+    init(_ entry: SnapshotEntry, isInterim: Bool? = nil, in directory: JournalDirectory) {
         self.entry = entry
         self.directory = directory
+        func exists(_ suffix: String) -> Bool { access(Self.path(of: entry, suffix, in: directory), F_OK) == 0 }
+        self.isInterim = isInterim ?? (!exists(Self.suffix) && exists(Self.interimSuffix))
     }
 
-    private var path: String {
-        "\(directory.snapshotFolder)/\(entry.sequence)-\(entry.revision)\(Self.suffix)"
+    private var path: String { Self.path(of: entry, isInterim ? Self.interimSuffix : Self.suffix, in: directory) }
+
+    private static func path(of entry: SnapshotEntry, _ suffix: String, in directory: JournalDirectory) -> String {
+        "\(directory.snapshotFolder)/\(entry.sequence)-\(entry.revision)\(suffix)"
     }
 
     static func entry(ofName name: String) -> SnapshotEntry? {
-        guard name.hasSuffix(suffix) else { return nil }
+        guard let suffix = [interimSuffix, suffix].first(where: name.hasSuffix) else { return nil }
         let numbers = name.dropLast(suffix.count).split(separator: "-", omittingEmptySubsequences: false)
         guard numbers.count == 2, let sequence = UInt64(numbers[0]), let revision = UInt64(numbers[1]) else {
             return nil
@@ -153,7 +160,18 @@ struct SnapshotFile {
         return (attributes?[.size] as? NSNumber)?.intValue ?? 0
     }
 
-    func remove() throws(JournalFailure) {
+    func remove() throws(JournalFailure) { try Self.remove(path, directory) }
+
+    /// Removes the snapshots that this one replaces.
+    func removeInterim() throws(JournalFailure) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.snapshotFolder)) ?? []
+        for name in names where name.hasSuffix(Self.interimSuffix) {
+            let other = directory.snapshotFolder + "/" + name
+            if other != path { try Self.remove(other, directory) }
+        }
+    }
+
+    private static func remove(_ path: String, _ directory: JournalDirectory) throws(JournalFailure) {
         guard unlink(path) == 0 || errno == ENOENT else { throw directory.failed("cannot remove \(path)", errno) }
     }
 

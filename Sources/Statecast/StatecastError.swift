@@ -16,7 +16,8 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
         public static let insecure = Code(description: "insecure")
         /// The store's definition is wrong: its state cannot be encoded, or two actions have one name.
         public static let definition = Code(description: "definition")
-        /// The journal is in use, damaged, of another store, or cannot be written; the message says which.
+        /// The journal is in use, damaged, removed, of another store, or cannot be written. The message says which; a program
+        /// finds it in ``StatecastError/cause``, a `JournalFailure` with a code of its own.
         public static let journal = Code(description: "journal")
         /// The session file is in use, damaged, of another store, or cannot be written; the message says which.
         public static let session = Code(description: "session")

@@ -31,6 +31,43 @@ import Testing
         }
     }
 
+    @Test func `a primary whose journal is removed acknowledges nothing any more, and ends with one line`() async throws
+    {
+        let folder = try Folder()
+        let journal = folder.path + "/journal"
+        let arguments = ["--app", "counter", "--journal", journal, "--publish", anyPort, "--actions", anyPort]
+        let (sent, ending) = try await Tool.primary.running(arguments) { tool in
+            let served = try await Served(tool)
+            let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+            try FileManager.default.removeItem(atPath: journal)
+            for await _ in tool.lines {}
+            return sent
+        }
+        #expect(sent.exitCode == 0)
+        #expect(ending.signal == nil)
+        #expect(ending.exitCode != 0)
+        let errors = ending.errors.split(separator: "\n").filter { !$0.contains("notice: ") }
+        #expect(errors.count == 1, "\(ending.errors)")
+        #expect(errors.first?.contains("the journal \(journal) was removed or replaced while it was in use") == true)
+        #expect(!FileManager.default.fileExists(atPath: journal))
+    }
+
+    @Test func `says from what it starts, and where it stops`() async throws {
+        let folder = try Folder()
+        let journal = folder.path + "/journal"
+        let arguments = ["--app", "counter", "--journal", journal, "--publish", anyPort, "--actions", anyPort]
+        for (start, started) in ["started a new history", "started"].enumerated() {
+            let (_, ending) = try await Tool.primary.running(arguments) { tool in
+                let served = try await Served(tool)
+                _ = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+            }
+            #expect(ending.exitCode == 0)
+            let lines = ending.errors.split(separator: "\n")
+            #expect(lines.contains { $0.contains("notice: \(started) (") && $0.contains("journal=\(journal) ") })
+            #expect(lines.contains { $0.contains("notice: stopped (epoch=\(start + 1) revision=\(start + 1) ") })
+        }
+    }
+
     /// Whether this user may have a file system of its own.
     private static let canMount = {
         let unshare = Process()

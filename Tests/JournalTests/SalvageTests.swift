@@ -82,6 +82,10 @@ import Testing
         let journal = try CounterJournal.with(batches: 20, snapshots: [5, 15])
         journal.bench.journal.close()
         try Data("nothing".utf8).write(to: URL(filePath: journal.path + "/journal.sqlite"))
+        let marks = URL(filePath: journal.path + "/marks")
+        let page = try Data(contentsOf: marks)
+        // The page of marks names the store, too.
+        try (page.prefix(1024) + Data(count: page.count - 1024)).write(to: marks)
         let target = NewPath()
         let failure = #expect(throws: JournalFailure.self) { try salvage(journal, to: target) }
         #expect(failure?.message.contains("--store") == true)
@@ -106,6 +110,7 @@ import Testing
         let journal = try CounterJournal.with(batches: 20)
         journal.bench.journal.close()
         try FileManager.default.removeItem(atPath: journal.path + "/snapshots/0-0.snapshot")
+        try journal.bench.sql("DELETE FROM origin")
         let target = NewPath()
         let failure = #expect(throws: JournalFailure.self) { try salvage(journal, to: target) }
         #expect(failure?.message.contains("nothing can be saved") == true)

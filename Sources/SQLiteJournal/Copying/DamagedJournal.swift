@@ -13,6 +13,10 @@ struct DamagedJournal {
 
     private let directory: JournalDirectory
     private let unreadable: JournalFailure?
+    /// The first snapshot, as the database has it.
+    private let origin: JournalSnapshot?
+    /// What lies in the pages, once SQLite could not read on.
+    private let pages: ScannedPages
 
     /// - Throws: ``JournalFailure`` if it is not damaged, but of a later version, or was not copied to its end.
     init(_ directory: JournalDirectory) throws(JournalFailure) {
@@ -27,8 +31,10 @@ struct DamagedJournal {
             guard error.code != .newerFormat else { throw error }
             (reader, unreadable) = (nil, error)
         }
-        store = identity?.store
+        origin = try? reader?.origin()
+        pages = ScannedPages(directory)
         let marks = try? MarkPage(reading: directory)
+        store = identity?.store ?? marks?.store
         guard marks?.purpose != .unfinished else { throw MarkPage.unfinished(directory) }
         acknowledged = identity.map { marks?.belongs(to: $0.lineage) ?? false } ?? true ? marks?.acknowledged : nil
     }
@@ -36,6 +42,9 @@ struct DamagedJournal {
     /// The history that leads to the last state that can be trusted, begun as early as possible.
     func longestChain() throws(JournalFailure) -> SalvagedChain {
         var entries = ((try? directory.snapshots()) ?? [])[...]
+        if let origin, entries.first.map({ $0.sequence > origin.entry.sequence }) ?? true {
+            entries = [origin.entry] + entries
+        }
         let (count, oldest) = (entries.count, entries.first)
         var first: SalvagedChain?
         var longest: SalvagedChain?
@@ -64,13 +73,10 @@ struct DamagedJournal {
 
     /// From a snapshot, past later ones; `nil` if it cannot be read.
     private func chain(from entry: SnapshotEntry, past later: ArraySlice<SnapshotEntry>) -> SalvagedChain? {
-        guard let snapshot = try? SnapshotFile(entry, in: directory).read(),
-            let walk = try? JournalWalk(from: snapshot)
-        else { return nil }
+        guard let (snapshot, walk) = beginning(at: entry) else { return nil }
         var chain = SalvagedChain(from: snapshot, walk)
-        chain.damage = unreadable?.reason
         do throws(JournalFailure) {
-            try reader?.forEachRecord(after: entry.sequence) { record throws(JournalFailure) in
+            try forEachRecord(after: entry.sequence) { record throws(JournalFailure) in
                 try chain.advance(by: record)
                 for entry in later where entry.sequence == record.sequence {
                     if let snapshot = try? SnapshotFile(entry, in: directory).read() { chain.compare(snapshot) }
@@ -81,6 +87,48 @@ struct DamagedJournal {
             chain.damage = error.reason
         }
         return chain
+    }
+
+    /// Hands over the records behind one as SQLite reads them, and those that were acknowledged and that it cannot read as
+    /// they lie in its pages. What was not acknowledged may be left from something that was taken back.
+    ///
+    /// - Throws: ``JournalFailure`` that says what cannot be read, and whatever the body throws.
+    func forEachRecord(
+        after sequence: JournalSequence,
+        _ body: (JournalRecord) throws(JournalFailure) -> Bool
+    ) throws(JournalFailure) {
+        var (last, isDone) = (sequence, false)
+        while !isDone {
+            let before = last
+            var (failure, ending) = (unreadable, nil as JournalFailure?)
+            do throws(JournalFailure) {
+                try reader?.forEachRecord(after: last) { record throws(JournalFailure) in
+                    last = record.sequence
+                    do throws(JournalFailure) { isDone = try !body(record) } catch { ending = error }
+                    return !isDone && ending == nil
+                }
+            } catch {
+                failure = error
+            }
+            if let ending { throw ending }
+            if isDone { return }
+            if let acknowledged, last < acknowledged.sequence, let record = pages.records.record(last.next) {
+                last = record.sequence
+                isDone = try !body(record)
+            }
+            guard last == before else { continue }
+            if let failure { throw failure }
+            return
+        }
+    }
+
+    /// The snapshot as its file has it, or else as the database has it.
+    private func beginning(at entry: SnapshotEntry) -> (JournalSnapshot, JournalWalk)? {
+        let file = try? SnapshotFile(entry, in: directory).read()
+        for snapshot in [file, origin].compactMap(\.self) where snapshot.entry == entry {
+            if let walk = try? JournalWalk(from: snapshot) { return (snapshot, walk) }
+        }
+        return nil
     }
 
     /// Records say more than a snapshot does: one is wrong from which the next record does not lead on, and one that lies
@@ -108,4 +156,12 @@ struct DamagedJournal {
     func snapshots(in chain: SalvagedChain) -> [JournalSnapshot] {
         chain.confirmed.compactMap { try? SnapshotFile($0, in: directory).read() }
     }
+}
+
+/// The records in a journal's pages, read when they are first asked for.
+private final class ScannedPages {
+    private let directory: JournalDirectory
+    private(set) lazy var records = ScannedRecords(directory)
+
+    init(_ directory: JournalDirectory) { self.directory = directory }
 }

@@ -49,7 +49,9 @@ extension JournalReader {
         try JournalDraft.write(to: path, identity, from: snapshot(oldest), as: purpose) {
             draft throws(JournalFailure) in
             try draft.claim(contents.epochs)
-            try draft.takeRecords(of: self, through: contents.last)
+            try draft.takeRecords(through: contents.last) { last, body throws(JournalFailure) in
+                try forEachRecord(after: last, body)
+            }
             guard draft.last.sequence == contents.last else {
                 throw directory.damaged("it ends at revision \(draft.last.revision), before record \(contents.last)")
             }
@@ -66,12 +68,18 @@ extension JournalDraft {
     /// So many bytes of records are written at once.
     private static let bytesAtOnce = 4 << 20
 
+    /// Hands over the records behind one, in order, until the body has seen enough.
+    typealias RecordSource = (
+        _ last: JournalSequence,
+        _ body: (JournalRecord) throws(JournalFailure) -> Bool
+    ) throws(JournalFailure) -> Void
+
     /// Takes over the records behind its last one.
-    func takeRecords(of source: JournalReader, through end: JournalSequence) throws(JournalFailure) {
+    func takeRecords(through end: JournalSequence, from source: RecordSource) throws(JournalFailure) {
         var records: [JournalRecord] = []
         var bytes = 0
         guard last.sequence < end else { return }
-        try source.forEachRecord(after: last.sequence) { record throws(JournalFailure) in
+        try source(last.sequence) { record throws(JournalFailure) in
             records.append(record)
             bytes += record.body.count
             if bytes >= Self.bytesAtOnce {

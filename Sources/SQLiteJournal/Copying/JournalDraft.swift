@@ -20,11 +20,11 @@ final class JournalDraft {
         last = snapshot.entry
         try directory.makeSnapshotFolder()
         marks = try MarkPage(directory)
-        try marks.prepare(identity.lineage, last.sequence, last.revision)
+        try marks.prepare(identity, at: last)
         try marks.begin(as: .unfinished)
         // What matters is durable when it is finished, not before.
         records = try RecordStore(directory, .normal)
-        try records.begin(identity, at: last)
+        try records.begin(identity, from: snapshot)
         try store(snapshot)
     }
 
@@ -75,7 +75,7 @@ final class JournalDraft {
     }
 
     func store(_ snapshot: JournalSnapshot) throws(JournalFailure) {
-        try SnapshotFile(snapshot.entry, in: directory).write(snapshot)
+        try SnapshotFile(snapshot.entry, isInterim: false, in: directory).write(snapshot)
     }
 
     private func finish(as purpose: MarkPage.Purpose) throws(JournalFailure) {

@@ -46,7 +46,9 @@ package struct JournalSalvage: Sendable {
         let identity = JournalIdentity(store: name, lineage: Lineage(bits: 0), begun: begun).inNewLineage(begun: begun)
         try JournalDraft.write(to: target, identity, from: chain.start, as: .journal) { draft throws(JournalFailure) in
             try draft.claim(source.epochs(of: chain))
-            if let reader = source.reader { try draft.takeRecords(of: reader, through: chain.end.sequence) }
+            try draft.takeRecords(through: chain.end.sequence) { last, body throws(JournalFailure) in
+                try source.forEachRecord(after: last, body)
+            }
             for snapshot in source.snapshots(in: chain) { try draft.store(snapshot) }
         }
         return JournalSalvage(

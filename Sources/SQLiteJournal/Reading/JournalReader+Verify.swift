@@ -43,8 +43,37 @@ extension JournalReader {
                 directory.damaged("no records lead to the snapshot of revision \(beyond.revision)")
             )
         }
+        try verifyOrigin()
         verification.to = walk.place
         return verification
+    }
+
+    /// Reads the first snapshot in both its places: a loss in one of them has no effect before the other one is lost, too.
+    private func verifyOrigin() throws(JournalFailure) {
+        guard let origin = try origin() else { return }
+        let reason: String
+        do throws(JournalFailure) {
+            guard try SnapshotFile(origin.entry, in: directory).read() != origin else { return }
+            reason =
+                "the snapshot of revision \(origin.entry.revision) is another one in its file than in journal.sqlite"
+        } catch {
+            guard error.code != .pruned else {
+                // A primary removes the one in the database first.
+                guard try self.origin() != nil else { return }
+                throw onlyInDatabase("the file of the snapshot of revision \(origin.entry.revision) is missing")
+            }
+            throw onlyInDatabase(error.reason)
+        }
+        throw directory.damaged(reason)
+    }
+
+    private func onlyInDatabase(_ what: String) -> JournalFailure {
+        JournalFailure(
+            .damaged,
+            "the journal \(directory.path) has its first snapshot only once: \(what). Its copy in journal.sqlite is whole, "
+                + "and is used in its place",
+            reason: what
+        )
     }
 
     /// - Returns: what is wrong with the snapshot to which it came.

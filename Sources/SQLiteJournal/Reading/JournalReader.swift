@@ -87,15 +87,19 @@ public final class JournalReader: JournalReading {
         try records.snapshots()
     }
 
-    /// Reads a snapshot and checks it.
+    /// Reads a snapshot and checks it: the first one from the database, if its file cannot be read.
     public func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot {
         do throws(JournalFailure) { return try SnapshotFile(entry, in: directory).read() } catch {
+            if let origin = try? origin(), origin.entry == entry { return origin }
             guard try directory.snapshots().contains(entry) else {
                 throw JournalFailure(.pruned, "the snapshot of revision \(entry.revision) is no longer kept")
             }
             throw error
         }
     }
+
+    /// The snapshot at which the history begins, as the database keeps it beside its file.
+    public func origin() throws(JournalFailure) -> JournalSnapshot? { try records.origin() }
 
     /// Reads a snapshot; `nil` if a primary has forgotten it since it was listed.
     func snapshotIfKept(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot? {

@@ -64,6 +64,23 @@ final class JournalWriter: Sendable {
     /// The store has gone back to what is durable: records are taken again.
     func mend() { line.withLock { $0.failure = nil } }
 
+    /// Checks that the journal is still in its place. If not, nothing is taken any more.
+    func checkPlace() throws(JournalFailure) {
+        do throws(JournalFailure) { try journal.checkPlace() } catch {
+            line.withLock { $0.failure = $0.failure ?? error }
+            throw error
+        }
+    }
+
+    /// Checks what has to hold where a record is published before it is stored: the journal works, and is in its place.
+    func checkPublishing() throws(JournalFailure) {
+        if let failure = line.withLock({ $0.failure }) { throw failure }
+        try checkPlace()
+    }
+
+    /// What the journal calls itself.
+    var description: String { "\(journal)" }
+
     /// Waits until all that was handed in until now is settled, whatever comes meanwhile, or waits for room.
     ///
     /// - Returns: what became of it.

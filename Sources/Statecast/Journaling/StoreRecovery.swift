@@ -22,19 +22,30 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     ///
     /// - Throws: ``StatecastError`` with code `journal`; then the journal is closed.
     func run(_ journal: any Journal) throws(StatecastError) -> RecoveredStore<State> {
+        let began = ContinuousClock.now
         do {
             let contents = try journal.open()
             do {
-                guard let contents else { return try begin(journal) }
-                return try recover(journal, contents)
+                var recovered = try contents.map { try recover(journal, $0) } ?? begin(journal)
+                recovered.report?.duration = began.duration(to: .now)
+                return recovered
             } catch {
                 journal.close()
                 throw error
             }
         } catch {
-            let code = (error as? JournalFailure)?.code
-            let message = code == nil ? "the journal of the store \"\(definition.name)\": \(error)" : "\(error)"
-            throw StatecastError(.journal, message, cause: error)
+            var failure = error
+            if error is CodingFailure {
+                // Its checksum is right: it was written by something else, or in a form that this build does not read.
+                failure = JournalFailure(
+                    .damaged,
+                    "the journal \(journal) of the store \"\(definition.name)\" holds something that cannot be read: \(error). "
+                        + "Restore a backup"
+                )
+            }
+            let isKnown = failure is JournalFailure
+            let message = isKnown ? "\(failure)" : "the journal of the store \"\(definition.name)\": \(failure)"
+            throw StatecastError(.journal, message, cause: failure)
         }
     }
 
@@ -68,7 +79,20 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
                 "the journal's last \(contents.droppedCount) records were damaged, and dropped: they were never acknowledged"
             )
         }
-        let snapshot = try newestSnapshot(of: journal)
+        let (snapshot, isFileLost) = try newestSnapshot(of: journal)
+        var recovered = try recover(journal, contents, from: snapshot)
+        recovered.report?.snapshot = snapshot.entry.revision
+        // What was passed over is to be replaced.
+        if snapshot.entry != (try journal.snapshots().last) { recovered.snapshots.isWanted = true }
+        if isFileLost { storeAgain(snapshot, in: journal) }
+        return recovered
+    }
+
+    private func recover(
+        _ journal: any Journal,
+        _ contents: JournalContents,
+        from snapshot: JournalSnapshot
+    ) throws -> RecoveredStore<State> {
         let context = try SnapshotContext(decoding: snapshot.context)
         let start = History(contents, context, snapshot.entry)
         let later = contents.epochs.filter { $0.epoch > context.epoch }
@@ -108,20 +132,48 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         }
     }
 
-    /// The newest one that is whole: from an older one more records lead to the same state.
-    private func newestSnapshot(of journal: any Journal) throws -> JournalSnapshot {
-        var first: (any Error)?
+    /// The newest one that is whole: from an older one more records lead to the same state. The first one is kept twice.
+    ///
+    /// - Returns: the snapshot, and whether it was found only in its second place.
+    private func newestSnapshot(of journal: any Journal) throws -> (snapshot: JournalSnapshot, isFileLost: Bool) {
+        var failures: [any Error] = []
         for entry in try journal.snapshots().reversed() {
             do {
                 let snapshot = try journal.snapshot(entry)
                 try confirm(snapshot, in: journal)
-                return snapshot
+                warn(of: failures)
+                return (snapshot, false)
             } catch {
-                definition.logger.warning("\(error)")
-                first = first ?? error
+                failures.append(error)
             }
         }
-        throw first ?? JournalFailure(.damaged, "the journal has no snapshot: restore a backup")
+        if let origin = try? journal.origin() {
+            warn(of: failures)
+            return (origin, true)
+        }
+        // Who starts the primary is shown the failure: it is not also logged.
+        warn(of: failures.dropFirst())
+        throw failures.first ?? JournalFailure(.damaged, "the journal has no snapshot: restore a backup")
+    }
+
+    private func warn(of failures: some Sequence<any Error>) {
+        for failure in failures {
+            let reason = (failure as? JournalFailure)?.reason ?? "\(failure)"
+            definition.logger.warning(
+                "a snapshot is passed over, an older one and the records lead to the same state: \(reason)",
+                metadata: ["store": "\(definition.name)"]
+            )
+        }
+    }
+
+    /// What is kept twice is kept twice again.
+    private func storeAgain(_ origin: JournalSnapshot, in journal: any Journal) {
+        do { try journal.store(origin) } catch {
+            definition.logger.warning(
+                "the first snapshot is still kept only once: \(error)",
+                metadata: ["store": "\(definition.name)"]
+            )
+        }
     }
 
     /// Goes through all records behind a snapshot, to the last one.
@@ -133,7 +185,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         _ journal: any Journal,
         through last: JournalSequence
     ) throws -> (history: History, content: Content, snapshots: SnapshotSchedule) {
-        var (history, content, snapshots) = (start, content, SnapshotSchedule())
+        var (history, content, snapshots) = (start, content, SnapshotSchedule(after: start.sequence))
         while history.sequence < last {
             let records = try journal.records(after: history.sequence, bytesMax: Self.bytesAtOnce)
             guard !records.isEmpty else { break }
@@ -180,6 +232,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         )
         try journal.claim(start)
         journal.reductions.open()
+        let replayed = snapshots.records
         var history = history
         history.epochs = EpochTable(epochs + [start])
         if let evolution { try journal.append(evolution, to: &history, limits: limits) }
@@ -188,7 +241,8 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
             state: state,
             history: history,
             journal: journal,
-            snapshots: snapshots
+            snapshots: snapshots,
+            report: RecoveryReport(records: replayed)
         )
     }
 }

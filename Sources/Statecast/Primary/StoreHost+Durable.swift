@@ -6,7 +6,9 @@ extension StoreHost {
         defer { settled.removeAll(keepingCapacity: true) }
         guard let journal else { return surroundings.commit(name, record) }
         write(record, to: journal)
-        if journal.durability == .relaxed { committed(through: record.sequence) }
+        guard journal.durability == .relaxed else { return }
+        do throws(JournalFailure) { try journal.checkPublishing() } catch { return journaled(.failure(error)) }
+        committed(through: record.sequence)
     }
 
     func committed(through sequence: JournalSequence) {

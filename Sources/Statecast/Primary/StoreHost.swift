@@ -45,6 +45,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     /// Since when there is no room in the journal, and until when actions are refused for that.
     var fullUntil: Instant?
     var snapshots = SnapshotSchedule()
+    private let report: RecoveryReport?
     /// Whether it is served.
     private var isServed = false
 
@@ -76,6 +77,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         closed = state
         summary = recovered.history.summary
         snapshots = recovered.snapshots
+        report = recovered.report
         published = state
         publishedSummary = summary
         self.definition = definition
@@ -103,8 +105,24 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             index: 0,
             start: machine.epoch.rawValue
         )
+        noteStart()
         effects.start(definition.initialEffect(published), key: key)
         storeSnapshotIfDue()
+    }
+
+    /// Says for operators from what the store starts.
+    private func noteStart() {
+        var metadata: Logger.Metadata = [
+            "store": "\(name)", "epoch": "\(machine.epoch)", "revision": "\(machine.head)",
+        ]
+        guard let journal, let report else { return logger.notice("started without a journal", metadata: metadata) }
+        metadata["journal"] = "\(journal.description)"
+        metadata["durability"] = "\(journal.durability)"
+        metadata["milliseconds"] = "\(Int(report.duration / .milliseconds(1)))"
+        guard let snapshot = report.snapshot else { return logger.notice("started a new history", metadata: metadata) }
+        metadata["snapshot"] = "\(snapshot)"
+        metadata["replayed"] = "\(report.records)"
+        logger.notice("started", metadata: metadata)
     }
 
     func finish() {
@@ -128,6 +146,11 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         }
         definition.entrance.close(keeping: audience, leaving: observers + waiting)
         (underway, followUps, joining, waiting, audience) = ([], [], [], [], Audience())
+        storeSnapshotOfStop()
+        logger.notice(
+            "stopped",
+            metadata: ["store": "\(name)", "epoch": "\(machine.epoch)", "revision": "\(machine.head)"]
+        )
         if let lost = journal?.close() {
             logger.critical(
                 "records lost that were published already: \(lost.count): \(lost.failure)",
@@ -166,7 +189,11 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         metrics.waiting(joins: machine.joinsWaitingCount)
     }
 
-    func tick() { perform(machine.tick(at: surroundings.clock.now, time: surroundings.clock.time)) }
+    func tick() {
+        // A primary without actions is not to serve beside another one in the same place.
+        do throws(JournalFailure) { try journal?.checkPlace() } catch { journaled(.failure(error)) }
+        perform(machine.tick(at: surroundings.clock.now, time: surroundings.clock.time))
+    }
 
     func snapshotEncoded(_ snapshot: EncodedSnapshot) {
         switch snapshot.bytes {

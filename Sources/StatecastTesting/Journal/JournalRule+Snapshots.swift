@@ -33,6 +33,18 @@ extension JournalRule {
             try expect("the last record, opened again", try place.reopen()?.last, JournalSequence(50))
             try expect("what is left, opened again", try place.journal.everything(), last)
         },
+        JournalRule(name: "interim", promise: "replaces an interim snapshot by the next one") { place in
+            let journal = try place.begin()
+            try journal.append((1...40).map { .sample($0) })
+            for sequence: UInt64 in [10, 20] { try journal.store(.sample(sequence), isInterim: true) }
+            func sequences() throws -> [JournalSequence] { try place.journal.snapshots().map(\.sequence) }
+            try expect("the snapshots, with an interim one", try sequences(), [0, 20].map(JournalSequence.init))
+            try place.reopen()
+            let interim = JournalSnapshot.sample(20)
+            try expect("an interim snapshot, opened again", try place.journal.snapshot(interim.entry), interim)
+            for sequence: UInt64 in [30, 40] { try place.journal.store(.sample(sequence)) }
+            try expect("the snapshots behind an interim one", try sequences(), [0, 30, 40].map(JournalSequence.init))
+        },
         JournalRule(name: "threads", promise: "stores snapshots and reads records while others are appended") { place in
             let journal = try place.begin()
             let count: UInt64 = 60

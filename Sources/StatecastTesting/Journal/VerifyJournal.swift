@@ -5,7 +5,8 @@ public import Journal
 /// - It has no history until one is begun, and keeps that one; what was appended, claimed and stored is there when it is
 ///   opened anew, in order; its marks of reductions are, too.
 /// - Records are handed out in pieces of a size, at least one at a time, and the one that leads to a revision is found.
-/// - Pruning leaves what is asked for, and two snapshots in any case; what is gone is refused with code `pruned`.
+/// - Pruning leaves what is asked for, and two snapshots in any case; what is gone is refused with code `pruned`. An interim
+///   snapshot is replaced by the next one.
 /// - One primary has it at a time; the second is refused with code `in-use`.
 /// - Snapshots are stored, and records read, while others are appended.
 ///

@@ -92,8 +92,8 @@ final class CounterJournal {
     }
 
     /// Stores the state as it is.
-    func storeSnapshot(of state: Value? = nil, sessions: SessionTable? = nil) throws {
-        try bench.journal.store(snapshot(of: state, sessions: sessions))
+    func storeSnapshot(of state: Value? = nil, sessions: SessionTable? = nil, isInterim: Bool = false) throws {
+        try bench.journal.store(snapshot(of: state, sessions: sessions), isInterim: isInterim)
     }
 
     /// The senders, as the records leave them.

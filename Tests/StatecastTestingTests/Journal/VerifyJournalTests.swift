@@ -36,6 +36,7 @@ import Testing
                 ["is one primary's at a time: open() of a second one: expected a JournalFailure with code in-use"]
             ),
             (.forgetful, ["remembers which action ends its primary: whether it is poison"]),
+            (.keepsInterim, ["replaces an interim snapshot by the next one: the snapshots, with an interim one"]),
         ] as [(BentJournal.Flaw, [String])]
     )
     func `tells each promise that is broken`(flaw: BentJournal.Flaw, fragments: [String]) async {
@@ -47,7 +48,7 @@ import Testing
     }
 
     @Test func `tells what cannot be opened`() async {
-        await expectIssues(Array(repeating: "the disk is gone", count: 9)) {
+        await expectIssues(Array(repeating: "the disk is gone", count: 10)) {
             verifyJournal { _ in throw JournalFailure(.inputOutput, "the disk is gone") }
         }
     }

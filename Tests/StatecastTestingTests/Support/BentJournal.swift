@@ -6,7 +6,7 @@ final class BentJournal: Journal {
     /// Which one.
     enum Flaw: CaseIterable, Sendable {
         case losesLast, losesEpochs, swapsRecords, tooMany, wrongRevision, prunesAll, prunesNothing, anyCode, shared,
-            forgetful
+            forgetful, keepsInterim
     }
 
     private let journal: MemoryJournal
@@ -49,7 +49,9 @@ final class BentJournal: Journal {
     func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
-    func store(_ snapshot: JournalSnapshot) throws(JournalFailure) { try journal.store(snapshot) }
+    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
+        try journal.store(snapshot, isInterim: flaw == .keepsInterim ? false : isInterim)
+    }
     func prune(keeping historyBytes: Int) throws(JournalFailure) {
         if flaw != .prunesNothing { try journal.prune(keeping: flaw == .prunesAll ? 0 : historyBytes) }
     }

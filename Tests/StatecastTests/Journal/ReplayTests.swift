@@ -1,3 +1,4 @@
+import CounterApp
 import Journal
 import StateCore
 import Statecast
@@ -44,6 +45,12 @@ import Testing
         #expect(report.difference == nil)
         #expect((report.from, report.to) == (Revision(0), Revision(20)))
         #expect(report.actions == 20)
+    }
+
+    @Test func `knows the journals of its app`() async throws {
+        let journal = try await Self.journal(lines: 1)
+        #expect(try JournalReplay(of: Diary.self, actions: Diary.actions, reducer: Self.reducer).fits(journal))
+        #expect(try !JournalReplay(of: Counter.self, actions: Counter.actions, reducer: Counter.reducer).fits(journal))
     }
 
     @Test func `names the first revision that another reducer makes otherwise`() async throws {

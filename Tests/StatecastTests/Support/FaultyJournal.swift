@@ -56,10 +56,14 @@ final class FaultyJournal: Journal {
     func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
-    func store(_ snapshot: JournalSnapshot) throws(JournalFailure) {
+    func origin() throws(JournalFailure) -> JournalSnapshot? { try journal.origin() }
+    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
         guard takesSnapshots else { throw Self.full }
-        try journal.store(snapshot)
+        // A crash would leave no snapshot behind what it forgot.
+        if forgets.withLock({ $0 }) { return }
+        try journal.store(snapshot, isInterim: isInterim)
     }
+    func checkPlace() throws(JournalFailure) { try journal.checkPlace() }
     func prune(keeping historyBytes: Int) throws(JournalFailure) { try journal.prune(keeping: historyBytes) }
     func close() { journal.close() }
 }

@@ -1,0 +1,231 @@
+import Foundation
+import Journal
+import SQLiteJournal
+import StateCoding
+import StateCore
+import SyncProtocol
+import Testing
+
+@testable import SQLiteJournal
+@testable import StatecastTesting
+
+/// A journal that has no snapshot yet but the one at which it begins.
+@Suite(.timeLimit(.minutes(10))) struct `A young journal` {
+    private static let first = "snapshots/0-0.snapshot"
+    private static let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    /// What happens to one file.
+    private enum Damage: CustomStringConvertible {
+        case gone
+        case empty
+        case cut(Int)
+        case flipped(Int)
+
+        var description: String {
+            switch self {
+            case .gone: "gone"
+            case .empty: "empty"
+            case .cut(let count): "cut to \(count) bytes"
+            case .flipped(let byte): "byte \(byte) flipped"
+            }
+        }
+
+        func apply(to file: String) throws {
+            let url = URL(filePath: file)
+            switch self {
+            case .gone: try FileManager.default.removeItem(at: url)
+            case .empty: try Data().write(to: url)
+            case .cut(let count): try Data(contentsOf: url).prefix(count).write(to: url)
+            case .flipped(let byte):
+                var data = try Data(contentsOf: url)
+                data[byte] ^= 1 << UInt8(byte % 8)
+                try data.write(to: url)
+            }
+        }
+    }
+
+    /// As a primary recovers: from the newest snapshot that is whole, or from the second place of the first one.
+    private func recovered(_ journal: some JournalReading, through last: JournalSequence) throws -> Value {
+        var walk: JournalWalk?
+        for entry in try journal.snapshots().reversed() where walk == nil {
+            walk = try? JournalWalk(from: journal.snapshot(entry))
+        }
+        if walk == nil, let origin = try journal.origin() { walk = try JournalWalk(from: origin) }
+        var found = try #require(walk, "no snapshot can be read")
+        try journal.walkOn(&found, to: Revision(.max))
+        #expect(found.place.sequence == last)
+        return found.tree
+    }
+
+    /// Opens a damaged copy as a primary does, or else salvages it.
+    ///
+    /// - Returns: the last record that is found; `nil` where the journal is refused.
+    @discardableResult
+    private func open(_ bench: JournalBench, _ journal: CounterJournal, _ damage: String) throws -> JournalSequence? {
+        do throws(JournalFailure) {
+            guard let contents = try bench.journal.open() else {
+                Issue.record("\(damage): the journal seems to be new")
+                return nil
+            }
+            defer { bench.journal.close() }
+            let state = Result { try recovered(bench.journal, through: contents.last) }
+            #expect(throws: Never.self, "\(damage)") { try state.get() }
+            #expect((try? state.get()) == journal.tree, "\(damage)")
+            return contents.last
+        } catch {
+            #expect(error.code == .damaged, "\(damage): \(error)")
+            return nil
+        }
+    }
+
+    private func salvaged(_ bench: JournalBench) throws -> (saved: JournalSalvage, state: Value) {
+        let target = NewPath()
+        let saved = try JournalSalvage.salvage(bench.path, to: target.path, store: nil, begun: Self.now)
+        #expect(saved.copy.identity.store == JournalIdentity.sample.store)
+        return (saved, try JournalReader(at: target.path).walk(to: Revision(.max)).tree)
+    }
+
+    @Test func `goes on without its first snapshot's file, whatever happens to that`() throws {
+        let journal = try CounterJournal.with(batches: 20)
+        let bytes = try Data(contentsOf: URL(filePath: "\(journal.path)/\(Self.first)")).count
+        let damages = [.gone, .empty, .cut(bytes / 2), .cut(bytes - 1)] + (0..<bytes).map(Damage.flipped)
+        for damage in damages {
+            let copy = try journal.bench.crashed()
+            try damage.apply(to: "\(copy.path)/\(Self.first)")
+            #expect(try open(copy, journal, "\(damage)") == JournalSequence(20))
+            #expect(try JournalReader(at: copy.path).walk(to: Revision(.max)).tree == journal.tree, "\(damage)")
+        }
+    }
+
+    @Test func `is salvaged whole without its first snapshot's file`() throws {
+        let journal = try CounterJournal.with(batches: 20)
+        for folder in [Self.first, "snapshots"] {
+            let copy = try journal.bench.crashed()
+            try FileManager.default.removeItem(atPath: "\(copy.path)/\(folder)")
+            let (saved, state) = try salvaged(copy)
+            #expect(state == journal.tree)
+            #expect(saved.damage == nil)
+            #expect(saved.copy.from.revision == Revision(0))
+        }
+    }
+
+    @Test func `is said to have its first snapshot only once`() throws {
+        let journal = try CounterJournal.with(batches: 3)
+        for damage in [Damage.gone, .flipped(50)] {
+            let copy = try journal.bench.crashed()
+            try damage.apply(to: "\(copy.path)/\(Self.first)")
+            let failure = #expect(throws: JournalFailure.self) { try JournalReader(at: copy.path).verify() }
+            #expect(failure?.code == .damaged)
+            #expect(failure?.message.contains("has its first snapshot only once") == true)
+        }
+        try journal.bench.sql("UPDATE origin SET state = zeroblob(length(state))")
+        let failure = #expect(throws: JournalFailure.self) { try JournalReader(at: journal.path).verify() }
+        #expect(failure?.message.contains("in journal.sqlite has a wrong checksum") == true)
+    }
+
+    @Test func `is as good with a wrong copy in the database`() throws {
+        for change in ["revision = 7", "sequence = 7", "checksum = 0", "state = 'text'", "revision = 'text'"] {
+            let journal = try CounterJournal.with(batches: 3)
+            journal.bench.journal.close()
+            try journal.bench.sql("UPDATE origin SET \(change)")
+            #expect(try open(journal.bench, journal, change) == JournalSequence(3))
+        }
+    }
+
+    @Test func `keeps its first snapshot in the database no longer than in its file`() throws {
+        let journal = try CounterJournal.with(batches: 30, snapshots: [10, 20, 30])
+        #expect(try journal.bench.journal.origin()?.entry.sequence == JournalSequence(0))
+        try journal.bench.journal.prune(keeping: 0)
+        #expect(try journal.bench.journal.origin() == nil)
+        #expect(try journal.bench.journal.snapshots().map(\.sequence.rawValue) == [20, 30])
+        _ = try JournalReader(at: journal.path).verify()
+    }
+
+    @Test func `of the first version, which has no such copy, is read, continued and pruned`() throws {
+        let journal = try CounterJournal.with(batches: 3)
+        journal.bench.journal.close()
+        try journal.bench.sql("DROP TABLE origin")
+        try journal.bench.sql("DELETE FROM grdb_migrations WHERE identifier = '2'")
+        _ = try JournalReader(at: journal.path).verify()
+        #expect(try open(journal.bench, journal, "first version") == JournalSequence(3))
+        _ = try journal.bench.reopened()
+        for _ in 0..<2 {
+            try journal.append()
+            try journal.storeSnapshot()
+        }
+        try journal.bench.journal.prune(keeping: 0)
+        _ = try JournalReader(at: journal.path).verify()
+    }
+
+    /// Bytes of a file: all of a small one, and every so many of a large one with some of its first ones.
+    private static func samples(_ count: Int) -> [Int] {
+        let step = max(1, count / 20) | 1
+        let head = stride(from: 0, to: min(count, 128), by: 17)
+        return Set(stride(from: 0, to: count, by: step)).union(head).sorted()
+    }
+
+    private func forEachDamage(
+        of journal: CounterJournal,
+        _ body: (JournalBench, _ file: String, _ damage: Damage) throws -> Void
+    ) throws {
+        for (file, content) in try files(of: journal.path).sorted(by: { $0.key < $1.key }) {
+            for damage in [.gone, .empty, .cut(content.count / 2)] + Self.samples(content.count).map(Damage.flipped) {
+                let copy = try journal.bench.crashed()
+                try damage.apply(to: "\(copy.path)/\(file)")
+                try body(copy, file, damage)
+            }
+        }
+    }
+
+    @Test func `that was stopped loses nothing, whichever file is damaged`() throws {
+        let journal = try CounterJournal.with(batches: 20)
+        try journal.storeSnapshot(isInterim: true)
+        journal.bench.journal.close()
+        try forEachDamage(of: journal) { copy, file, damage in
+            guard try open(copy, journal, "\(file), \(damage)") == nil else { return }
+            #expect(try salvaged(copy).state == journal.tree, "\(file), \(damage)")
+        }
+    }
+
+    @Test func `that was killed loses nothing where only what SQLite keeps for itself is damaged`() throws {
+        let journal = try CounterJournal.with(batches: 20)
+        _ = try journal.bench.reopened()
+        for _ in 0..<20 { try journal.append() }
+        let log = try Data(contentsOf: URL(filePath: journal.path + "/journal.sqlite-wal")).count
+        let page = 4096
+        // The first page leads to all others; the log has a header, and one before each page.
+        let headers = stride(from: 32, to: log, by: 7 * (24 + page)).flatMap { [$0 + 1, $0 + 6, $0 + 13, $0 + 20] }
+        for (file, bytes) in [
+            ("journal.sqlite", Array(stride(from: 0, to: page, by: 61))),
+            ("journal.sqlite-wal", Array(stride(from: 0, to: 32, by: 3)) + headers),
+        ] {
+            for byte in bytes {
+                let copy = try journal.bench.crashed()
+                let damage = Damage.flipped(byte)
+                try damage.apply(to: "\(copy.path)/\(file)")
+                guard try open(copy, journal, "\(file), \(damage)") == nil else { continue }
+                #expect(try salvaged(copy).state == journal.tree, "\(file), \(damage)")
+            }
+        }
+    }
+
+    @Test func `that was killed loses at most the records that are damaged and those behind them`() throws {
+        let journal = try CounterJournal.with(batches: 20)
+        // Half of the records in the database, half in its log.
+        _ = try journal.bench.reopened()
+        for _ in 0..<20 { try journal.append() }
+        var wholeCount = 0
+        try forEachDamage(of: journal) { copy, file, damage in
+            guard try open(copy, journal, "\(file), \(damage)") == nil else { return wholeCount += 1 }
+            let (saved, state) = try salvaged(copy)
+            #expect(state == ["count": Value(saved.copy.to.revision.rawValue)], "\(file), \(damage)")
+            guard file.hasPrefix("journal.sqlite") else {
+                #expect(state == journal.tree, "\(file), \(damage)")
+                return
+            }
+            // What is lost is named.
+            #expect(state == journal.tree || saved.damage != nil || saved.acknowledged != nil, "\(file), \(damage)")
+        }
+        #expect(wholeCount > 0)
+    }
+}

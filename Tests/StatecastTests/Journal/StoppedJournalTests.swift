@@ -1,0 +1,187 @@
+import Foundation
+import Journal
+import SQLiteJournal
+import StateCore
+import SyncProtocol
+import Testing
+
+@testable import Statecast
+
+/// What a primary leaves in its journal when it is stopped, and what the next start makes of it.
+@Suite(.timeLimit(.minutes(10))) struct `A stop of a primary with a journal` {
+    private static func primary(_ journal: any Journal, _ log: EventLog = EventLog()) throws -> Primary<Diary> {
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.limits = .quick
+        return try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            journal: journal,
+            configuration: configuration,
+            logger: LogBook.logger(log),
+            reducer: Diary.reducer()
+        )
+    }
+
+    @Test func `leaves a snapshot, which replaces the one of the stop before`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/journal"
+        for start in 1...5 {
+            let log = EventLog()
+            let primary = try Self.primary(SQLiteJournal(at: path), log)
+            try await primary.start()
+            for number in 1...3 { try await primary.send(Written(line: "\(start).\(number)")) }
+            await primary.stop()
+            let snapshots = try JournalReader(at: path).snapshots().map(\.revision.rawValue)
+            #expect(snapshots == [0, UInt64(3 * start)])
+            let notices = log.events.filter { $0.hasPrefix("notice: ") }
+            #expect(notices.count == 2)
+            let began = try #require(notices.first)
+            if start == 1 {
+                #expect(began.hasPrefix("notice: started a new history durability=full epoch=1 journal=\(path) "))
+            } else {
+                // Nothing is left to replay.
+                let snapshot = 3 * (start - 1)
+                #expect(began.hasPrefix("notice: started durability=full epoch=\(start) journal=\(path) milliseconds="))
+                #expect(began.hasSuffix(" replayed=0 revision=\(snapshot) snapshot=\(snapshot) store=diary"))
+            }
+            #expect(notices.last == "notice: stopped epoch=\(start) revision=\(3 * start) store=diary")
+        }
+        let found = try JournalReader(at: path).verify()
+        #expect(found.to.revision == Revision(15))
+        #expect(found.snapshotCount == 2)
+    }
+
+    @Test func `without anything new leaves no other snapshot`() async throws {
+        let journal = MemoryJournal()
+        for _ in 0..<3 {
+            let primary = try Self.primary(journal)
+            try await primary.start()
+            await primary.stop()
+        }
+        #expect(try journal.snapshots().map(\.revision) == [Revision(0)])
+    }
+
+    @Test func `makes the next start independent of the records and of any one snapshot`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/journal"
+        let first = try Self.primary(SQLiteJournal(at: path))
+        try await first.start()
+        for number in 1...3 { try await first.send(Written(line: "\(number)")) }
+        await first.stop()
+        for (lost, passedOver) in [("3-3.interim.snapshot", 1), ("0-0.snapshot", 0)] {
+            let copy = folder.path + "/without \(lost)"
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            try Data("nothing".utf8).write(to: URL(filePath: "\(copy)/snapshots/\(lost)"))
+            let log = EventLog()
+            let second = try Self.primary(SQLiteJournal(at: copy), log)
+            try await second.start()
+            #expect(second.state.lines == ["1", "2", "3"])
+            await second.stop()
+            #expect(log.events.filter { $0.hasPrefix("warning: a snapshot is passed over") }.count == passedOver)
+        }
+    }
+
+    @Test func `and a start make whole again what was lost of the first snapshot`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/journal"
+        let first = try Self.primary(SQLiteJournal(at: path))
+        try await first.start()
+        for number in 1...3 { try await first.send(Written(line: "\(number)")) }
+        // As a kill leaves it: without a snapshot of the stop.
+        let copy = folder.path + "/copy"
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        await first.stop()
+        try FileManager.default.removeItem(atPath: copy + "/snapshots/0-0.snapshot")
+        let log = EventLog()
+        let second = try Self.primary(SQLiteJournal(at: copy), log)
+        try await second.start()
+        #expect(second.state.lines == ["1", "2", "3"])
+        #expect(FileManager.default.fileExists(atPath: copy + "/snapshots/0-0.snapshot"))
+        await second.stop()
+        #expect(log.events.contains { $0.contains("replayed=3 revision=3 snapshot=0") }, "\(log.events)")
+        _ = try JournalReader(at: copy).verify()
+    }
+
+    /// A journal whose history begins, and in which nothing else is.
+    private static func begun(at path: String, context: [UInt8]) throws {
+        let journal = SQLiteJournal(at: path)
+        _ = try journal.open()
+        let identity = JournalIdentity(
+            store: try StoreName("diary"),
+            lineage: Lineage(bits: 7),
+            begun: Timestamp(milliseconds: 0)
+        )
+        let entry = SnapshotEntry(sequence: JournalSequence(0), revision: Revision(0))
+        try journal.begin(identity, from: JournalSnapshot(entry, context: context, state: [0xFF]))
+        journal.close()
+    }
+
+    private static func expectRefusal(at path: String) async {
+        let log = EventLog()
+        let error = await #expect(throws: StatecastError.self) {
+            try await primary(SQLiteJournal(at: path), log).start()
+        }
+        #expect(error?.code == .journal)
+        #expect((error?.cause as? JournalFailure)?.code == .damaged, "\(String(describing: error))")
+        // What is thrown is not also logged.
+        #expect(log.events == [])
+    }
+
+    @Test func `a start that finds nothing whole says so once`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/journal"
+        let mark = Array("a text that is nowhere else".utf8)
+        try Self.begun(at: path, context: mark)
+        for file in ["snapshots/0-0.snapshot", "journal.sqlite"] {
+            let url = URL(filePath: "\(path)/\(file)")
+            var data = try Data(contentsOf: url)
+            let place = try #require(data.range(of: Data(mark)), "\(file)")
+            data[place.lowerBound] ^= 1
+            try data.write(to: url)
+        }
+        await Self.expectRefusal(at: path)
+    }
+
+    @Test func `a start that finds something whole that it cannot read calls the journal damaged`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/journal"
+        try Self.begun(at: path, context: [0xFF])
+        await Self.expectRefusal(at: path)
+    }
+
+    @Test func `snapshots of a young journal come early, and then as the policy says`() {
+        var policy = JournalPolicy()
+        var schedule = SnapshotSchedule()
+        var (taken, bytes) = ([] as [Int], 0)
+        let step = SnapshotSchedule.firstBytes
+        while bytes < 128 << 20 {
+            schedule.count(step)
+            bytes += step
+            guard schedule.start(policy, stateBytes: 100, at: JournalSequence(UInt64(bytes))) else { continue }
+            taken.append(bytes >> 20)
+            schedule.finish(isStored: true)
+        }
+        #expect(taken == [1, 3, 7, 15, 31, 63, 95, 127])
+        // Never more bytes of snapshots than of records.
+        var large = SnapshotSchedule()
+        large.count(step)
+        let isLargeDue = large.start(policy, stateBytes: step + 1, at: JournalSequence(1))
+        #expect(!isLargeDue)
+        policy.snapshotBytes = 10
+        var eager = SnapshotSchedule()
+        eager.count(10)
+        let isEagerDue = eager.start(policy, stateBytes: 1, at: JournalSequence(1))
+        #expect(isEagerDue)
+    }
+
+    @Test func `a snapshot that could not be stored is made up for at the stop`() {
+        var schedule = SnapshotSchedule(after: JournalSequence(5))
+        schedule.isWanted = true
+        let isDue = schedule.start(JournalPolicy(), stateBytes: 1, at: JournalSequence(9))
+        #expect(isDue)
+        #expect(schedule.covered == JournalSequence(9))
+        schedule.finish(isStored: false)
+        #expect(schedule.covered == JournalSequence(5))
+    }
+}
