@@ -177,7 +177,8 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             .overloaded,
             "actions come faster than the journal of this store takes them; they wait until it has caught up"
         )
-        perform(machine.refuse(frame.session, reason, retryAfter: surroundings.limits.retryDelayMin))
+        let retryAfter = surroundings.limits.retryDelayMin
+        perform(machine.refuse(frame.identity, of: frame.session, reason, retryAfter: retryAfter))
     }
 
     func endTurn() {
