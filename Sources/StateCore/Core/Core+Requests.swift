@@ -91,7 +91,10 @@ extension Core {
     private static var depthMax: Int { 10_000 }
 
     /// Takes turns until nothing waits. After its share the dispatching thread hands the rest on.
+    ///
+    /// Never inlined, so that `dispatch` is, whose way to an idle core does not come by here.
     @inlinable
+    @inline(never)
     func drainOn() {
         guard !drain(turnsMax: turnsInARowMax - 1, until: .now + .milliseconds(2)) else { return }
         handOn()

@@ -3,7 +3,7 @@ extension Core {
     @inlinable
     func take(_ action: any Action) {
         guard kept.pointee.isPlain else { return takeGuarded(action) }
-        if type(of: action).isForMiddleware { reportUntaken(action) }
+        if isForMiddleware(action) { reportUntaken(action) }
         let context = ActionContext(time: reducer.readsContext ? now() : .epoch)
         let effect: Effect
         if kept.pointee.needingOldCount == 0 {
@@ -64,7 +64,7 @@ extension Core {
         }
         let context = ActionContext(time: now())
         guard kept.pointee.hasMiddleware else {
-            if type(of: action).isForMiddleware { reportUntaken(action) }
+            if isForMiddleware(action) { reportUntaken(action) }
             tell(reduceTapped(action, context: context))
             return .success(Reply(revision: kept.pointee.revision, value: nil))
         }
