@@ -11,10 +11,14 @@
 /// In a task it never sleeps: a sleeping thread of the cooperative pool keeps other tasks from running. Another thread
 /// than the caller's takes the turns, so a few yields let that one run.
 ///
-/// - Parameter pressure: 1 to 64. Up to 16 the thread yields that many times; beyond, it sleeps for 50 microseconds each.
+/// A thread outside of tasks yields once while the line is short, and sleeps beyond that: where many threads yield in
+/// turns, the one that takes the turns gets no more of the processor than each of them.
+///
+/// - Parameter pressure: 1 to 64. At 1 the thread yields once; beyond, a task yields that many times, and another thread
+///   sleeps for 50 microseconds each.
 @usableFromInline
 func holdBack(for pressure: Int) {
-    if pressure <= 16 || withUnsafeCurrentTask(body: { $0 != nil }) {
+    if pressure == 1 || withUnsafeCurrentTask(body: { $0 != nil }) {
         for _ in 0..<pressure { sched_yield() }
     } else {
         usleep(UInt32(pressure) * 50)
