@@ -2,7 +2,7 @@ import Statecast
 import StatecastTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LibraryAcrossProcesses {
+@Suite(.timeLimit(.minutes(10))) struct LibraryAcrossProcesses {
     @Test func `the same reducer serves other processes`() async throws {
         let primary = try Primary(
             store: "library",

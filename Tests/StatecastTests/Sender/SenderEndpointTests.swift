@@ -48,8 +48,9 @@ import Testing
         #expect(rejection?.code == .endpointRefused)
         #expect(rejection?.message.contains(expected) == true, "\(rejection?.message ?? "")")
         #expect((rejection?.message.utf8.count ?? 0) < 2000)
-        #expect(rejection.map { sender.status == .refused($0) } == true, "\(sender.status)")
-        // It goes on asking, and with an endpoint that it takes it goes on sending.
+        // It goes on asking, and is refused again each time.
+        for await status in sender.statuses where status == rejection.map(SenderStatus.refused) { break }
+        // With an endpoint that it takes it goes on sending.
         let hole = try await RawHole()
         told.set(hole.endpoint)
         for await status in sender.statuses where status == .open { break }
