@@ -36,10 +36,10 @@ public protocol Journal: JournalReading {
     /// Notes that an incarnation of the primary begins; durable on return.
     func claim(_ epoch: EpochStart) throws(JournalFailure)
 
-    /// Appends records, in order and behind the last one, all or none of them.
+    /// Appends records, in order and after the last one, all or none of them.
     ///
     /// - Throws: ``JournalFailure`` with code `storage-full` if there is no room, and then none was appended; with any other
-    ///   code nobody knows, and the journal has to be opened anew. The code is `removed` if the journal is no longer where it
+    ///   code the outcome is unknown, and the journal has to be opened again. The code is `removed` if the journal is no longer where it
     ///   was opened.
     func append(_ records: [JournalRecord]) throws(JournalFailure)
 

@@ -5,10 +5,10 @@ internal import Locking
 
 /// Writes SQLite's log into the database, beside whoever appends to the log.
 final class Checkpoints: Sendable {
-    /// So many bytes appended make it due.
+    /// A checkpoint is due after this many appended bytes.
     private static let intervalBytes = 8 << 20
-    /// A log that holds so many bytes after a checkpoint is made to begin anew, for which appending waits a moment. Its file
-    /// keeps its size, and is written again from its beginning.
+    /// If the log holds more bytes than this after a checkpoint, it restarts: appending waits until the log is in the
+    /// database, and then overwrites the file from its beginning. The file keeps its size.
     private static let restartBytes = 16 << 20
     /// The most bytes that the log's file has after a commit returns. At this size appending waits until the log is in the
     /// database and its file is empty. The file exceeds it only while another process reads the database for long, or while

@@ -326,7 +326,7 @@ final class RecordStore: Sendable {
 
     // MARK: The log
 
-    /// Writes the log into the database, as far as nothing is in the way, in the background; if that is due.
+    /// Starts a checkpoint in the background if one is due. It writes the part of the log that no reader needs.
     func checkpointIfDue(_ marks: MarkPage) { checkpoints?.startIfDue(marks) }
 
     /// Writes the log into the database, and waits until the disk has it.

@@ -27,8 +27,8 @@ struct ReplicaCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show this part alone, such as hosts.web-1.latest or notes.0, and only when it changes. Where there is none, it "
-                + "is null and a notice says so; if the state of --once or --until has none, the command ends with 66.",
+            "Show this part alone, such as hosts.web-1.latest or notes.0, and only when it changes. A missing part is shown "
+                + "as null with a notice; if the state of --once or --until has none, the command ends with 66.",
             valueName: "a.b.c"
         )
     )

@@ -14,7 +14,7 @@ struct SendCommand: AsyncParsableCommand {
             not-sent. With --ndjson --json each names its line of the input, too: "line":12.
 
             A payload is JSON, or fields such as step=7 name=web-1 (a value that is no JSON is a text), or @FILE or - for JSON \
-            in a file or in standard input. One that begins with a dash stands behind --. --list shows which actions there \
+            in a file or in standard input. Put one that begins with a dash after --. --list shows which actions there \
             are, --ping whether the primary answers.
 
             One action, --list and --ping wait 10 seconds for an answer, --ndjson as long as it takes; --timeout and --wait \

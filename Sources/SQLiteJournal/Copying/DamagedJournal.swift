@@ -89,8 +89,8 @@ struct DamagedJournal {
         return chain
     }
 
-    /// Hands over the records behind one as SQLite reads them, and those that were acknowledged and that it cannot read as
-    /// they lie in its pages. What was not acknowledged may be left from something that was taken back.
+    /// Calls `body` with each record after `sequence`, in order: as SQLite reads it or, if SQLite cannot and the record was
+    /// acknowledged, as it lies in SQLite's pages. An unacknowledged record in a page may be left from a rollback.
     ///
     /// - Throws: ``JournalFailure`` that says what cannot be read, and whatever the body throws.
     func forEachRecord(

@@ -68,7 +68,7 @@ extension JournalDraft {
     /// So many bytes of records are written at once.
     private static let bytesAtOnce = 4 << 20
 
-    /// Hands over the records behind one, in order, until the body has seen enough.
+    /// Calls the body with each record after one, in order, until it asks to stop.
     typealias RecordSource = (
         _ last: JournalSequence,
         _ body: (JournalRecord) throws(JournalFailure) -> Bool

@@ -43,7 +43,7 @@ final class ScannedRecords {
         for page in pages.values.joined() { scan(page) }
     }
 
-    /// A record that is whole; `nil` if there is none.
+    /// The undamaged record; `nil` if no copy of it is undamaged.
     func record(_ sequence: JournalSequence) -> JournalRecord? {
         guard !ambiguous.contains(sequence), let location = found[sequence] else { return nil }
         return record(in: location.page, at: location.start)

@@ -56,7 +56,7 @@ public struct Effect: Sendable {
 }
 
 extension Effect {
-    /// Dispatches one action, behind those that already wait.
+    /// Dispatches one action, after those that are already queued.
     public static func dispatch(_ action: any Action) -> Effect { Effect(.dispatch(action)) }
 
     /// Runs asynchronous work that sends any number of actions: none, one, or a stream of them.

@@ -20,7 +20,7 @@ public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
         self.start = start
     }
 
-    /// `lineage/revision/index`, with `/start-n` behind it for work of the `n`th start's initial effect.
+    /// `lineage/revision/index`, followed by `/start-n` for work of the `n`th start's initial effect.
     public var description: String {
         let name = "\(lineage.map { "\($0)/" } ?? "")\(revision)/\(index)"
         return start.map { "\(name)/start-\($0)" } ?? name

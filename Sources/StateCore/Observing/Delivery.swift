@@ -56,7 +56,8 @@ public struct Delivery: Sendable {
     }
 }
 
-/// Whether the caller runs on the main actor, as far as that can be told without trapping: on the main dispatch queue.
+/// Whether the caller runs on the main dispatch queue, and so on the main actor. Other ways to run on the main actor are not
+/// recognized, because asking for them traps.
 var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
 
 private let mainQueueKey = {

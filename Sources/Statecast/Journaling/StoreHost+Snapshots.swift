@@ -8,7 +8,7 @@ struct SnapshotSchedule {
     static let firstBytes = 1 << 20
 
     private var bytes = 0
-    /// How many records there are behind the last snapshot.
+    /// The number of records after the last snapshot.
     private(set) var records = 0
     private var isUnderway = false
     private var intervalBytes = firstBytes

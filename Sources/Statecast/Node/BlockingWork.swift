@@ -8,7 +8,7 @@ enum BlockingWork {
         }
     }
 
-    /// Begins work that nobody waits for.
+    /// Starts work without waiting for it.
     static func start(_ work: @escaping @Sendable () -> Void) {
         DispatchQueue.global(qos: .userInitiated).async(execute: work)
     }

@@ -1,5 +1,5 @@
-/// The topics that are subscribed to, as far as libzmq reports them: each subscription, and the end of the last one to a
-/// topic. Keeps a hash of each, so that its own memory does not depend on what peers subscribe to.
+/// Counts the topics that are subscribed to. libzmq reports each subscription, and the end of the last one to a topic.
+/// Keeps a hash of each topic, so that its own memory does not depend on the topics' lengths.
 struct LiveTopics {
     private var hashes: Set<Int> = []
 

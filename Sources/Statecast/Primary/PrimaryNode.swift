@@ -296,7 +296,7 @@ public actor PrimaryNode: Service {
         endTurn()
     }
 
-    /// Hands a frame to its store, behind those that wait for room there.
+    /// Hands a frame to its store, or queues it after the frames that wait for room there.
     private func received(_ frame: ActionsFrame, bytes: Int, for name: StoreName) {
         guard let store = stores[name] else { return }
         if store.hasRoom, held[name] == nil { return store.received(frame) }
@@ -304,7 +304,7 @@ public actor PrimaryNode: Service {
         if !held[name, default: HeldFrames()].append(frame, bytes: bytes, bytesMax: bytesMax) { store.putOff(frame) }
     }
 
-    /// Hands a store what was held for it, as far as there is room.
+    /// Hands a store the frames that were held for it, while it has room.
     private func takeHeld(for name: StoreName, _ store: any HostedStore) {
         var bytes = 0
         while bytes < Self.bytesPerTurnMax, store.hasRoom, let next = held[name]?.popFirst() {

@@ -16,7 +16,7 @@ final class Publisher {
     private let logger: Logger
     private let onReadable: () -> Void
     private var timer: DeadlineTimer?
-    /// `nil` while the endpoint is being bound again: nobody is connected.
+    /// `nil` while the endpoint is being bound again: no subscriber is connected.
     private var line: Line?
     private var topics = LiveTopics()
     /// When the last socket was closed, while no other one is bound.

@@ -133,7 +133,7 @@ public final class ActionSender: Service, ActionDispatcher {
 
     /// Takes an action in and returns at once, without an answer; actions of one thread keep their order.
     ///
-    /// Nothing holds back whoever dispatches: what the primary cannot take yet waits in memory, beside the
+    /// There is no backpressure: actions that the primary cannot take yet wait in memory, beside the
     /// ``SenderConfiguration/pendingMax`` actions that are awaited. Where there may be many, ``submit(_:position:)`` waits
     /// for room. An action that has no encoding, or comes after ``close()``, is dropped, and logged; rejections are counted (see the metrics). How many
     /// had no receipt yet when the sender was closed or dropped is logged.

@@ -154,7 +154,7 @@ final class SenderIntake: Sendable {
         waiter?.continuation.resume(throwing: reason)
     }
 
-    /// Takes the actions of those who wait, as far as there is room.
+    /// Takes the actions of waiting submitters, in order of arrival, while there is room.
     private func letIn(after change: (inout Storage) -> Void = { _ in }) {
         let (admitted, bell) = storage.withLock { storage in
             change(&storage)

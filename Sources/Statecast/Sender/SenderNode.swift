@@ -106,7 +106,7 @@ actor SenderNode {
         takeIn()
     }
 
-    /// Closes the sockets. What has no receipt is told so, and the cause.
+    /// Closes the sockets. Actions without a receipt end with the cause.
     func stop(because cause: String) {
         isStopped = true
         intake.close(because: cause)

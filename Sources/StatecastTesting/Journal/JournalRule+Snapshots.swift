@@ -43,7 +43,7 @@ extension JournalRule {
             let interim = JournalSnapshot.sample(20)
             try expect("an interim snapshot, opened again", try place.journal.snapshot(interim.entry), interim)
             for sequence: UInt64 in [30, 40] { try place.journal.store(.sample(sequence)) }
-            try expect("the snapshots behind an interim one", try sequences(), [0, 30, 40].map(JournalSequence.init))
+            try expect("the snapshots after an interim one", try sequences(), [0, 30, 40].map(JournalSequence.init))
         },
         JournalRule(name: "threads", promise: "stores snapshots and reads records while others are appended") { place in
             let journal = try place.begin()

@@ -42,8 +42,8 @@ package struct BatchRecord: Hashable, Sendable {
         self.migrations = migrations
     }
 
-    /// Drops the messages of rejections that their sessions will not remember: of each session the newest stay, as far as
-    /// they have at most `bytesMax` bytes together.
+    /// Drops the rejection messages that their sessions will not remember: of each session the newest stay, at most
+    /// `bytesMax` bytes together.
     package mutating func forgetMessages(bytesMax: Int) {
         var bytes: [SessionID: Int] = [:]
         for run in runs.indices.reversed() {

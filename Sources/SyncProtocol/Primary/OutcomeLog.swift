@@ -49,7 +49,7 @@ struct OutcomeLog: Hashable, Sendable {
         }
     }
 
-    /// Forgets the oldest messages up to a number, as far as all have more than `bytesMax` bytes together. The outcomes
+    /// Forgets the oldest messages, of numbers up to `last`, until all have at most `bytesMax` bytes together. The outcomes
     /// stay, with their codes.
     mutating func forgetMessages(through last: ActionNumber, bytesMax: Int) {
         guard messageBytes > bytesMax else { return }
@@ -74,8 +74,7 @@ struct OutcomeLog: Hashable, Sendable {
         }
     }
 
-    /// The recorded outcomes of a range of numbers, as far as they are still remembered. A message that was forgotten is
-    /// empty.
+    /// The outcomes of a range of numbers that are still remembered. A message that was forgotten is empty.
     func outcomes(from first: ActionNumber, through last: ActionNumber) -> (first: ActionNumber, outcomes: [Outcome]) {
         let from = max(first, start)
         guard from <= last, from < end else { return (from, []) }

@@ -35,7 +35,7 @@ package struct SessionTable: Hashable, Sendable {
             log.append(outcome, countMax: countMax)
         }
 
-        /// Forgets the oldest messages of durable rejections, as far as there are more than `bytesMax` bytes.
+        /// Forgets the oldest messages of durable rejections until at most `bytesMax` bytes are left.
         mutating func forgetMessages(bytesMax: Int) { log.forgetMessages(through: durable, bytesMax: bytesMax) }
 
         /// Forgets all that was not made durable.

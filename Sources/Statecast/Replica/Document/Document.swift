@@ -97,7 +97,8 @@ struct Document<State: Sendable> {
     }
 }
 
-/// How many bytes a state has, as far as that is known: measuring it compares all that changed since the last time.
+/// An estimate of a state's encoded bytes, corrected now and then by measuring, which compares all that changed since the
+/// last measurement.
 private struct DocumentSize {
     let bytesMax: Int
     private var measured = 0
@@ -115,7 +116,7 @@ private struct DocumentSize {
         grown = 0
     }
 
-    /// A patch of so many bytes changed the state.
+    /// Notes that a patch of `bytes` bytes changed the state.
     mutating func grew(by bytes: Int) { grown += bytes }
 
     /// Whether the state may have more bytes than it should.
