@@ -119,7 +119,6 @@ extension SenderMachine {
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         guard case .open = phase, let link, expected.lineage == link.lineage else { return [] }
-        if link.hasLostAll, expected.number < outbox.first { return sendLost(at: now, using: &generator) }
         guard expected.number >= outbox.first, expected.number < outbox.cursor,
             rewoundAt.map({ $0.duration(to: now) >= limits.retryDelayMin }) ?? true
         else { return [] }
@@ -228,12 +227,6 @@ extension SenderMachine.Link {
     fileprivate func hasLost(_ watermark: Watermark, before first: ActionNumber) -> Bool {
         guard let number = watermark.number, watermark.lineage == lineage else { return false }
         return watermark.epoch > settledBy && number.next < first
-    }
-
-    /// Whether it does not know the session any more, and may have forgotten it instead: it refuses that.
-    fileprivate var hasLostAll: Bool {
-        guard let watermark else { return false }
-        return watermark.number == nil && watermark.epoch > settledBy && settledBy > Epoch(0)
     }
 }
 

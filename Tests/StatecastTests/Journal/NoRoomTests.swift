@@ -6,28 +6,10 @@ import Testing
 
 /// What happens when the journal cannot be written.
 @Suite(.timeLimit(.minutes(10))) struct `Without room in the journal` {
-    private static func primary(
-        _ journal: FaultyJournal,
-        log: EventLog = EventLog(),
-        effect: @escaping @Sendable (_ line: String, _ diary: Diary) -> Effect = { _, _ in .none }
-    ) throws -> Primary<Diary> {
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
-        return try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
-            journal: journal,
-            configuration: configuration,
-            logger: LogBook.logger(log),
-            reducer: Diary.reducer(effect)
-        )
-    }
-
     @Test func `who waits for an action is told, and nothing is left of it`() async throws {
         let journal = FaultyJournal()
         let events = EventLog()
-        let primary = try Self.primary(journal) { line, _ in .run { _ in events.add(line) } }
+        let primary = try Primary.diary(journal, effect: { line, _ in .run { _ in events.add(line) } })
         try await primary.start()
         try await primary.send(Written(line: "1"))
         journal.fail(FaultyJournal.full)
@@ -44,7 +26,7 @@ import Testing
 
     @Test func `what nobody waits for is done once there is room`() async throws {
         let journal = FaultyJournal()
-        let primary = try Self.primary(journal)
+        let primary = try Primary.diary(journal)
         try await primary.start()
         journal.fail(FaultyJournal.full)
         for number in 1...100 { primary.dispatch(Written(line: "\(number)")) }
@@ -58,7 +40,7 @@ import Testing
 
     @Test func `senders wait, and nothing is lost or doubled`() async throws {
         let journal = FaultyJournal()
-        let primary = try Self.primary(journal)
+        let primary = try Primary.diary(journal)
         let address = try await primary.start()
         let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
         try await sender.send(Written(line: "1"))
@@ -81,7 +63,7 @@ import Testing
 
     @Test func `a journal that is broken otherwise ends the primary, with a line that says so`() async throws {
         let journal = FaultyJournal()
-        let primary = try Self.primary(journal)
+        let primary = try Primary.diary(journal)
         try await primary.start()
         let running = Task { try await primary.run() }
         try await primary.send(Written(line: "1"))
@@ -92,7 +74,7 @@ import Testing
         #expect(error?.message == "the disk is broken")
         #expect(primary.state.lines == ["1"])
         journal.fail(nil)
-        let second = try Self.primary(journal)
+        let second = try Primary.diary(journal)
         try await second.start()
         #expect(second.state.lines == ["1"])
         await second.stop()
@@ -101,7 +83,7 @@ import Testing
     @Test func `what was published before it was stored waits for room`() async throws {
         let memory = MemoryJournal(durability: .relaxed)
         let journal = FaultyJournal(memory)
-        let primary = try Self.primary(journal)
+        let primary = try Primary.diary(journal)
         try await primary.start()
         journal.fail(FaultyJournal.full)
         var lines: [String] = []
@@ -117,7 +99,7 @@ import Testing
         journal.fail(nil)
         try await primary.sendOnceThereIsRoom(Written(line: "last"))
         await primary.stop()
-        let second = try Self.primary(FaultyJournal(memory))
+        let second = try Primary.diary(FaultyJournal(memory))
         try await second.start()
         #expect(second.state.lines == lines + ["last"])
         await second.stop()
@@ -126,7 +108,7 @@ import Testing
     @Test func `what was published and never stored is named at the stop`() async throws {
         let log = EventLog()
         let journal = FaultyJournal(MemoryJournal(durability: .relaxed))
-        let primary = try Self.primary(journal, log: log)
+        let primary = try Primary.diary(journal, log: log)
         try await primary.start()
         journal.fail(FaultyJournal.full)
         try await primary.send(Written(line: "1"))
@@ -142,7 +124,7 @@ import Testing
         struct Odd: Action {
             func encode(to encoder: any Encoder) throws { throw CodingFailure(.unencodable, "odd") }
         }
-        let primary = try Self.primary(FaultyJournal())
+        let primary = try Primary.diary(FaultyJournal())
         try await primary.start()
         let rejection = await #expect(throws: Rejection.self) { try await primary.send(Odd()) }
         #expect(rejection?.code == .unencodable)

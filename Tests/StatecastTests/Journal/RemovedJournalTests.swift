@@ -8,20 +8,6 @@ import Testing
 
 /// A primary whose journal's directory is removed, or replaced, while it runs.
 @Suite(.timeLimit(.minutes(10))) struct `A primary whose journal is taken away` {
-    private static func primary(_ journal: any Journal, _ log: EventLog = EventLog()) throws -> Primary<Diary> {
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
-        return try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
-            journal: journal,
-            configuration: configuration,
-            logger: LogBook.logger(log),
-            reducer: Diary.reducer()
-        )
-    }
-
     /// Ends it, and checks how.
     private func expectEnd(_ running: Task<Void, any Error>, _ path: String) async {
         let error = await #expect(throws: StatecastError.self) { try await running.value }
@@ -36,7 +22,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let log = EventLog()
-        let primary = try Self.primary(SQLiteJournal(at: path, durability: durability), log)
+        let primary = try Primary.diary(SQLiteJournal(at: path, durability: durability), log: log)
         let address = try await primary.start()
         let running = Task { try await primary.run() }
         let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
@@ -51,7 +37,7 @@ import Testing
         await #expect(throws: Rejection.self) { try await late.receipt() }
         #expect(!log.events.contains { $0.hasPrefix("error") || $0.hasPrefix("critical") }, "\(log.events)")
         // What was acknowledged is where the directory is now.
-        let again = try Self.primary(SQLiteJournal(at: path + ".aside"))
+        let again = try Primary.diary(SQLiteJournal(at: path + ".aside"))
         try await again.start()
         #expect(again.state.lines.first == "1")
         await again.stop()
@@ -60,7 +46,7 @@ import Testing
     @Test func `ends also without any action`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
-        let primary = try Self.primary(SQLiteJournal(at: path))
+        let primary = try Primary.diary(SQLiteJournal(at: path))
         try await primary.start()
         let running = Task { try await primary.run() }
         try FileManager.default.removeItem(atPath: path)
@@ -71,12 +57,12 @@ import Testing
     @Test func `does not go on beside another one in its place`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
-        let first = try Self.primary(SQLiteJournal(at: path))
+        let first = try Primary.diary(SQLiteJournal(at: path))
         try await first.start()
         let running = Task { try await first.run() }
         try await first.send(Written(line: "1"))
         try FileManager.default.removeItem(atPath: path)
-        let second = try Self.primary(SQLiteJournal(at: path))
+        let second = try Primary.diary(SQLiteJournal(at: path))
         try await second.start()
         await expectEnd(running, path)
         try await second.send(Written(line: "other"))

@@ -9,26 +9,12 @@ import Testing
 
 /// What a primary leaves in its journal when it is stopped, and what the next start makes of it.
 @Suite(.timeLimit(.minutes(10))) struct `A stop of a primary with a journal` {
-    private static func primary(_ journal: any Journal, _ log: EventLog = EventLog()) throws -> Primary<Diary> {
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
-        return try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
-            journal: journal,
-            configuration: configuration,
-            logger: LogBook.logger(log),
-            reducer: Diary.reducer()
-        )
-    }
-
     @Test func `leaves a snapshot, which replaces the one of the stop before`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         for start in 1...5 {
             let log = EventLog()
-            let primary = try Self.primary(SQLiteJournal(at: path), log)
+            let primary = try Primary.diary(SQLiteJournal(at: path), log: log)
             try await primary.start()
             for number in 1...3 { try await primary.send(Written(line: "\(start).\(number)")) }
             await primary.stop()
@@ -55,7 +41,7 @@ import Testing
     @Test func `without anything new leaves no other snapshot`() async throws {
         let journal = MemoryJournal()
         for _ in 0..<3 {
-            let primary = try Self.primary(journal)
+            let primary = try Primary.diary(journal)
             try await primary.start()
             await primary.stop()
         }
@@ -65,7 +51,7 @@ import Testing
     @Test func `makes the next start independent of the records and of any one snapshot`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
-        let first = try Self.primary(SQLiteJournal(at: path))
+        let first = try Primary.diary(SQLiteJournal(at: path))
         try await first.start()
         for number in 1...3 { try await first.send(Written(line: "\(number)")) }
         await first.stop()
@@ -74,7 +60,7 @@ import Testing
             try FileManager.default.copyItem(atPath: path, toPath: copy)
             try Data("nothing".utf8).write(to: URL(filePath: "\(copy)/snapshots/\(lost)"))
             let log = EventLog()
-            let second = try Self.primary(SQLiteJournal(at: copy), log)
+            let second = try Primary.diary(SQLiteJournal(at: copy), log: log)
             try await second.start()
             #expect(second.state.lines == ["1", "2", "3"])
             await second.stop()
@@ -85,7 +71,7 @@ import Testing
     @Test func `and a start make whole again what was lost of the first snapshot`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
-        let first = try Self.primary(SQLiteJournal(at: path))
+        let first = try Primary.diary(SQLiteJournal(at: path))
         try await first.start()
         for number in 1...3 { try await first.send(Written(line: "\(number)")) }
         // As a kill leaves it: without a snapshot of the stop.
@@ -94,7 +80,7 @@ import Testing
         await first.stop()
         try FileManager.default.removeItem(atPath: copy + "/snapshots/0-0.snapshot")
         let log = EventLog()
-        let second = try Self.primary(SQLiteJournal(at: copy), log)
+        let second = try Primary.diary(SQLiteJournal(at: copy), log: log)
         try await second.start()
         #expect(second.state.lines == ["1", "2", "3"])
         #expect(FileManager.default.fileExists(atPath: copy + "/snapshots/0-0.snapshot"))

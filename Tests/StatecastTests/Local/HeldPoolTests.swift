@@ -8,18 +8,23 @@ import ZeroMQ
 
 /// Other code may hold up the threads that tasks run on. What nodes do for each other does not need them.
 @Suite(.timeLimit(.minutes(10))) struct `With all threads of Swift's pool held up` {
+    /// Signals each action that it reduces.
+    private static func primary(_ reduced: DispatchSemaphore) throws -> Primary<Counter> {
+        try Primary(
+            store: "counter",
+            state: Counter(),
+            actions: Counter.actions,
+            configuration: .anyPorts
+        ) { (state: inout Counter, _: any Action) in
+            state.counter += 1
+            reduced.signal()
+        }
+    }
+
     @Test func `what a thread dispatches to a sender is sent, reduced and published`() async {
         await #expect(processExitsWith: .success) {
             let (reduced, published) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let primary = try Primary(
-                store: "counter",
-                state: Counter(),
-                actions: Counter.actions,
-                configuration: .anyPorts
-            ) { (state: inout Counter, action: any Action) in
-                state.counter += 1
-                reduced.signal()
-            }
+            let primary = try Self.primary(reduced)
             let address = try await primary.start()
             let sender = try ActionSender(store: "counter", from: address.publish)
             try await sender.send(CounterIncreaseRequested())
@@ -38,15 +43,7 @@ import ZeroMQ
     @Test func `a sender that is made then starts, and a replica's snapshot is encoded`() async {
         await #expect(processExitsWith: .success) {
             let reduced = DispatchSemaphore(value: 0)
-            let primary = try Primary(
-                store: "counter",
-                state: Counter(),
-                actions: Counter.actions,
-                configuration: .anyPorts
-            ) { (state: inout Counter, action: any Action) in
-                state.counter += 1
-                reduced.signal()
-            }
+            let primary = try Self.primary(reduced)
             let address = try await primary.start()
             HeldPool.run {
                 let sender = try ActionSender(store: "counter", from: address.publish)

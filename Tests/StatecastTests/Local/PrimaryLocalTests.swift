@@ -5,23 +5,8 @@ import Testing
 
 /// A primary as its own process uses it.
 @Suite(.timeLimit(.minutes(10))) struct `A primary in its own process` {
-    private static func primary(initialEffect: @escaping @Sendable (Diary) -> Effect = { _ in .none }) throws
-        -> Primary<Diary>
-    {
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
-        return try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
-            initialEffect: initialEffect,
-            configuration: configuration,
-            reducer: Diary.reducer()
-        )
-    }
-
     @Test func `takes actions, and answers with a receipt that a replica reaches`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         let address = try await primary.start()
         let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
         primary.dispatch(Written(line: "a"))
@@ -34,7 +19,7 @@ import Testing
     }
 
     @Test func `keeps the order of what one thread dispatches, before the start and after`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         for number in 1...500 { primary.dispatch(Written(line: "\(number)")) }
         try await primary.start()
         for number in 501...3000 { primary.dispatch(Written(line: "\(number)")) }
@@ -45,7 +30,7 @@ import Testing
     }
 
     @Test func `shows its state, with all that it has answered for`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         #expect(primary.state == Diary())
         try await primary.start()
         for number in 1...20 {
@@ -59,7 +44,7 @@ import Testing
     }
 
     @Test func `shows its observers each update once, each beginning where the one before ended`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         let changes = EventLog()
         let subscription = primary.observe { change in
             let old = change.old.map { "\($0.lines.count)@\(change.oldRevision ?? 0)" } ?? "-"
@@ -78,7 +63,7 @@ import Testing
     }
 
     @Test func `shows who observes later what it dispatched before`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         try await primary.start()
         for round in 1...20 {
             primary.dispatch(Written(line: "\(round)"))
@@ -90,7 +75,7 @@ import Testing
     }
 
     @Test func `shows who wants no replay changes only`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         let changes = EventLog()
         let subscription = primary.observe(replay: false) { changes.add("\($0.new.lines)") }
         try await primary.start()
@@ -101,7 +86,7 @@ import Testing
     }
 
     @Test func `lets observers dispatch and observe`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         let (seen, see) = AsyncStream.makeStream(of: [String].self)
         let outer = primary.observe { [weak primary] change in
             guard change.new.lines == ["a"] else { return }
@@ -119,7 +104,7 @@ import Testing
     }
 
     @Test func `does not tell an observer that another one has cancelled just before`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         let (told, second) = (EventLog(), Latest<Subscription>())
         let first = primary.observe(replay: false) { _ in second.value?.cancel() }
         second.set(primary.observe(replay: false) { _ in told.add("second") })
@@ -132,7 +117,7 @@ import Testing
     }
 
     @Test func `that is stopped refuses actions, and shows its observers where the next start begins`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         let (changes, told) = AsyncStream.makeStream(of: Change<Diary>.self)
         let subscription = primary.observe { told.yield($0) }
         try await primary.start()
@@ -154,7 +139,7 @@ import Testing
     }
 
     @Test func `that is stopped before it ever started refuses what waited for the start`() async throws {
-        let primary = try Self.primary()
+        let primary = try Primary.diary()
         let waiting = Task { try await primary.send(Written(line: "a")) }
         await primary.stop()
         let rejection = await #expect(throws: Rejection.self) { try await waiting.value }

@@ -8,6 +8,13 @@ extension PrimaryConfiguration {
     static var anyPorts: PrimaryConfiguration {
         PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
     }
+
+    /// On free ports, with quick limits.
+    static var quick: PrimaryConfiguration {
+        var configuration = anyPorts
+        configuration.limits = .quick
+        return configuration
+    }
 }
 
 extension Limits {
@@ -28,8 +35,7 @@ struct CounterPrimary {
     let address: PrimaryAddress
 
     static func start(_ configure: (inout PrimaryConfiguration) -> Void = { _ in }) async throws -> CounterPrimary {
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
+        var configuration = PrimaryConfiguration.quick
         configure(&configuration)
         let primary = try Primary(
             store: Counter.storeName,

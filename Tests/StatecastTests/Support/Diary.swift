@@ -1,3 +1,4 @@
+import Journal
 import Statecast
 
 /// A state that shows in which order things were reduced.
@@ -22,5 +23,25 @@ extension Diary {
             diary.lines.append(written.line)
             return effect(written.line, diary)
         }
+    }
+}
+
+extension Primary<Diary> {
+    /// A primary of a store `diary`, with quick limits and on free ports unless told otherwise.
+    static func diary(
+        _ journal: (any Journal)? = nil,
+        _ configuration: PrimaryConfiguration = .quick,
+        log: EventLog = EventLog(),
+        effect: @escaping @Sendable (_ line: String, _ diary: Diary) -> Effect = { _, _ in .none }
+    ) throws -> Primary<Diary> {
+        try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            journal: journal,
+            configuration: configuration,
+            logger: LogBook.logger(log),
+            reducer: Diary.reducer(effect)
+        )
     }
 }
