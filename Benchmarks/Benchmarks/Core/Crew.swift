@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Some threads or tasks that do the same at a time.
+/// Threads or tasks that run the same work concurrently.
 struct Crew {
     /// What does the work.
     enum Kind {
@@ -15,7 +15,7 @@ struct Crew {
     private let kind: Kind
     private let work: @Sendable () -> Void
 
-    /// Makes the threads and has them wait. Tasks are made when they are let go: one that waited would block the pool.
+    /// Makes the threads and has them wait. Tasks are created in `run()`: a waiting one would block a thread of the pool.
     init(of size: Int, _ kind: Kind, work: @escaping @Sendable () -> Void) {
         self.size = size
         self.kind = kind

@@ -21,9 +21,9 @@ public protocol Action: Codable, Sendable {
     /// Declare it as `Self?`; a property of the plain type is another property, and would not be found.
     static var example: Self? { get }
 
-    /// Whether a middleware has to take it: true for code such as a ``Thunk``, false by default.
+    /// Whether a middleware must handle the action: true for code such as a ``Thunk``, false by default.
     ///
-    /// If it reaches a reducer all the same, that is reported as ``Misuse``.
+    /// If such an action reaches a reducer, the core reports ``Misuse``.
     static var isForMiddleware: Bool { get }
 }
 
@@ -34,7 +34,7 @@ extension Action {
     /// None.
     public static var example: Self? { nil }
 
-    /// No: it is for the reducer.
+    /// False: the reducer handles it.
     @inlinable public static var isForMiddleware: Bool { false }
 }
 

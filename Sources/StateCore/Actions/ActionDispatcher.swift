@@ -9,12 +9,12 @@ public protocol ActionDispatcher: Sendable {
 }
 
 extension ActionDispatcher where Self: AnyObject {
-    /// Takes actions in without keeping the object alive: for what the object itself holds on to, such as a connector with
-    /// commands in its props. Once the object is gone, actions are dropped.
+    /// A dispatcher with a weak reference to the object, for what the object itself retains, such as a connector with
+    /// commands in its props. Drops actions after the object is deallocated.
     public var dispatcher: any ActionDispatcher { WeakDispatcher(self) }
 }
 
-/// Dispatches to an object as long as something else keeps it.
+/// Dispatches to an object that it references weakly.
 struct WeakDispatcher<Target: ActionDispatcher & AnyObject>: ActionDispatcher {
     private weak let target: Target?
 

@@ -32,7 +32,7 @@ public struct Command<Value>: Sendable {
     /// Carries it out.
     public func callAsFunction(_ value: Value) { body(value) }
 
-    /// This command with its value given: it equals those of an equal command with an equal value.
+    /// This command with a fixed value. Two are equal if their commands and values are equal.
     ///
     /// ```swift
     /// let onSelect: Command<Void> = props.onSelectRow.bound(to: row.id)
@@ -41,7 +41,7 @@ public struct Command<Value>: Sendable {
         Command<Void>(id: Bound(identity: identity, value: value)) { [body] in body(value) }
     }
 
-    /// Who a bound command is.
+    /// The identity of a bound command.
     private struct Bound<Argument: Hashable & Sendable>: Hashable, Sendable {
         let identity: CommandIdentity
         let value: Argument

@@ -12,7 +12,7 @@ public protocol Component<Props>: AnyObject, Sendable {
 
 /// A component of the main actor: its props are set there.
 ///
-/// `update(_:)` is not for a view component to implement: props that come while it is on the main actor are set without it.
+/// `update(_:)` is never called for a view component: do not implement it.
 @MainActor
 public protocol ViewComponent<Props>: Component {
     /// What it shows: repeated here, so that it is clear from the type of `props`.

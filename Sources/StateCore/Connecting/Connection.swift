@@ -20,7 +20,7 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
     private let areEqual: @Sendable (Target.Props, Target.Props) -> Bool
     private let now: @Sendable () -> Timestamp
     private let hasTicks: Bool
-    private let mailbox: ComponentMailbox<Target>
+    private let mailbox: any ComponentMailbox<Target.Props>
     private let rendered = Locked(Rendered())
 
     /// - Parameter render: pure, from a state and the time; nil once the component is gone.
@@ -36,7 +36,7 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
         self.areEqual = areEqual
         self.now = now
         self.hasTicks = hasTicks
-        mailbox = ComponentMailbox(of: component)
+        mailbox = StateCore.mailbox(of: component)
     }
 
     deinit {

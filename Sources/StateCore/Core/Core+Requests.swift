@@ -92,7 +92,7 @@ extension Core {
 
     /// Takes turns until nothing waits. After its share the dispatching thread hands the rest on.
     ///
-    /// Never inlined, so that `dispatch` is, whose way to an idle core does not come by here.
+    /// Never inlined, so that `dispatch` can be: its fast path does not call this.
     @inlinable
     @inline(never)
     func drainOn() {
@@ -102,12 +102,12 @@ extension Core {
 
     /// Hands the rest of the turns to a thread of Dispatch, until nothing waits.
     ///
-    /// Never to a task: the tasks that dispatch may occupy every thread of the cooperative pool, and the requests that
-    /// they add must be taken all the same. A serial queue of one's own gets a thread besides those of the pool.
+    /// Never to a task: the tasks that dispatch may occupy every thread of the cooperative pool, and their requests must
+    /// still be reduced. A new serial queue gets a thread outside of that pool, of which Dispatch has about 250.
     @usableFromInline
     func handOn() {
         line.pause()
-        DispatchQueue(label: "statecast.core.turns").async {
+        DispatchQueue(label: "statecast.core.turns", qos: .userInitiated).async {
             self.line.resume()
             _ = self.drain(turnsMax: .max, until: nil)
         }

@@ -142,7 +142,7 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
     /// Takes an action in.
     ///
     /// If nobody else is at work it is applied, and its observers have been told, on return, along with what they
-    /// dispatched in turn; otherwise it is queued. A long queue is handed on to a thread of its own at some point.
+    /// dispatched in turn; otherwise it is queued. A long queue is handed to another thread.
     ///
     /// If a middleware keeps the action back, nobody hears of it here: ``send(_:)`` says so.
     @inlinable
@@ -158,7 +158,7 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
     /// - Returns: the revision that it made, and the value that a middleware answered with.
     /// - Throws: ``Rejection`` if a middleware kept it back (its own code, or `swallowed`), or with code `stopped`.
     @discardableResult
-    // So that a thunk gives its value.
+    // Disfavored, so that the overload for thunks is chosen, which returns their value.
     @_disfavoredOverload
     public func send(_ action: any Action) async throws(Rejection) -> Reply {
         if line.isDrainedHere { misuse(.awaitedWhileDraining(action: type(of: action).name)) }
@@ -205,9 +205,9 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
         observe(replay: replay, needsOld: true, body)
     }
 
-    /// Calls `body` for each action reduced from now on, and says whether it needs ``Change/old``.
+    /// Calls `body` for each action reduced from now on, with or without ``Change/old``.
     ///
-    /// Without the old state nothing keeps it beside the new one, and its collections are changed in place.
+    /// If no observer needs the old state, the core does not retain it and changes collections in place.
     ///
     /// - Parameters:
     ///   - replay: whether `body` is first shown the current state.

@@ -45,7 +45,7 @@ public enum Misuse: Hashable, Sendable, CustomStringConvertible {
         case .dispatchedWhileStopped(let action):
             "\(action) was dispatched to a core that is stopped: call start() first"
         case .untakenByMiddleware(let action):
-            "\(action) is for a middleware, and none took it: "
+            "\(action) is for a middleware, and no middleware handled it: "
                 + "add the middleware that does; for a thunk it is .thunk, of a core with the thunk's state"
         }
     }

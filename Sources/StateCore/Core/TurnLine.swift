@@ -108,8 +108,8 @@ struct TurnLine<Request: Sendable>: ~Copyable, Sendable {
         }
     }
 
-    /// Holds back a thread that puts in more than is taken out: the longer the line, the more often it lets others run, and
-    /// in the end the longer it sleeps. For some milliseconds at most, whatever happens, so nothing can wait for each other.
+    /// Holds back a thread that puts in more than is taken out: the longer the line, the longer. Tasks only yield; other
+    /// threads sleep for a few milliseconds at most, so no two threads can wait for each other.
     @inlinable
     func pace() {
         let count = waitingCount.wrappingAdd(1, ordering: .relaxed).newValue

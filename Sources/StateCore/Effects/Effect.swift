@@ -77,8 +77,7 @@ extension Effect {
     ///
     /// - Parameters:
     ///   - id: what ``cancel(id:)`` names it by.
-    ///   - cancelInFlight: whether it replaces work that runs under the same id, which is cancelled first. If not, that goes
-    ///     on beside it.
+    ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run.
     ///   - priority: of the task.
     ///   - work: ends when it returns. `await send(action)` returns when the action has been reduced.
     public static func run(

@@ -15,7 +15,7 @@ public struct Thunk<State, Value: Sendable>: Action {
     /// A thunk that runs `body` when its turn comes; a ``Rejection`` that it throws reaches whoever awaits it.
     public init(_ body: @escaping @Sendable (_ store: MiddlewareStore<State>) throws -> Value) { self.body = body }
 
-    /// Yes: ``Middleware/thunk`` takes it.
+    /// True: ``Middleware/thunk`` runs it.
     public static var isForMiddleware: Bool { true }
 
     /// Always throws: code cannot be read from data.

@@ -1,4 +1,4 @@
-/// Shows each action that reaches a reducer, beside the state: a core, or a scope of one.
+/// A source of the actions that reach a reducer, each with the state: a core, or a scope of one.
 public protocol ActionSource<State>: StateSource {
     /// Calls `body` for each action that reaches the reducer from now on, just before or after; there is no replay.
     ///
@@ -11,10 +11,10 @@ public protocol ActionSource<State>: StateSource {
 extension Core: ActionSource {}
 
 extension ActionSource {
-    /// Calls `body` for each action that reaches the reducer from now on, at a place of one's choice.
+    /// Calls `body` for each action that reaches the reducer from now on, on the given delivery.
     ///
-    /// Actions that come faster than `body` takes them wait, all of them and in order. What is under way to that place when
-    /// the subscription is cancelled is dropped.
+    /// Actions that come faster than `body` takes them wait, all of them and in order. Actions still queued when the
+    /// subscription is cancelled are dropped.
     public func tap(
         _ moment: TapMoment = .after,
         on delivery: Delivery,
@@ -39,13 +39,15 @@ extension ActionSource {
     /// ```swift
     /// core.tap(ItemAdded.self) { action, cart in print(action.item, cart.items.count) }.store(in: disposer)
     /// ```
+    ///
+    /// A tap of a scope computes the part for actions of other types, too.
     public func tap<Tapped: Action>(
         _ type: Tapped.Type,
         _ moment: TapMoment = .after,
         on delivery: Delivery = .inline,
         _ body: @escaping @Sendable (_ action: Tapped, _ state: State) -> Void
     ) -> Subscription {
-        // Picked out before delivery, so that other actions cost no hop.
+        // Filtered before delivery, so that other actions cost no hop.
         delivery.subscribe({ tapped in body(tapped.action, tapped.state) }) { deliver in
             tap(moment) { tapped in
                 if let action = tapped.action as? Tapped { deliver((action: action, state: tapped.state)) }

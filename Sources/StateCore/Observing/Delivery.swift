@@ -27,13 +27,10 @@ public struct Delivery: Sendable {
     /// On the main actor: the callback may use `MainActor.assumeIsolated`, and need not if it is observed on
     /// `MainActor.shared` instead.
     ///
-    /// A change that is made on the main actor while none waits is delivered at once, so a view that dispatches has its
-    /// new state when `dispatch` returns.
-    public static let mainActor = Delivery(
-        Place(isHere: { isOnMainActor }) { work in
-            Task.detached { @MainActor in work() }
-        }
-    )
+    /// If the turn is taken on the main actor and no earlier change is queued, the callback runs within the turn: on an idle
+    /// core a view that dispatches has its new state when `dispatch` returns. The callback should then be quick, and what it
+    /// dispatches is applied after it returns. The first call may come before `observe` returns.
+    public static let mainActor = Delivery(.mainActor)
 
     /// On an actor's executor: the callback may use `assumeIsolated` of each actor that runs there.
     public static func executor(_ executor: any SerialExecutor) -> Delivery {
@@ -53,6 +50,12 @@ public struct Delivery: Sendable {
     /// On a dispatch queue, serial or concurrent.
     public static func queue(_ queue: DispatchQueue) -> Delivery {
         Delivery { work in queue.async(execute: work) }
+    }
+}
+
+extension Delivery.Place {
+    static let mainActor = Delivery.Place(isHere: { isOnMainActor }) { work in
+        Task.detached { @MainActor in work() }
     }
 }
 
@@ -78,8 +81,8 @@ private actor Lane {
 }
 
 extension Delivery {
-    /// Subscribes `body` so that it is called here: for one event at a time, in order, and not any more once the
-    /// subscription was cancelled.
+    /// Subscribes `body` so that it is called here: for one event at a time, in order, and never after the
+    /// subscription is cancelled.
     func subscribe<Event: Sendable>(
         _ body: @escaping @Sendable (Event) -> Void,
         to subscribe: (_ body: @escaping @Sendable (Event) -> Void) -> Subscription

@@ -26,7 +26,8 @@ final class Mailbox<Letter: Sendable, Handler: Sendable>: Sendable {
         if put(letter) { callForReader() }
     }
 
-    /// Puts a letter in; a closed box drops it. Says whether ``callForReader()`` has to be called, once no lock is held.
+    /// Puts a letter in; a closed box drops it. Returns whether the caller must call ``callForReader()``, after it has
+    /// released its locks.
     func put(_ letter: Letter) -> Bool {
         content.withLock { content in
             guard content.handler != nil else { return false }

@@ -34,7 +34,7 @@ public struct Scope<Source: StateSource, Value: Sendable>: StateSource {
         _ body: @escaping @Sendable (_ change: Change<Value>) -> Void
     ) -> Subscription {
         let attendance = node.attend()
-        // With a replay, from which the first old value is known; without the old states: the scope keeps the last value.
+        // The replay provides the first old value. Old states are not needed: the scope keeps the last value.
         return source.observe(replay: true, needsOld: false) { change in
             guard let change = attendance.change(for: change), replay || change.oldRevision != nil else { return }
             body(change)

@@ -1,5 +1,5 @@
 extension Reducer {
-    /// A reducer of the actions of one type; all others leave the state alone.
+    /// A reducer for one type of action; it ignores all others.
     ///
     /// With an enum as the type, the compiler checks that each case is handled:
     ///
@@ -24,7 +24,7 @@ extension Reducer {
         }
     }
 
-    /// A reducer of the actions of one type that also says what is to be done.
+    /// A reducer for one type of action that also says what is to be done.
     @_disfavoredOverload
     public init<Handled: Action>(
         of type: Handled.Type,
@@ -35,7 +35,18 @@ extension Reducer {
         }
     }
 
-    /// A reducer of the actions of one type that asks when the action came, and from whom, and says what is to be done.
+    /// A reducer for one type of action that also asks when the action came, and from whom.
+    public init<Handled: Action>(
+        of type: Handled.Type,
+        _ body: @escaping @Sendable (_ state: inout State, _ action: Handled, _ context: ActionContext) -> Void
+    ) {
+        self.init { state, action, context in
+            if let action = action as? Handled { body(&state, action, context) }
+        }
+    }
+
+    /// A reducer for one type of action that asks when the action came, and from whom, and says what is to be done.
+    @_disfavoredOverload
     public init<Handled: Action>(
         of type: Handled.Type,
         _ body: @escaping @Sendable (_ state: inout State, _ action: Handled, _ context: ActionContext) -> Effect

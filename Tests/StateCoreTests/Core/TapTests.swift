@@ -135,7 +135,7 @@ import Testing
         #expect(seen.all.count == 4)
     }
 
-    @Test func `of one type of action is told of those alone, with the state behind them`() {
+    @Test func `of one type of action shows only those, with the state after them`() {
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
         let subscription = core.tap(Driven.self) { action, lorry in seen.record([action.miles, lorry.miles]) }
