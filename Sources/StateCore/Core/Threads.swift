@@ -1,3 +1,5 @@
+internal import Dispatch
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -23,6 +25,15 @@ func holdBack(for pressure: Int) {
     } else {
         usleep(UInt32(pressure) * 50)
     }
+}
+
+/// Runs `body` on a thread of Dispatch.
+///
+/// Not in a task: the tasks that dispatch may occupy every thread of the cooperative pool, and their requests must still be
+/// reduced. A new serial queue gets a thread outside of that pool, of which Dispatch has about 250.
+@usableFromInline
+func runOnThread(_ body: @escaping @Sendable () -> Void) {
+    DispatchQueue(label: "statecast.core.turns", qos: .userInitiated).async(execute: body)
 }
 
 /// Tells threads apart.
