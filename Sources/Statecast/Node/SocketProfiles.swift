@@ -5,22 +5,25 @@ extension SocketOptions {
     /// Lets the kernel find out that a peer's machine is gone, or takes nothing any more, and end the connection: that is
     /// also how long a stalled subscriber may hold its queue.
     ///
-    /// Not ZeroMQ's heartbeats. Where the queue behind a connection is full, the next one ends the process: libzmq 4.3
-    /// aborts if the connection has broken meanwhile (`!_io_error`), or is replaced for lack of an answer
-    /// (`_input_stopped`, zeromq/libzmq#3937). A peer can bring about both.
+    /// Not ZeroMQ's heartbeats. Where a connection's receive queue is full, the next one ends the process: libzmq 4.3 aborts
+    /// if the connection has broken meanwhile (`!_io_error`), or is replaced for lack of an answer (`_input_stopped`,
+    /// zeromq/libzmq#3937).
     private mutating func noticeDeadConnections() {
         tcpKeepAlive = .init(idle: .seconds(5), interval: .seconds(5), count: 2)
         tcpUnacknowledgedMax = .seconds(15)
     }
 
+    /// The receive queues of the sockets that a primary binds have no bound that a peer reaches. libzmq 4.3 aborts the
+    /// process if a connection is reset while its queue is full and a PING of the peer is unread (`!_io_error`): any peer
+    /// could do that. So what waits for the primary is bounded by the senders' windows, not by libzmq. Half of libzmq's
+    /// largest number, from which it computes others.
+    private static let unbounded = 1 << 30
+
     /// Down, on the primary. A subscriber says no more than its topics.
-    ///
-    /// libzmq stores all subscriptions that wait in a connection's queue before it returns to the loop. A queue of one
-    /// makes that few at a time, so that the node counts them and serves others between.
     static func publisher(_ configuration: PrimaryConfiguration) -> SocketOptions {
         .with {
             $0.sendHighWaterMark = configuration.publishHighWaterMark
-            $0.receiveHighWaterMark = 1
+            $0.receiveHighWaterMark = unbounded
             $0.noticeDeadConnections()
             $0.messageBytesMax = Limits.subscriptionBytesMax
             $0.xpubVerbose = true
@@ -39,6 +42,7 @@ extension SocketOptions {
     /// Up, on the primary. Frames somewhat over the limit still come in, to be counted; a peer beyond is cut off.
     static func puller(_ limits: Limits) -> SocketOptions {
         .with {
+            $0.receiveHighWaterMark = unbounded
             $0.noticeDeadConnections()
             $0.messageBytesMax = limits.frameBytesMax * 2
         }

@@ -1,26 +1,27 @@
 internal import DequeModule
 
-/// Frames of actions for a store whose journal has no room at present, in the order in which they came.
+/// Messages with actions for a store whose journal has no room at present, in the order in which they came.
+///
+/// Kept as they came: decoded, a frame may take many times its bytes.
 struct HeldFrames {
-    private var frames: Deque<(frame: ActionsFrame, bytes: Int)> = []
-    /// Of the messages that they came in.
-    private(set) var bytes = 0
+    private var messages: Deque<[UInt8]> = []
+    private var bytes = 0
 
-    var isEmpty: Bool { frames.isEmpty }
+    var isEmpty: Bool { messages.isEmpty }
 
-    /// Keeps a frame, unless that would be more than `bytesMax` in all.
+    /// Keeps a message, unless that would be more than `bytesMax` in all.
     ///
     /// - Returns: whether it is kept.
-    mutating func append(_ frame: ActionsFrame, bytes count: Int, bytesMax: Int) -> Bool {
-        guard bytes + count <= bytesMax else { return false }
-        frames.append((frame, count))
-        bytes += count
+    mutating func append(_ message: [UInt8], bytesMax: Int) -> Bool {
+        guard bytes + message.count <= bytesMax else { return false }
+        messages.append(message)
+        bytes += message.count
         return true
     }
 
-    mutating func popFirst() -> (frame: ActionsFrame, bytes: Int)? {
-        guard let first = frames.popFirst() else { return nil }
-        bytes -= first.bytes
+    mutating func popFirst() -> [UInt8]? {
+        let first = messages.popFirst()
+        bytes -= first?.count ?? 0
         return first
     }
 }

@@ -286,7 +286,7 @@ public actor PrimaryNode: Service {
                 continue
             }
             switch gate.actions(message) {
-            case .store(let store, let frame): received(frame, bytes: message.count, for: store)
+            case .store(let store, let frame): received(frame, in: message, for: store)
             case .answer(let refusal, let address):
                 count(refusal.reason.code)
                 publish(Message.encode(.refusal(refusal), behind: address))
@@ -296,20 +296,20 @@ public actor PrimaryNode: Service {
         endTurn()
     }
 
-    /// Hands a frame to its store, or queues it after the frames that wait for room there.
-    private func received(_ frame: ActionsFrame, bytes: Int, for name: StoreName) {
+    /// Hands a frame to its store, or queues its message after those that wait for room there.
+    private func received(_ frame: ActionsFrame, in message: [UInt8], for name: StoreName) {
         guard let store = stores[name] else { return }
         if store.hasRoom, held[name] == nil { return store.received(frame) }
         let bytesMax = configuration.limits.heldBytesMax
-        if !held[name, default: HeldFrames()].append(frame, bytes: bytes, bytesMax: bytesMax) { store.putOff(frame) }
+        if !held[name, default: HeldFrames()].append(message, bytesMax: bytesMax) { store.putOff(frame) }
     }
 
     /// Hands a store the frames that were held for it, while it has room.
     private func takeHeld(for name: StoreName, _ store: any HostedStore) {
         var bytes = 0
         while bytes < Self.bytesPerTurnMax, store.hasRoom, let next = held[name]?.popFirst() {
-            bytes += next.bytes
-            store.received(next.frame)
+            bytes += next.count
+            if case .store(_, let frame) = gate.actions(next) { store.received(frame) }
         }
         if held[name]?.isEmpty == true { held[name] = nil }
     }

@@ -39,6 +39,8 @@ package struct Gate: Hashable, Sendable {
     package func actions(_ message: [UInt8]) -> Passage<ActionsFrame> {
         guard let (head, body) = Message.split(message) else { return .drop(.malformed) }
         let frame = try? Frame(decoding: body)
+        // What no correct sender pushes is not answered: the answer would reach the sender whose session it names.
+        if case .actions(let actions)? = frame, !actions.isWellFormed { return .drop(.malformed) }
         do throws(AddressFailure) {
             let address = try Address(parsing: head)
             guard case .actions = address.topic, case .actions(let actions)? = frame else { return .drop(.malformed) }
@@ -71,6 +73,14 @@ package struct Gate: Hashable, Sendable {
             Rejection(.unsupportedVersion, "this primary speaks version \(Address.version) of the protocol")
         case .unknownTopic(_, let expected): Rejection(.malformed, "expected \(expected)")
         }
+    }
+}
+
+extension ActionsFrame {
+    /// The session is not the primary's own, numbers count from 1, a session does not begin after what it sends, and no
+    /// number comes near the end of the range.
+    fileprivate var isWellFormed: Bool {
+        session != .primary && base.rawValue >= 1 && base <= first && first.rawValue < 1 << 62 && !actions.isEmpty
     }
 }
 

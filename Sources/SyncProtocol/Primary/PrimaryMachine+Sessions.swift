@@ -1,13 +1,11 @@
 package import StateCore
 
 extension PrimaryMachine {
-    /// Checks a frame of actions against its session and lets through what is new.
+    /// Checks a frame that the ``Gate`` let through against its session, and lets through what is new.
     ///
     /// A number seen before is answered with its recorded outcome (with nothing while that is not durable yet), a
     /// number ahead with the one that is expected, each once a turn.
     package mutating func admit(_ frame: ActionsFrame) -> (admitted: AdmittedActions?, directives: [PrimaryDirective]) {
-        // No correct sender pushes it, and an answer would reach the sender whose session it names.
-        guard frame.isWellFormed else { return (nil, [.count(.refused(.malformed))]) }
         guard frame.lineage == lineage else {
             return (nil, [.count(.otherLineage)] + once(frame.session) { $0.watermark(of: frame.session) })
         }
@@ -113,14 +111,6 @@ struct AnsweredSession: Hashable, Sendable {
     let id: SessionID
     /// The opening that a refused frame stated; `nil` for the other answers.
     let opened: JournalSequence?
-}
-
-extension ActionsFrame {
-    /// The session is not the primary's own, numbers count from 1, a session does not begin after what it sends, and no
-    /// number comes near the end of the range.
-    fileprivate var isWellFormed: Bool {
-        session != .primary && base.rawValue >= 1 && base <= first && first.rawValue < 1 << 62 && !actions.isEmpty
-    }
 }
 
 extension Rejection {

@@ -8,7 +8,7 @@ import ZeroMQ
     import Darwin
 #endif
 
-/// A peer that speaks TCP itself: it floods, and breaks the connection in the middle of that.
+/// A peer that speaks ZMTP itself, and may send what no libzmq sends, or reset the connection.
 struct RawConnection: ~Copyable {
     private let descriptor: Int32
 
@@ -48,17 +48,14 @@ struct RawConnection: ~Copyable {
     }
 
     private func send(_ bytes: [UInt8]) throws {
-        guard Self.write(descriptor, bytes, 0) == bytes.count else { throw Broken() }
-    }
-
-    private static func write(_ descriptor: Int32, _ bytes: [UInt8], _ flags: Int32) -> Int {
         #if canImport(Darwin)
-            Darwin.send(descriptor, bytes, bytes.count, flags)
+            let count = Darwin.send(descriptor, bytes, bytes.count, 0)
         #elseif canImport(Musl)
-            Musl.send(descriptor, bytes, bytes.count, flags)
+            let count = Musl.send(descriptor, bytes, bytes.count, 0)
         #else
-            Glibc.send(descriptor, bytes, bytes.count, flags)
+            let count = Glibc.send(descriptor, bytes, bytes.count, 0)
         #endif
+        guard count == bytes.count else { throw Broken() }
     }
 
     private func receive(_ count: Int) throws -> [UInt8] {
@@ -76,21 +73,13 @@ struct RawConnection: ~Copyable {
         try send(head + message)
     }
 
+    /// Sends a PING of ZMTP 3.1, without a context.
+    func ping() throws { try send([4, 7, 4] + Array("PING".utf8) + [0, 0]) }
+
     /// The next byte that comes; `nil` once the other side has hung up.
     func receiveByte() throws -> UInt8? {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, 0) == 1 ? byte : nil
-    }
-
-    /// Sends messages until nobody takes any more: all queues on the way are full.
-    func flood(_ message: [UInt8]) async throws {
-        let frames = Array(repeating: [0, UInt8(message.count)] + message, count: 100).flatMap(\.self)
-        var refused = 0
-        // What was refused may only have been too fast; the reader has many chances to take more.
-        while refused < 10_000 {
-            if Self.write(descriptor, frames, Int32(MSG_DONTWAIT)) > 0 { refused = 0 } else { refused += 1 }
-            await Task.yield()
-        }
     }
 
     /// Breaks the connection: the other side is told so at once, whatever it has not read.

@@ -71,35 +71,11 @@ import Testing
         #expect(!bench.machine.hasOpenBatch)
     }
 
-    @Test(arguments: [(UInt64(0), UInt64(1)), (2, 1), (1, 1 << 62), (1, .max)])
-    func `numbers that make no sense are dropped: an answer would reach the sender whose session they name`(
-        base: UInt64,
-        first: UInt64
-    ) {
-        var bench = PrimaryBench()
-        #expect(bench.push(first...first, base: base) == [.count(.refused(.malformed))])
-        #expect(bench.push(first...first, base: base, lineage: Fixture.otherLineage).topics == [])
-        #expect(!bench.machine.hasOpenBatch)
-    }
-
     @Test func `the largest sensible number is taken`() {
         var bench = PrimaryBench()
         let last: UInt64 = 1 << 62 - 1
         bench.push(last...last, base: last)
         #expect(bench.settle().receipts() == [last: .applied(Revision(1))])
-    }
-
-    @Test func `a frame without actions is dropped`() {
-        var bench = PrimaryBench()
-        let frame = ActionsFrame(
-            lineage: Fixture.lineage,
-            session: Fixture.session,
-            opened: JournalSequence(0),
-            base: ActionNumber(1),
-            first: ActionNumber(1),
-            actions: []
-        )
-        #expect(bench.take(frame) == [.count(.refused(.malformed))])
     }
 
     @Test func `an action has at most actionBytesMax bytes`() {

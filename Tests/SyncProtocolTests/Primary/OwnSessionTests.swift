@@ -64,13 +64,10 @@ import Testing
         #expect(bench.machine.ownNumber == ActionNumber(2))
     }
 
-    @Test func `takes no frames, and says nothing to who asks about it`() {
+    @Test func `is not told to a subscriber of its receipts`() {
         var bench = PrimaryBench()
         reduce(1, in: &bench)
         bench.settle()
-        #expect(bench.push(2...2, of: .primary).topics == [])
-        #expect(bench.push(2...2, of: .primary, lineage: Fixture.otherLineage).topics == [])
-        #expect(bench.machine.ownNumber == ActionNumber(2))
         let answer = bench.machine.subscribed(to: .receipts(.primary))
         #expect(answer.refusals(of: .primary) == [.malformed])
         #expect(answer.frames(on: .receipts(.primary)).count == 1)

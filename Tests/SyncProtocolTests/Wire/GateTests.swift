@@ -138,6 +138,29 @@ import Testing
         #expect(gate.actions(message) == .drop(.unsupportedVersion))
     }
 
+    /// An answer would reach the sender whose session they name.
+    @Test(arguments: ["sc1/fleet/actions\0", "sc1/other/actions\0", "sc7/fleet/actions\0"])
+    func `actions that are not well-formed are dropped`(topic: String) {
+        func dropped(_ session: SessionID, base: UInt64, first: UInt64, count: Int) -> Bool {
+            let frame = ActionsFrame(
+                lineage: Fixture.otherLineage,
+                session: session,
+                opened: JournalSequence(0),
+                base: ActionNumber(base),
+                first: ActionNumber(first),
+                actions: Array(repeating: [0], count: count)
+            )
+            return gate.actions(Message.encode(.actions(frame), behind: Array(topic.utf8))) == .drop(.malformed)
+        }
+        #expect(dropped(Fixture.session, base: 0, first: 1, count: 1))
+        #expect(dropped(Fixture.session, base: 2, first: 1, count: 1))
+        #expect(dropped(Fixture.session, base: 1, first: 1 << 62, count: 1))
+        #expect(dropped(Fixture.session, base: 1, first: .max, count: 1))
+        #expect(dropped(Fixture.session, base: 1, first: 1, count: 0))
+        #expect(dropped(.primary, base: 1, first: 1, count: 1))
+        #expect(!dropped(Fixture.session, base: 1, first: 1, count: 1))
+    }
+
     @Test func `what is pushed and is no frame of actions is dropped`() {
         let heartbeat = Frame.expected(Expected(lineage: Fixture.lineage, number: ActionNumber(1)))
         for message in [
