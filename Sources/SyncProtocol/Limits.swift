@@ -21,8 +21,8 @@ public struct Limits: Hashable, Sendable {
     /// The most bytes of actions that a primary of several stores holds for one whose journal has no room, while it goes on
     /// with the others; beyond, the answer is `overloaded`.
     public var heldBytesMax = 16 << 20
-    /// The most topics, of all stores, that are subscribed to at the same time; beyond, the primary cuts off all its
-    /// subscribers, and those that still want something come back by themselves. A topic costs up to 32 bytes of memory for
+    /// The most topics, of all stores, that are subscribed to at the same time; beyond, the primary closes all
+    /// connections of subscribers, which reconnect by themselves. A topic costs up to 32 bytes of memory for
     /// each byte of its text.
     public var topicsMax = 10_000
     /// The most subscriptions that are answered in one turn of the loop.

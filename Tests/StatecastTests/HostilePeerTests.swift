@@ -170,14 +170,14 @@ import Testing
         }
     }
 
-    /// What a reader of somebody's receipts may subscribe to that is not exactly their topic.
+    /// What a reader of another sender's receipts may subscribe to that is not exactly their topic.
     enum Misfit: CaseIterable, Sendable {
         case withoutZero, withFrame
 
         func bytes(_ topic: String) -> [UInt8] {
             switch self {
             case .withoutZero: Array(topic.utf8)
-            // Read from the first zero byte on, and with an answer behind it, it is a refusal of the reader's making.
+            // A victim that reads from the first zero byte finds a refusal that the reader wrote.
             case .withFrame:
                 Array(topic.utf8) + [0, 0x87, 0x07, 0x69] + Array("malformed".utf8) + [0x61, 0x78, 0xF6, 0xF6, 0]
             }
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: Misfit.allCases)
-    func `a reader of somebody's receipts cannot speak to their sender`(misfit: Misfit) async throws {
+    func `a reader of another sender's receipts cannot speak to that sender`(misfit: Misfit) async throws {
         try await withCounter { cluster in
             let sender = try cluster.sender()
             let first = try await sender.send(CounterIncreaseRequested())
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test(arguments: [(UInt64(0), UInt64(2)), (3, 2), (1, 1 << 62)])
-    func `numbers that make no sense in somebody's session do not reach its sender`(base: UInt64, first: UInt64)
+    func `numbers that are not well-formed in another sender's session do not reach it`(base: UInt64, first: UInt64)
         async throws
     {
         try await withCounter { cluster in

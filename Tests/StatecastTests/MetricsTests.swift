@@ -300,7 +300,7 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
-    @Test func `a reader who asks for somebody's receipts again and again does not make their sender push again`()
+    @Test func `a reader who asks for another sender's receipts again and again does not make that sender push again`()
         async throws
     {
         try await withStore("metrics-reader") { store in

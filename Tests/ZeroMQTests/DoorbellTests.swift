@@ -94,7 +94,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `do not call who has ended them`() async throws {
+    @Test func `do not call their handler after they are cancelled`() async throws {
         try await withProbe { probe, _ in
             let (first, second) = (
                 await probe.bell { $0.assumeIsolated { $0.record("first") } },

@@ -12,8 +12,8 @@ package enum EndpointSyntax {
         try checkTransport(of: endpoint)
     }
 
-    /// Nodes speak `tcp` and `ipc`: an endpoint within the process may be anything that lives there, also where a peer
-    /// names it.
+    /// Only `tcp` and `ipc` are allowed: an `inproc` endpoint, which a peer may name too, can be any socket of this
+    /// process.
     static func checkTransport(of endpoint: Endpoint) throws(StatecastError) {
         guard endpoint.transport != .inproc else {
             throw StatecastError(

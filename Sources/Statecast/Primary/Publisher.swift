@@ -2,7 +2,7 @@ internal import Logging
 internal import Metrics
 internal import ZeroMQ
 
-/// The way down: the socket that publishes, and what is subscribed to on it. Lives on the node's loop.
+/// The publishing socket and the topics subscribed to on it. Used on the node's loop only.
 ///
 /// libzmq stores a subscription before the node sees it, and has no call that refuses one or ends a connection. So a node
 /// bounds the topics by closing the socket and binding another one: subscribers connect and subscribe again by themselves,
@@ -59,14 +59,14 @@ final class Publisher {
         open(socket)
     }
 
-    /// Publishes, to those who are connected.
+    /// Publishes to the connected subscribers.
     func send(_ message: [UInt8]) {
         do throws(ZeroMQError) { _ = try line?.socket.send(message) } catch {
             logger.error("cannot publish", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Takes what subscribers ask for and give up, a bounded number.
+    /// Receives subscriptions and unsubscriptions, at most `subscriptionsPerTurnMax`.
     ///
     /// All that is returned was taken in by libzmq before the first of it is answered. So one answer reaches all that
     /// subscribed to its topic.
@@ -90,7 +90,7 @@ final class Publisher {
     /// Ends all connections.
     private func cutOff() {
         logger.warning(
-            "more topics are subscribed to than may be: cutting off all subscribers; those that go on come back by themselves",
+            "more topics are subscribed to than topicsMax: closing all subscriber connections; subscribers reconnect by themselves",
             metadata: ["topics-max": "\(configuration.limits.topicsMax)"]
         )
         Counter(label: "statecast_primary_publisher_renewed_total").increment()

@@ -174,7 +174,7 @@ final class SenderIntake: Sendable {
 
     // MARK: From the loop
 
-    /// The loop is there, and takes over what has gathered when the bell was rung. It has not been for what came before.
+    /// The loop runs and drains the intake when the bell rings. Actions taken before this call did not ring it.
     func open(_ bell: Doorbell) { storage.withLock { $0.bell = bell } }
 
     /// Hands over what has gathered, in order.

@@ -18,7 +18,7 @@ struct OutcomeLog: Hashable, Sendable {
     /// In the order of their numbers.
     private var messages: Deque<Message> = []
     /// The bytes of all messages.
-    private(set) var messageBytes = 0
+    private var messageBytes = 0
     /// The number behind the newest entry.
     private(set) var end: ActionNumber
 

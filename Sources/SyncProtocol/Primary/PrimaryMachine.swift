@@ -186,7 +186,7 @@ package struct PrimaryMachine: Hashable, Sendable {
                 if settled.session != .primary {
                     directives += receipts(of: settled.session, from: settled.first, through: settled.last)
                 }
-                // Not before the receipts: each is said once with its message.
+                // After the receipts, which carry each message once.
                 sessions.update(settled.session) { $0.forgetMessages(bytesMax: limits.sessionMessageBytesMax) }
             }
             directives.append(.durable(record))

@@ -111,8 +111,9 @@ extension SenderMachine {
         return directives + changed(to: .open)
     }
 
-    /// Something was lost on the way: push again from there, at most once in `retryDelayMin`. The primary says it once a
-    /// turn, and frames of strangers can cause it. What is lost again before that shows by its missing receipts.
+    /// Something was lost on the way: push again from there, at most once in `retryDelayMin`. The primary sends it once a
+    /// turn, and frames of other peers can cause it. A number that is lost again before that is found by its missing
+    /// receipt.
     private mutating func received(
         _ expected: Expected,
         at now: Instant,

@@ -77,8 +77,8 @@ final class Roster {
     /// Calls the handlers of all that is ready, then those of the doorbells that were rung, then the timers that are due,
     /// earliest first.
     ///
-    /// Handlers may add and remove sockets, doorbells and timers; who is removed is not called any more, who is added waits for
-    /// the next turn.
+    /// Handlers may add and remove sockets, doorbells and timers; a removed one is not called any more, an added one
+    /// waits for the next turn.
     func callHandlers() {
         if items[0].revents != 0 { wakeUp.clear() }
         let (polled, items) = (polled, items)

@@ -9,7 +9,7 @@ import Testing
         Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: Revision(revision))
     }
 
-    /// A blob of so many bytes in all.
+    /// A blob whose encoding has `bytes` bytes.
     private static func blob(bytes: Int) throws -> Blob {
         var blob = Blob()
         let rest = try bytes - StateEncoder().encode(Blob(text: String(repeating: "a", count: 300))).count
@@ -18,7 +18,7 @@ import Testing
         return blob
     }
 
-    /// Installs a small state, and lets it grow to so many bytes in steps.
+    /// Installs a small state, and grows it to each of the sizes in turn.
     private func grow<Content: DocumentContent>(_ content: Content, to bytes: [Int], bytesMax: Int) throws -> Position?
     {
         var old = try Self.blob(bytes: 400)

@@ -120,7 +120,7 @@ import Testing
         await node.node.stop()
     }
 
-    @Test func `has frames held for it up to exactly so many bytes, in order`() throws {
+    @Test func `has frames held for it up to exactly heldBytesMax bytes, in order`() throws {
         func frame(_ number: UInt64) -> ActionsFrame {
             ActionsFrame(
                 lineage: Lineage(bits: 1),

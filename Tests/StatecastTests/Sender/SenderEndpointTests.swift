@@ -4,7 +4,7 @@ import SyncProtocol
 import Testing
 
 /// Where a sender pushes is its own decision, whatever the primary says.
-@Suite(.timeLimit(.minutes(10))) struct `A sender that is told where to push` {
+@Suite(.timeLimit(.minutes(10))) struct `The endpoint in a watermark` {
     private let lineage = Lineage(bits: 7)
 
     private func watermark(_ endpoint: String) -> Frame {

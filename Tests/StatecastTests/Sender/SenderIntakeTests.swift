@@ -3,7 +3,7 @@ import Testing
 
 @testable import Statecast
 
-/// Who is let in when there is no room for all.
+/// The order in which submissions are taken when there is no room for all.
 @Suite(.timeLimit(.minutes(10))) struct `A sender's intake` {
     private let submission = SenderIntake.Submission(bytes: [1])
 
@@ -26,7 +26,7 @@ import Testing
         var waiting: [Task<PendingReceipt, any Error>] = []
         for _ in 0..<3 { waiting.append(await waiter(intake)) }
         intake.settled(first[0])
-        // There would be room if nobody waited.
+        // Without waiters there would be room.
         let late = Task { try await take(intake) }
         intake.settled(first[1])
         #expect(try await waiting[0].value.ticket == Ticket(rawValue: 3))
@@ -68,7 +68,7 @@ import Testing
         let waiting = await waiter(intake)
         let taken = intake.drain()
         #expect(taken.count == 101)
-        // An outcome of one that nobody awaits makes no room for one that is awaited.
+        // The outcome of a dispatched action makes no room for an awaited one.
         for action in taken where !action.receipt.isAwaited { intake.settled(action.receipt) }
         #expect(intake.waitingCount == 1)
         intake.settled(first)

@@ -26,7 +26,7 @@ final class FaultyJournal: Journal {
     /// Lets whoever appends wait, or go on.
     func hold(_ isHeld: Bool) { gate.close(isHeld) }
 
-    /// Returns once somebody who appends waits.
+    /// Returns once an append is blocked.
     func someoneWaits() async {
         while gate.waiting == 0 { await Task.yield() }
     }
@@ -59,7 +59,7 @@ final class FaultyJournal: Journal {
     func origin() throws(JournalFailure) -> JournalSnapshot? { try journal.origin() }
     func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
         guard takesSnapshots else { throw Self.full }
-        // A crash would leave no snapshot behind what it forgot.
+        // The simulated crash loses the snapshot too.
         if forgets.withLock({ $0 }) { return }
         try journal.store(snapshot, isInterim: isInterim)
     }

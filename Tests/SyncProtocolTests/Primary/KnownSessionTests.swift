@@ -3,7 +3,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `A session that the primary knows` {
-    @Test func `is told by its numbers alone, whatever frames say of how it began`() {
+    @Test func `is identified by its numbers alone, whatever else its frames state`() {
         var bench = PrimaryBench()
         bench.advance(by: 1)
         bench.push(5...6, opened: 1, base: 5)

@@ -136,7 +136,7 @@ import Testing
         #expect(remembered(by: &fromSnapshot) == [6, 7, 8, 9])
     }
 
-    @Test func `are in a record as far as its sessions will remember them`() {
+    @Test func `are in a record only if its sessions will remember them`() {
         func run(_ session: SessionID, _ numbers: ClosedRange<UInt64>) -> BatchRecord.Run {
             BatchRecord.Run(
                 session: session,

@@ -150,7 +150,7 @@ import Testing
         #expect(known() == 3)
     }
 
-    @Test func `who asks for the schema gets the actions, their fingerprint and where the store stands`() {
+    @Test func `a subscription to the schema gets the actions, their fingerprint and where the store stands`() {
         var bench = PrimaryBench()
         bench.push(1...2)
         bench.settle()

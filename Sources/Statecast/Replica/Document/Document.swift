@@ -106,7 +106,7 @@ private struct DocumentSize {
 
     /// In canonical form (NFC) a text has up to three times the bytes that a patch may bring it in.
     private static let growthFactorMax = 3
-    /// A type may make more of a patch than it brings, such as a row with defaults, so it is measured now and then.
+    /// A type may add to what a patch contains, such as defaults of a row, so the size is measured regularly.
     private static let unmeasuredBytesMax = 64 << 10
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
