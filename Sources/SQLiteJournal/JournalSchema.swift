@@ -42,6 +42,14 @@ enum JournalSchema {
         return migrator
     }
 
+    /// Refuses a journal of a later version. A later version adds migrations and omits none: where one is missing, an unknown
+    /// name is a damaged one.
+    static func checkVersion(_ db: Database, _ directory: JournalDirectory) throws {
+        guard try migrator.hasBeenSuperseded(db) else { return }
+        guard try !migrator.hasCompletedMigrations(db) else { throw directory.newerFormat }
+        throw directory.damaged("journal.sqlite names a version that does not exist")
+    }
+
     // MARK: Identity
 
     static func insert(_ identity: JournalIdentity, first: JournalSequence, _ db: Database) throws {

@@ -157,6 +157,29 @@ import Testing
         _ = try JournalReader(at: journal.path).verify()
     }
 
+    @Test func `that names a version which does not exist is refused as damaged, and salvaged whole`() throws {
+        for (known, unknown) in [("2", "3"), ("1", "3")] {
+            let journal = try CounterJournal.with(batches: 20)
+            journal.bench.journal.close()
+            try journal.bench.sql("UPDATE grdb_migrations SET identifier = '\(unknown)' WHERE identifier = '\(known)'")
+            #expect(try open(journal.bench, journal, "\(unknown) for \(known)") == nil)
+            let (saved, state) = try salvaged(journal.bench)
+            #expect(state == journal.tree)
+            #expect(saved.damage == nil)
+            #expect(saved.copy.from.revision == Revision(0))
+        }
+    }
+
+    @Test func `of a later version is refused as such, and not salvaged`() throws {
+        let journal = try CounterJournal.with(batches: 3)
+        journal.bench.journal.close()
+        try journal.bench.sql("INSERT INTO grdb_migrations VALUES ('3')")
+        for failure in [
+            #expect(throws: JournalFailure.self) { try journal.bench.journal.open() },
+            #expect(throws: JournalFailure.self) { try salvaged(journal.bench) },
+        ] { #expect(failure?.code == .newerFormat) }
+    }
+
     /// Bytes of a file: all of a small one, and every so many of a large one with some of its first ones.
     private static func samples(_ count: Int) -> [Int] {
         let step = max(1, count / 20) | 1

@@ -23,7 +23,7 @@ struct DamagedJournal {
         self.directory = directory
         var identity: JournalIdentity?
         do throws(JournalFailure) {
-            let records = try RecordStore(reading: directory)
+            let records = try RecordStore(reading: directory, isSalvaged: true)
             identity = try? records.identity()
             reader = JournalReader(directory, records)
             unreadable = nil
