@@ -275,12 +275,17 @@ extension JournalDirectory {
             case .SQLITE_FULL:
                 return JournalFailure(.storageFull, "there is no room for the journal \(path): \(message)")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged("SQLite cannot read journal.sqlite: \(message)")
+            // All statements are fixed: if SQLite rejects one, the tables are not as they were made. What GRDB itself reports
+            // with this code has no statement.
+            case .SQLITE_ERROR where error.sql != nil:
+                return damaged("SQLite cannot read journal.sqlite: \(message)")
             default:
                 return JournalFailure(
                     .inputOutput,
                     "the journal \(path): \(message) (SQLite \(error.extendedResultCode))"
                 )
             }
+        case is RowDecodingError: return damaged("SQLite cannot read journal.sqlite: \(error)")
         default: return JournalFailure(.inputOutput, "the journal \(path): \(error)")
         }
     }

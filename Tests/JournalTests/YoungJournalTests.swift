@@ -210,6 +210,33 @@ import Testing
         }
     }
 
+    @Test func `that was stopped is read rightly or refused as damaged, whichever byte of the first page is changed`() throws {
+        let journal = try CounterJournal.with(batches: 20)
+        try journal.storeSnapshot(isInterim: true)
+        journal.bench.journal.close()
+        let page = try Data(contentsOf: URL(filePath: journal.path + "/journal.sqlite")).prefix(4096)
+        var refusedCount = 0
+        for (byte, value) in page.enumerated() where value != 0 {
+            let copy = try journal.bench.crashed()
+            let damage = Damage.flipped(byte)
+            try damage.apply(to: "\(copy.path)/journal.sqlite")
+            if try open(copy, journal, "\(damage)") == nil { refusedCount += 1 }
+        }
+        #expect(refusedCount > 0)
+    }
+
+    @Test(arguments: [
+        "ALTER TABLE record RENAME TO records", "ALTER TABLE identity RENAME COLUMN store TO name",
+        "ALTER TABLE grdb_migrations RENAME COLUMN identifier TO name", "DROP TABLE epoch",
+        "DROP TABLE grdb_migrations; CREATE TABLE grdb_migrations (identifier); INSERT INTO grdb_migrations VALUES (NULL)",
+    ])
+    func `that has other tables than were made is refused as damaged`(sql: String) throws {
+        let journal = try CounterJournal.with(batches: 3)
+        journal.bench.journal.close()
+        try journal.bench.sql(sql)
+        #expect(try open(journal.bench, journal, sql) == nil)
+    }
+
     @Test func `that was killed loses nothing where only what SQLite keeps for itself is damaged`() throws {
         let journal = try CounterJournal.with(batches: 20)
         _ = try journal.bench.reopened()
