@@ -48,6 +48,18 @@ import Testing
         #expect(try journal.snapshots().map(\.revision) == [Revision(0)])
     }
 
+    @Test func `removes no history`() async throws {
+        let journal = MemoryJournal()
+        var configuration = PrimaryConfiguration.quick
+        configuration.journal.snapshotRecords = 2
+        configuration.journal.historyBytes = 0
+        let primary = try Primary.diary(journal, configuration)
+        try await primary.start()
+        for number in 1...3 { try await primary.send(Written(line: "\(number)")) }
+        await primary.stop()
+        #expect(try journal.snapshots().map(\.revision.rawValue) == [0, 2, 3])
+    }
+
     @Test func `makes the next start independent of the records and of any one snapshot`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
