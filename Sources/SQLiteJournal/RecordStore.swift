@@ -211,14 +211,15 @@ final class RecordStore: Sendable {
     }
 
     func prune(through sequence: JournalSequence) throws(JournalFailure) {
-        // A few at a time: whoever appends gets between.
-        while try pruneSome(through: sequence) > 0 {}
+        // First: without its records the origin leads nowhere, and a kill may come between the transactions.
         try writing { db in
             try db.execute(
                 sql: "DELETE FROM origin WHERE sequence < ?",
                 arguments: [Int64(bitPattern: sequence.rawValue)]
             )
         }
+        // A few at a time: whoever appends gets between.
+        while try pruneSome(through: sequence) > 0 {}
     }
 
     private func pruneSome(through sequence: JournalSequence) throws(JournalFailure) -> Int {

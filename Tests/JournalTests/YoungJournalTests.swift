@@ -141,6 +141,27 @@ import Testing
         _ = try JournalReader(at: journal.path).verify()
     }
 
+    @Test func `that was killed while its first records were removed is as good as before`() throws {
+        let journal = try CounterJournal.with(batches: 30, snapshots: [10, 20, 30])
+        journal.bench.journal.close()
+        // Ends pruning where the records begin to go.
+        try journal.bench.sql("CREATE TRIGGER kill BEFORE DELETE ON record BEGIN SELECT RAISE(ABORT, 'killed'); END")
+        _ = try journal.bench.reopened()
+        #expect(throws: JournalFailure.self) { try journal.bench.journal.prune(keeping: 0) }
+        journal.bench.journal.close()
+        try journal.bench.sql("DROP TRIGGER kill")
+        for last in [0, 5, 10] {
+            // The records go a few at a time.
+            try journal.bench.sql("DELETE FROM record WHERE sequence <= \(last)")
+            _ = try JournalReader(at: journal.path).verify()
+            _ = try journal.bench.reopened()
+            try journal.bench.journal.prune(keeping: .max)
+            journal.bench.journal.close()
+            _ = try JournalReader(at: journal.path).verify()
+            #expect(try open(journal.bench, journal, "after record \(last)") == JournalSequence(30))
+        }
+    }
+
     @Test func `of the first version, which has no such copy, is read, continued and pruned`() throws {
         let journal = try CounterJournal.with(batches: 3)
         journal.bench.journal.close()
