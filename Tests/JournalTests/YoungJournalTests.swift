@@ -97,6 +97,18 @@ import Testing
         }
     }
 
+    @Test func `without records is read and copied without its first snapshot's file`() throws {
+        let journal = try CounterJournal()
+        try FileManager.default.removeItem(atPath: "\(journal.path)/\(Self.first)")
+        let (reader, target) = (try JournalReader(at: journal.path), NewPath())
+        #expect(try reader.info().last.revision == Revision(0))
+        #expect(try reader.backup(to: target.path).to.revision == Revision(0))
+        #expect(try JournalReader(at: target.path).walk(to: Revision(.max)).tree == journal.tree)
+        var byteCount = 0
+        try JournalArchive.export(reader) { byteCount += $0.count }
+        #expect(byteCount > 0)
+    }
+
     @Test func `is salvaged whole without its first snapshot's file`() throws {
         let journal = try CounterJournal.with(batches: 20)
         for folder in [Self.first, "snapshots"] {
