@@ -153,8 +153,10 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
 
     /// Writes a snapshot beside the others, and reads it again.
     public func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
-        // Whatever is in another directory is not this journal's to change.
+        // The path may lead to another journal.
         try checkPlace()
+        // Its folder may have been removed.
+        try directory.makeSnapshotFolder()
         // A snapshot must not outlive what led to it.
         if durability != .full { try directory.syncLog() }
         let file = SnapshotFile(snapshot.entry, isInterim: isInterim, in: directory)
