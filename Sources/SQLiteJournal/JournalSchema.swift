@@ -87,8 +87,12 @@ enum JournalSchema {
 
     // MARK: The first snapshot
 
-    /// Keeps the snapshot at which the history begins: without it no record leads anywhere, and its file is one file.
-    static func insert(origin snapshot: JournalSnapshot, _ db: Database) throws {
+    /// A larger first snapshot has no copy in the database: SQLite takes at most 1,000,000,000 bytes in a row.
+    static let originBytesMax = 256 << 20
+
+    /// Keeps the snapshot at which the history begins: no record can be replayed without it, and its file may be lost.
+    static func insert(origin snapshot: JournalSnapshot, bytesMax: Int = originBytesMax, _ db: Database) throws {
+        guard snapshot.context.count + snapshot.state.count <= bytesMax else { return }
         let numbers = [
             snapshot.entry.sequence.rawValue, snapshot.entry.revision.rawValue, contentChecksum(of: snapshot),
         ]
@@ -101,7 +105,7 @@ enum JournalSchema {
 
     /// Which snapshot it is, without reading it; `nil` if there is none, or if the row cannot be trusted.
     static func originEntry(_ db: Database) throws -> SnapshotEntry? {
-        // A journal of the first version has no such table, and who only reads does not make one.
+        // A journal of the first version has no such table, and a reader does not create one.
         guard try db.tableExists("origin"),
             let row = try Row.fetchOne(db, sql: "SELECT sequence, revision, content, checksum FROM origin")
         else { return nil }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Journal
 import SQLiteJournal
 import StateCoding
@@ -172,6 +173,18 @@ import Testing
             _ = try JournalReader(at: journal.path).verify()
             #expect(try open(journal.bench, journal, "after record \(last)") == JournalSequence(30))
         }
+    }
+
+    @Test(arguments: [(64, true), (65, false)])
+    func `keeps its first snapshot in the database up to a bound`(bytes: Int, isKept: Bool) throws {
+        let first = JournalSnapshot.sample(0, bytes: bytes)
+        let queue = try DatabaseQueue()
+        try JournalSchema.migrator.migrate(queue)
+        try queue.write { db in
+            try JournalSchema.insert(origin: first, bytesMax: first.context.count + 64, db)
+            #expect(try JournalSchema.originEntry(db) == (isKept ? first.entry : nil))
+        }
+        #expect(JournalSchema.originBytesMax < 1_000_000_000)
     }
 
     @Test func `of the first version, which has no such copy, is read, continued and pruned`() throws {
