@@ -67,6 +67,7 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
     public func open() throws(JournalFailure) -> JournalContents? {
         try directory.make()
         let lock = try DirectoryLock(directory)
+        try MarkPage.checkUnused(in: directory)
         let found = try FoundJournal(directory)
         try directory.makeSnapshotFolder()
         let marks = try MarkPage(directory)

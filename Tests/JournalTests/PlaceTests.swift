@@ -117,6 +117,15 @@ import Testing
         second.close()
     }
 
+    @Test func `is in use, not damaged, where more is acknowledged than is read`() throws {
+        let place = try Place(.full)
+        try FileManager.default.removeItem(atPath: place.bench.path + "/lock")
+        // As if its primary appended while the journal is read.
+        try place.bench.sql("DELETE FROM record WHERE sequence = 5")
+        let failure = #expect(throws: JournalFailure.self) { try place.bench.another().open() }
+        #expect(failure?.code == .inUse)
+    }
+
     @Test func `between its opening and the first thing that is written is noticed`() throws {
         let place = try Place(.full)
         _ = try place.bench.reopened()
