@@ -42,8 +42,8 @@ enum JournalSchema {
         return migrator
     }
 
-    /// Refuses a journal of a later version. A later version adds migrations and omits none: where one is missing, an unknown
-    /// name is a damaged one.
+    /// Refuses a journal of a later version. A later version adds migrations and omits none: where one is missing, an
+    /// unknown name is a damaged one.
     static func checkVersion(_ db: Database, _ directory: JournalDirectory) throws {
         guard try migrator.hasBeenSuperseded(db) else { return }
         guard try !migrator.hasCompletedMigrations(db) else { throw directory.newerFormat }

@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `keeps the newest snapshot where the database cannot be opened, also without the marks`(hasMarks: Bool) throws {
+    func `keeps the newest snapshot where the database cannot be opened, also without marks`(hasMarks: Bool) throws {
         let journal = try CounterJournal.with(batches: 20, snapshots: [5, 15])
         journal.bench.journal.close()
         let database = URL(filePath: journal.path + "/journal.sqlite")

@@ -226,7 +226,7 @@ import Testing
         ] { #expect(failure?.code == .newerFormat) }
     }
 
-    /// Bytes of a file: all of a small one, and every so many of a large one with some of its first ones.
+    /// Bytes of a file: all of a small file; of a large one a sample, and some of its first bytes.
     private static func samples(_ count: Int) -> [Int] {
         let step = max(1, count / 20) | 1
         let head = stride(from: 0, to: min(count, 128), by: 17)
@@ -256,7 +256,7 @@ import Testing
         }
     }
 
-    @Test func `that was stopped is read rightly or refused as damaged, whichever byte of the first page is changed`() throws {
+    @Test func `that was stopped is right or called damaged, whichever byte of the first page is changed`() throws {
         let journal = try CounterJournal.with(batches: 20)
         try journal.storeSnapshot(isInterim: true)
         journal.bench.journal.close()

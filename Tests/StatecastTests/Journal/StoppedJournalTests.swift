@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `and a start make whole again what was lost of the first snapshot`() async throws {
+    @Test func `is followed by a start that restores the first snapshot's file`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let first = try Primary.diary(SQLiteJournal(at: path))
@@ -173,7 +173,7 @@ import Testing
         #expect(isEagerDue)
     }
 
-    @Test func `a snapshot that could not be stored is made up for at the stop`() {
+    @Test func `a snapshot that could not be stored is stored at the stop`() {
         var schedule = SnapshotSchedule(after: JournalSequence(5))
         schedule.isWanted = true
         let isDue = schedule.start(JournalPolicy(), stateBytes: 1, at: JournalSequence(9))
