@@ -39,8 +39,8 @@ public protocol Journal: JournalReading {
     /// Appends records, in order and after the last one, all or none of them.
     ///
     /// - Throws: ``JournalFailure`` with code `storage-full` if there is no room, and then none was appended; with any other
-    ///   code the outcome is unknown, and the journal has to be opened again. The code is `removed` if the journal is no longer where it
-    ///   was opened.
+    ///   code the outcome is unknown, and the journal has to be opened again. The code is `removed` if the journal is no
+    ///   longer where it was opened.
     func append(_ records: [JournalRecord]) throws(JournalFailure)
 
     /// Keeps a snapshot; durable, and read again, on return.
@@ -54,7 +54,7 @@ public protocol Journal: JournalReading {
     ///
     /// ``append(_:)`` checks by itself before it returns. The primary calls this where it publishes a record before the
     /// record is appended, and while it is idle. It takes a few microseconds, and runs on the primary's loop. The default
-    /// implementation does nothing, which suits a journal whose place cannot be taken away.
+    /// implementation does nothing, which suits a journal that cannot be removed.
     ///
     /// - Throws: ``JournalFailure`` with code `removed`.
     func checkPlace() throws(JournalFailure)

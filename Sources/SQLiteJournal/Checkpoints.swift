@@ -11,14 +11,14 @@ final class Checkpoints: Sendable {
     /// database, and then overwrites the file from its beginning. The file keeps its size.
     private static let restartBytes = 16 << 20
     /// The most bytes that the log's file has after a commit returns. At this size appending waits until the log is in the
-    /// database and its file is empty. The file exceeds it only while another process reads the database for long, or while
+    /// database and its file is empty. The file exceeds it only while a transaction reads the database for long, or while
     /// there is no room in the database.
     static let logBytesMax = 32 << 20
 
     private let connection: DatabaseQueue
     private let thread = DispatchQueue(label: "statecast.journal.checkpoint", qos: .utility)
     private let progress = Locked((appended: 0, isRunning: false))
-    /// Below this size of the log's file it is not cut to nothing. Only who appends reads and changes it.
+    /// The log's file is truncated from this size on.
     private let limitBytes = Locked(logBytesMax)
     private let pageBytes: Int
     private let directory: JournalDirectory
@@ -46,16 +46,16 @@ final class Checkpoints: Sendable {
 
     func appended(_ bytes: Int) { progress.withLock { $0.appended += bytes } }
 
-    /// Empties the log's file if it has reached its bound. Who appends waits for this.
+    /// Truncates the log's file when it reaches its bound. Appending waits for this.
     func limitLog() throws(JournalFailure) {
         let bytes = directory.logBytes
         guard bytes >= limitBytes.withLock({ $0 }) else { return }
         var isEmptied = false
         do throws(JournalFailure) { isEmptied = try run(.truncate) != nil } catch {
-            // Appending says so when the log has no room either.
+            // The next append fails if the log has no room.
             guard error.code == .storageFull else { throw error }
         }
-        // What prevented it may last: each attempt holds up who appends.
+        // The cause may persist, and each attempt delays appending.
         limitBytes.withLock { $0 = isEmptied ? Self.logBytesMax : bytes + Self.intervalBytes }
     }
 
@@ -83,7 +83,9 @@ final class Checkpoints: Sendable {
     /// Runs one, and waits for it.
     func run() throws(JournalFailure) {
         guard let pages = try run(.passive), pages * pageBytes >= Self.restartBytes else { return }
-        _ = try run(.restart)
+        guard try run(.restart) != nil else { return }
+        // Nothing reads the log any more, but its file keeps its size: the next append truncates it.
+        limitBytes.withLock { $0 = Self.logBytesMax }
     }
 
     /// - Returns: how many pages the log holds; `nil` if something reads what would have to go. What matters is in the

@@ -42,6 +42,14 @@ enum JournalSchema {
         return migrator
     }
 
+    /// Refuses a journal of a later version. A later version adds migrations and omits none: where one is missing, an
+    /// unknown name is a damaged one.
+    static func checkVersion(_ db: Database, _ directory: JournalDirectory) throws {
+        guard try migrator.hasBeenSuperseded(db) else { return }
+        guard try !migrator.hasCompletedMigrations(db) else { throw directory.newerFormat }
+        throw directory.damaged("journal.sqlite names a version that does not exist")
+    }
+
     // MARK: Identity
 
     static func insert(_ identity: JournalIdentity, first: JournalSequence, _ db: Database) throws {
@@ -79,8 +87,12 @@ enum JournalSchema {
 
     // MARK: The first snapshot
 
-    /// Keeps the snapshot at which the history begins: without it no record leads anywhere, and its file is one file.
-    static func insert(origin snapshot: JournalSnapshot, _ db: Database) throws {
+    /// A larger first snapshot has no copy in the database: SQLite takes at most 1,000,000,000 bytes in a row.
+    static let originBytesMax = 256 << 20
+
+    /// Keeps the snapshot at which the history begins: no record can be replayed without it, and its file may be lost.
+    static func insert(origin snapshot: JournalSnapshot, bytesMax: Int = originBytesMax, _ db: Database) throws {
+        guard snapshot.context.count + snapshot.state.count <= bytesMax else { return }
         let numbers = [
             snapshot.entry.sequence.rawValue, snapshot.entry.revision.rawValue, contentChecksum(of: snapshot),
         ]
@@ -93,7 +105,7 @@ enum JournalSchema {
 
     /// Which snapshot it is, without reading it; `nil` if there is none, or if the row cannot be trusted.
     static func originEntry(_ db: Database) throws -> SnapshotEntry? {
-        // A journal of the first version has no such table, and who only reads does not make one.
+        // A journal of the first version has no such table, and a reader does not create one.
         guard try db.tableExists("origin"),
             let row = try Row.fetchOne(db, sql: "SELECT sequence, revision, content, checksum FROM origin")
         else { return nil }
@@ -267,12 +279,17 @@ extension JournalDirectory {
             case .SQLITE_FULL:
                 return JournalFailure(.storageFull, "there is no room for the journal \(path): \(message)")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged("SQLite cannot read journal.sqlite: \(message)")
+            // All statements are fixed: if SQLite rejects one, the tables are not as they were made. What GRDB itself reports
+            // with this code has no statement.
+            case .SQLITE_ERROR where error.sql != nil:
+                return damaged("SQLite cannot read journal.sqlite: \(message)")
             default:
                 return JournalFailure(
                     .inputOutput,
                     "the journal \(path): \(message) (SQLite \(error.extendedResultCode))"
                 )
             }
+        case is RowDecodingError: return damaged("SQLite cannot read journal.sqlite: \(error)")
         default: return JournalFailure(.inputOutput, "the journal \(path): \(error)")
         }
     }

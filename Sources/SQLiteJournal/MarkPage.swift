@@ -33,17 +33,7 @@ final class MarkPage: @unchecked Sendable {
     init(_ directory: JournalDirectory) throws(JournalFailure) {
         let descriptor = Foundation.open(directory.marks, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw directory.failed("cannot open \(directory.marks)", errno) }
-        // The file "lock" may have been removed under another primary. This file it cannot do without.
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let code = errno
-            Foundation.close(descriptor)
-            guard code == EWOULDBLOCK else { throw directory.failed("cannot lock \(directory.marks)", code) }
-            throw JournalFailure(
-                .inUse,
-                "the journal \(directory.path) is in use by another process, which has its file \"marks\" locked: stop that, "
-                    + "or choose another directory"
-            )
-        }
+        try Self.lock(descriptor, directory)
         // Room on the disk, not only in the file: a mapped page that has none ends the process when it is touched.
         let code = Self.reserve(descriptor)
         guard code == 0 else {
@@ -61,6 +51,33 @@ final class MarkPage: @unchecked Sendable {
         self.descriptor = descriptor
         self.directory = directory
         reductions = ReductionNotes(page: page + Offset.reductions)
+    }
+
+    /// Checks that no primary has the page, if there is one, and changes nothing: what a primary still writes must not be
+    /// taken for damage.
+    ///
+    /// - Throws: ``JournalFailure`` with code `in-use`.
+    static func checkUnused(in directory: JournalDirectory) throws(JournalFailure) {
+        let descriptor = Foundation.open(directory.marks, O_RDWR | O_CLOEXEC)
+        // Whatever else is wrong with it, reading it says so.
+        guard descriptor >= 0 else { return }
+        try lock(descriptor, directory)
+        flock(descriptor, LOCK_UN)
+        Foundation.close(descriptor)
+    }
+
+    /// Locks the page, or closes the file. The file "lock" may have been removed while another primary has the journal. The
+    /// file "marks" is locked, too.
+    private static func lock(_ descriptor: Int32, _ directory: JournalDirectory) throws(JournalFailure) {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return }
+        let code = errno
+        Foundation.close(descriptor)
+        guard code == EWOULDBLOCK else { throw directory.failed("cannot lock \(directory.marks)", code) }
+        throw JournalFailure(
+            .inUse,
+            "the journal \(directory.path) is in use by another process, which has its file \"marks\" locked: stop that, "
+                + "or choose another directory"
+        )
     }
 
     /// Looks at the page of a journal that somebody else may be writing.

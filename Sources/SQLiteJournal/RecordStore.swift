@@ -35,11 +35,8 @@ final class RecordStore: Sendable {
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
             }
-            let migrator = JournalSchema.migrator
-            guard try !pool.read(migrator.hasBeenSuperseded) else {
-                throw directory.newerFormat
-            }
-            try migrator.migrate(pool)
+            try pool.read { db in try JournalSchema.checkVersion(db, directory) }
+            try JournalSchema.migrator.migrate(pool)
             checkpoints = try Checkpoints(directory, configuration)
         } catch {
             throw directory.failure(error)
@@ -49,7 +46,9 @@ final class RecordStore: Sendable {
     /// Looks at a journal that somebody else may be writing, and changes nothing.
     ///
     /// Each function reads for a moment and then lets go: what is being read, the writer cannot take out of its log.
-    init(reading directory: JournalDirectory) throws(JournalFailure) {
+    ///
+    /// - Parameter isSalvaged: whether a damaged version is ignored. A later one never is.
+    init(reading directory: JournalDirectory, isSalvaged: Bool = false) throws(JournalFailure) {
         self.directory = directory
         checkpoints = nil
         var configuration = Configuration()
@@ -59,7 +58,9 @@ final class RecordStore: Sendable {
         try directory.checkFiles()
         do {
             pool = try DatabasePool(path: directory.database, configuration: configuration)
-            guard try !pool.read(JournalSchema.migrator.hasBeenSuperseded) else { throw directory.newerFormat }
+            do { try pool.read { db in try JournalSchema.checkVersion(db, directory) } } catch {
+                guard isSalvaged, (error as? JournalFailure)?.code != .newerFormat else { throw error }
+            }
         } catch {
             throw directory.failure(error)
         }
@@ -210,14 +211,15 @@ final class RecordStore: Sendable {
     }
 
     func prune(through sequence: JournalSequence) throws(JournalFailure) {
-        // A few at a time: whoever appends gets between.
-        while try pruneSome(through: sequence) > 0 {}
+        // First: without its records the origin leads nowhere, and a kill may come between the transactions.
         try writing { db in
             try db.execute(
                 sql: "DELETE FROM origin WHERE sequence < ?",
                 arguments: [Int64(bitPattern: sequence.rawValue)]
             )
         }
+        // A few at a time: whoever appends gets between.
+        while try pruneSome(through: sequence) > 0 {}
     }
 
     private func pruneSome(through sequence: JournalSequence) throws(JournalFailure) -> Int {

@@ -22,7 +22,7 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
     private struct Opened: Sendable {
         let lock: DirectoryLock
         let marks: MarkPage
-        var place: JournalPlace
+        var files: OpenFiles
         /// Only reads until something is to be written.
         var records: RecordStore
         /// From here on records were never acknowledged and cannot be read: they go before anything is written.
@@ -49,11 +49,11 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         try storage.withLock { storage throws(JournalFailure) in
             guard var opened = storage else { preconditionFailure("the journal is not open") }
             guard opened.records.isReadOnly else { return opened }
-            try opened.place.check()
+            try opened.files.check()
             opened.records = try RecordStore(directory, durability)
-            try opened.place.check()
+            try opened.files.check()
             // With the log, which is there from now on.
-            opened.place = try JournalPlace(directory)
+            opened.files = try OpenFiles(directory)
             // One that ended while it began the history left that to do.
             if !opened.marks.isBegun { try opened.marks.begin() }
             if let firstLost = opened.firstLost.take() { try opened.records.drop(from: firstLost) }
@@ -67,19 +67,20 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
     public func open() throws(JournalFailure) -> JournalContents? {
         try directory.make()
         let lock = try DirectoryLock(directory)
+        try MarkPage.checkUnused(in: directory)
         let found = try FoundJournal(directory)
         try directory.makeSnapshotFolder()
         let marks = try MarkPage(directory)
         guard let found else {
             let records = try RecordStore(directory, durability)
-            let place = try JournalPlace(directory)
-            storage.withLock { $0 = Opened(lock: lock, marks: marks, place: place, records: records) }
+            let files = try OpenFiles(directory)
+            storage.withLock { $0 = Opened(lock: lock, marks: marks, files: files, records: records) }
             return nil
         }
-        let place = try JournalPlace(directory)
+        let files = try OpenFiles(directory)
         try directory.removeDrafts()
         storage.withLock {
-            $0 = Opened(lock: lock, marks: marks, place: place, records: found.records, firstLost: found.firstLost)
+            $0 = Opened(lock: lock, marks: marks, files: files, records: found.records, firstLost: found.firstLost)
         }
         return found.contents
     }
@@ -100,7 +101,7 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         // Nobody may learn of an epoch that could begin again.
         try directory.syncLog()
         try opened.marks.claim(epoch.epoch)
-        try opened.place.check()
+        try opened.files.check()
     }
 
     /// Appends records in one transaction, and marks the last one as acknowledged.
@@ -108,13 +109,13 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         guard let last = records.last else { return }
         let opened = try writable()
         try opened.records.append(records)
-        try opened.place.check()
+        try opened.files.check()
         opened.marks.acknowledge(last.sequence, last.to)
         opened.records.checkpointIfDue(opened.marks)
     }
 
     /// Checks that the database, its log and the page of marks are those that were opened.
-    public func checkPlace() throws(JournalFailure) { try opened.place.check() }
+    public func checkPlace() throws(JournalFailure) { try opened.files.check() }
 
     /// The incarnations of the primary, oldest first.
     public func epochs() throws(JournalFailure) -> [EpochStart] { try opened.records.epochs() }
@@ -128,7 +129,7 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         }
         let records = try opened.records.records(after: sequence, bytesMax: bytesMax)
         // SQLite may have opened a connection for this: by the path.
-        try opened.place.check()
+        try opened.files.check()
         return records
     }
 
@@ -153,8 +154,10 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
 
     /// Writes a snapshot beside the others, and reads it again.
     public func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
-        // Whatever is in another directory is not this journal's to change.
+        // The path may lead to another journal.
         try checkPlace()
+        // Its folder may have been removed.
+        try directory.makeSnapshotFolder()
         // A snapshot must not outlive what led to it.
         if durability != .full { try directory.syncLog() }
         let file = SnapshotFile(snapshot.entry, isInterim: isInterim, in: directory)
@@ -171,7 +174,7 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         let opened = try writable()
         let records = opened.records
         while true {
-            try opened.place.check()
+            try opened.files.check()
             let snapshots = try records.snapshots()
             for entry in try directory.snapshots() where !snapshots.contains(entry) {
                 try SnapshotFile(entry, in: directory).remove()

@@ -5,8 +5,9 @@ internal import SyncProtocol
 /// A snapshot in a file of its own: written beside the others, in pieces that each go to the disk before the next, so
 /// that a commit never waits for much of it.
 ///
-/// Its name says which one it is, and whether a later one replaces it (`.interim.snapshot`). It holds eight bytes `SCSNAP1\n`; sequence, revision, and the lengths of context and
-/// state, 8 bytes each, the least significant first; context and state; and the CRC-32C of all that in 4 bytes.
+/// Its name says which one it is, and whether a later one replaces it (`.interim.snapshot`). It holds eight bytes
+/// `SCSNAP1\n`; sequence, revision, and the lengths of context and state, 8 bytes each, the least significant first; context
+/// and state; and the CRC-32C of all that in 4 bytes.
 struct SnapshotFile {
     private static let magic = Array("SCSNAP1\n".utf8)
     private static let suffix = ".snapshot"

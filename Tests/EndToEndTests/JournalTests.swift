@@ -45,7 +45,7 @@ import Testing
         }
         #expect(sent.exitCode == 0)
         #expect(ending.signal == nil)
-        #expect(ending.exitCode != 0)
+        #expect(ending.exitCode == 65)
         let errors = ending.errors.split(separator: "\n").filter { !$0.contains("notice: ") }
         #expect(errors.count == 1, "\(ending.errors)")
         #expect(errors.first?.contains("the journal \(journal) was removed or replaced while it was in use") == true)

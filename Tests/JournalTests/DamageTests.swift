@@ -46,7 +46,7 @@ import Testing
                 #expect(original.snapshots.contains(snapshot), "\(damage)")
             }
         } catch {
-            #expect([.damaged, .newerFormat, .pruned, .inputOutput].contains(error.code), "\(damage): \(error)")
+            #expect([.damaged, .pruned, .inputOutput].contains(error.code), "\(damage): \(error)")
             #expect(error.message.contains(bench.path) || error.code == .pruned, "\(damage): \(error)")
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Journal
 import SQLiteJournal
 import StateCore
@@ -37,6 +38,32 @@ import Testing
         #expect(most > 0)
         bench.journal.close()
         #expect(Self.logBytes(of: bench.path) == 0)
+    }
+
+    @Test func `comes back within its bound after a transaction read for long`() throws {
+        let place = NewPath()
+        let directory = JournalDirectory(path: place.path)
+        try directory.make()
+        let records = try RecordStore(directory, .normal)
+        try records.begin(.sample, from: .sample(0))
+        var sequence: UInt64 = 0
+        func append() throws {
+            sequence += 1
+            try records.append([.sample(sequence, bytes: 1_000_000)])
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        let reader = try DatabaseQueue(path: directory.database, configuration: configuration)
+        try reader.read { db in
+            _ = try Row.fetchOne(db, sql: "SELECT max(sequence) FROM record")
+            while directory.logBytes < Checkpoints.logBytesMax * 3 / 2 { try append() }
+        }
+        try reader.close()
+        // As in the background, after some more appended bytes.
+        try records.checkpoint()
+        try append()
+        #expect(directory.logBytes <= Checkpoints.logBytesMax)
+        records.close()
     }
 
     @Test func `stays within its bound while a journal is copied`() throws {

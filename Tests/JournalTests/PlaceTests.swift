@@ -8,13 +8,13 @@ import Testing
 @testable import StatecastTesting
 
 /// What is done to the files of a journal that a primary has open.
-@Suite(.timeLimit(.minutes(10))) struct `A journal that is taken away` {
-    enum Theft: CaseIterable, Sendable {
+@Suite(.timeLimit(.minutes(10))) struct `A journal that is removed or replaced` {
+    enum Removal: CaseIterable, Sendable {
         case removed, renamed, replaced, emptied
         case removedDatabase, replacedDatabase, removedLog, replacedLog, removedMarks
 
         /// - Returns: where the files are that were in the directory.
-        func commit(at path: String, _ other: String) throws -> String {
+        func apply(at path: String, _ other: String) throws -> String {
             let files = FileManager.default
             let aside = path + ".aside"
             func replace(_ file: String) throws {
@@ -61,12 +61,12 @@ import Testing
         }
     }
 
-    @Test(arguments: JournalKind.disk, Theft.allCases)
-    func `acknowledges nothing any more`(kind: JournalKind, theft: Theft) throws {
+    @Test(arguments: JournalKind.disk, Removal.allCases)
+    func `acknowledges nothing any more`(kind: JournalKind, removal: Removal) throws {
         let (place, other) = (try Place(kind), try Place(kind))
         let path = place.bench.path
         try place.bench.journal.checkPlace()
-        let left = try theft.commit(at: path, other.bench.path)
+        let left = try removal.apply(at: path, other.bench.path)
         for attempt in [
             { try place.bench.journal.append([.sample(6)]) }, { try place.bench.journal.checkPlace() },
             { try place.bench.journal.store(.sample(5)) },
@@ -88,7 +88,7 @@ import Testing
         let (place, other) = (try Place(.full), try Place(.full))
         let path = place.bench.path
         try other.bench.journal.store(.sample(3))
-        _ = try Theft.replaced.commit(at: path, other.bench.path)
+        _ = try Removal.replaced.apply(at: path, other.bench.path)
         let second = JournalBench(.full, at: path)
         #expect(try second.journal.open()?.last == JournalSequence(5))
         try second.journal.append([.sample(6, bytes: 33)])
@@ -115,6 +115,15 @@ import Testing
         place.bench.journal.close()
         #expect(try second.open()?.last == JournalSequence(6))
         second.close()
+    }
+
+    @Test func `is in use, not damaged, where more is acknowledged than is read`() throws {
+        let place = try Place(.full)
+        try FileManager.default.removeItem(atPath: place.bench.path + "/lock")
+        // As if its primary appended while the journal is read.
+        try place.bench.sql("DELETE FROM record WHERE sequence = 5")
+        let failure = #expect(throws: JournalFailure.self) { try place.bench.another().open() }
+        #expect(failure?.code == .inUse)
     }
 
     @Test func `between its opening and the first thing that is written is noticed`() throws {

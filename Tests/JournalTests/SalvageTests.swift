@@ -96,6 +96,23 @@ import Testing
         #expect(saved.damage != nil)
     }
 
+    @Test(arguments: [true, false])
+    func `keeps the newest snapshot where the database cannot be opened, also without marks`(hasMarks: Bool) throws {
+        let journal = try CounterJournal.with(batches: 20, snapshots: [5, 15])
+        journal.bench.journal.close()
+        let database = URL(filePath: journal.path + "/journal.sqlite")
+        // The first page leads to all others.
+        try (Data(count: 4096) + Data(contentsOf: database).dropFirst(4096)).write(to: database)
+        if !hasMarks { try FileManager.default.removeItem(atPath: journal.path + "/marks") }
+        let target = NewPath()
+        let saved = try salvage(journal, to: target, store: hasMarks ? nil : "sample")
+        #expect(try state(at: target) == count(behind: 15))
+        #expect(saved.copy.to.revision == CounterJournal.revision(behind: 15))
+        #expect(saved.acknowledged == (hasMarks ? CounterJournal.revision(behind: 20) : nil))
+        #expect(saved.damage != nil)
+        #expect(saved.lostHistory == Revision(0))
+    }
+
     @Test func `does without the page of marks`() throws {
         let journal = try CounterJournal.with(batches: 20)
         journal.bench.journal.close()

@@ -1,3 +1,4 @@
+import Foundation
 import Journal
 import SQLiteJournal
 import SyncProtocol
@@ -12,6 +13,18 @@ import Testing
         try bench.begin()
         try bench.journal.store(.sample(3, bytes: bytes))
         #expect(try bench.journal.snapshot(JournalSnapshot.sample(3).entry) == .sample(3, bytes: bytes))
+        bench.journal.close()
+    }
+
+    @Test func `is stored also after the folder of all snapshots was removed`() throws {
+        let bench = JournalBench(.full)
+        try bench.begin()
+        try bench.journal.append([.sample(1)])
+        try FileManager.default.removeItem(atPath: bench.path + "/snapshots")
+        try bench.journal.store(.sample(1))
+        #expect(try bench.reopened()?.last == JournalSequence(1))
+        #expect(try bench.journal.snapshots() == [JournalSnapshot.sample(0).entry, JournalSnapshot.sample(1).entry])
+        #expect(try bench.journal.snapshot(JournalSnapshot.sample(1).entry) == .sample(1))
         bench.journal.close()
     }
 }

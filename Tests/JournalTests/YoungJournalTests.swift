@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Journal
 import SQLiteJournal
 import StateCoding
@@ -97,6 +98,18 @@ import Testing
         }
     }
 
+    @Test func `without records is read and copied without its first snapshot's file`() throws {
+        let journal = try CounterJournal()
+        try FileManager.default.removeItem(atPath: "\(journal.path)/\(Self.first)")
+        let (reader, target) = (try JournalReader(at: journal.path), NewPath())
+        #expect(try reader.info().last.revision == Revision(0))
+        #expect(try reader.backup(to: target.path).to.revision == Revision(0))
+        #expect(try JournalReader(at: target.path).walk(to: Revision(.max)).tree == journal.tree)
+        var byteCount = 0
+        try JournalArchive.export(reader) { byteCount += $0.count }
+        #expect(byteCount > 0)
+    }
+
     @Test func `is salvaged whole without its first snapshot's file`() throws {
         let journal = try CounterJournal.with(batches: 20)
         for folder in [Self.first, "snapshots"] {
@@ -141,6 +154,39 @@ import Testing
         _ = try JournalReader(at: journal.path).verify()
     }
 
+    @Test func `that was killed while its first records were removed is as good as before`() throws {
+        let journal = try CounterJournal.with(batches: 30, snapshots: [10, 20, 30])
+        journal.bench.journal.close()
+        // Ends pruning where the records begin to go.
+        try journal.bench.sql("CREATE TRIGGER kill BEFORE DELETE ON record BEGIN SELECT RAISE(ABORT, 'killed'); END")
+        _ = try journal.bench.reopened()
+        #expect(throws: JournalFailure.self) { try journal.bench.journal.prune(keeping: 0) }
+        journal.bench.journal.close()
+        try journal.bench.sql("DROP TRIGGER kill")
+        for last in [0, 5, 10] {
+            // The records go a few at a time.
+            try journal.bench.sql("DELETE FROM record WHERE sequence <= \(last)")
+            _ = try JournalReader(at: journal.path).verify()
+            _ = try journal.bench.reopened()
+            try journal.bench.journal.prune(keeping: .max)
+            journal.bench.journal.close()
+            _ = try JournalReader(at: journal.path).verify()
+            #expect(try open(journal.bench, journal, "after record \(last)") == JournalSequence(30))
+        }
+    }
+
+    @Test(arguments: [(64, true), (65, false)])
+    func `keeps its first snapshot in the database up to a bound`(bytes: Int, isKept: Bool) throws {
+        let first = JournalSnapshot.sample(0, bytes: bytes)
+        let queue = try DatabaseQueue()
+        try JournalSchema.migrator.migrate(queue)
+        try queue.write { db in
+            try JournalSchema.insert(origin: first, bytesMax: first.context.count + 64, db)
+            #expect(try JournalSchema.originEntry(db) == (isKept ? first.entry : nil))
+        }
+        #expect(JournalSchema.originBytesMax < 1_000_000_000)
+    }
+
     @Test func `of the first version, which has no such copy, is read, continued and pruned`() throws {
         let journal = try CounterJournal.with(batches: 3)
         journal.bench.journal.close()
@@ -157,7 +203,30 @@ import Testing
         _ = try JournalReader(at: journal.path).verify()
     }
 
-    /// Bytes of a file: all of a small one, and every so many of a large one with some of its first ones.
+    @Test func `that names a version which does not exist is refused as damaged, and salvaged whole`() throws {
+        for (known, unknown) in [("2", "3"), ("1", "3")] {
+            let journal = try CounterJournal.with(batches: 20)
+            journal.bench.journal.close()
+            try journal.bench.sql("UPDATE grdb_migrations SET identifier = '\(unknown)' WHERE identifier = '\(known)'")
+            #expect(try open(journal.bench, journal, "\(unknown) for \(known)") == nil)
+            let (saved, state) = try salvaged(journal.bench)
+            #expect(state == journal.tree)
+            #expect(saved.damage == nil)
+            #expect(saved.copy.from.revision == Revision(0))
+        }
+    }
+
+    @Test func `of a later version is refused as such, and not salvaged`() throws {
+        let journal = try CounterJournal.with(batches: 3)
+        journal.bench.journal.close()
+        try journal.bench.sql("INSERT INTO grdb_migrations VALUES ('3')")
+        for failure in [
+            #expect(throws: JournalFailure.self) { try journal.bench.journal.open() },
+            #expect(throws: JournalFailure.self) { try salvaged(journal.bench) },
+        ] { #expect(failure?.code == .newerFormat) }
+    }
+
+    /// Bytes of a file: all of a small file; of a large one a sample, and some of its first bytes.
     private static func samples(_ count: Int) -> [Int] {
         let step = max(1, count / 20) | 1
         let head = stride(from: 0, to: min(count, 128), by: 17)
@@ -187,26 +256,31 @@ import Testing
         }
     }
 
-    @Test func `that was killed loses nothing where only what SQLite keeps for itself is damaged`() throws {
+    @Test func `that was stopped is right or called damaged, whichever byte of the first page is changed`() throws {
         let journal = try CounterJournal.with(batches: 20)
-        _ = try journal.bench.reopened()
-        for _ in 0..<20 { try journal.append() }
-        let log = try Data(contentsOf: URL(filePath: journal.path + "/journal.sqlite-wal")).count
-        let page = 4096
-        // The first page leads to all others; the log has a header, and one before each page.
-        let headers = stride(from: 32, to: log, by: 7 * (24 + page)).flatMap { [$0 + 1, $0 + 6, $0 + 13, $0 + 20] }
-        for (file, bytes) in [
-            ("journal.sqlite", Array(stride(from: 0, to: page, by: 61))),
-            ("journal.sqlite-wal", Array(stride(from: 0, to: 32, by: 3)) + headers),
-        ] {
-            for byte in bytes {
-                let copy = try journal.bench.crashed()
-                let damage = Damage.flipped(byte)
-                try damage.apply(to: "\(copy.path)/\(file)")
-                guard try open(copy, journal, "\(file), \(damage)") == nil else { continue }
-                #expect(try salvaged(copy).state == journal.tree, "\(file), \(damage)")
-            }
+        try journal.storeSnapshot(isInterim: true)
+        journal.bench.journal.close()
+        let page = try Data(contentsOf: URL(filePath: journal.path + "/journal.sqlite")).prefix(4096)
+        var refusedCount = 0
+        for (byte, value) in page.enumerated() where value != 0 {
+            let copy = try journal.bench.crashed()
+            let damage = Damage.flipped(byte)
+            try damage.apply(to: "\(copy.path)/journal.sqlite")
+            if try open(copy, journal, "\(damage)") == nil { refusedCount += 1 }
         }
+        #expect(refusedCount > 0)
+    }
+
+    @Test(arguments: [
+        "ALTER TABLE record RENAME TO records", "ALTER TABLE identity RENAME COLUMN store TO name",
+        "ALTER TABLE grdb_migrations RENAME COLUMN identifier TO name", "DROP TABLE epoch",
+        "DROP TABLE grdb_migrations; CREATE TABLE grdb_migrations (identifier); INSERT INTO grdb_migrations VALUES (NULL)",
+    ])
+    func `that has other tables than were made is refused as damaged`(sql: String) throws {
+        let journal = try CounterJournal.with(batches: 3)
+        journal.bench.journal.close()
+        try journal.bench.sql(sql)
+        #expect(try open(journal.bench, journal, sql) == nil)
     }
 
     @Test func `that was killed loses at most the records that are damaged and those behind them`() throws {
@@ -224,7 +298,8 @@ import Testing
                 return
             }
             // What is lost is named.
-            #expect(state == journal.tree || saved.damage != nil || saved.acknowledged != nil, "\(file), \(damage)")
+            let isNamed = saved.damage != nil || saved.acknowledged == Revision(journal.revision)
+            #expect(state == journal.tree || isNamed, "\(file), \(damage)")
         }
         #expect(wholeCount > 0)
     }

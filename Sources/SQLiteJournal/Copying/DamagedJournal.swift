@@ -15,15 +15,13 @@ struct DamagedJournal {
     private let unreadable: JournalFailure?
     /// The first snapshot, as the database has it.
     private let origin: JournalSnapshot?
-    /// What lies in the pages, once SQLite could not read on.
-    private let pages: ScannedPages
 
     /// - Throws: ``JournalFailure`` if it is not damaged, but of a later version, or was not copied to its end.
     init(_ directory: JournalDirectory) throws(JournalFailure) {
         self.directory = directory
         var identity: JournalIdentity?
         do throws(JournalFailure) {
-            let records = try RecordStore(reading: directory)
+            let records = try RecordStore(reading: directory, isSalvaged: true)
             identity = try? records.identity()
             reader = JournalReader(directory, records)
             unreadable = nil
@@ -32,7 +30,6 @@ struct DamagedJournal {
             (reader, unreadable) = (nil, error)
         }
         origin = try? reader?.origin()
-        pages = ScannedPages(directory)
         let marks = try? MarkPage(reading: directory)
         store = identity?.store ?? marks?.store
         guard marks?.purpose != .unfinished else { throw MarkPage.unfinished(directory) }
@@ -89,37 +86,15 @@ struct DamagedJournal {
         return chain
     }
 
-    /// Calls `body` with each record after `sequence`, in order: as SQLite reads it or, if SQLite cannot and the record was
-    /// acknowledged, as it lies in SQLite's pages. An unacknowledged record in a page may be left from a rollback.
+    /// Calls `body` with each record after `sequence`, in order, as far as SQLite reads them.
     ///
     /// - Throws: ``JournalFailure`` that says what cannot be read, and whatever the body throws.
     func forEachRecord(
         after sequence: JournalSequence,
         _ body: (JournalRecord) throws(JournalFailure) -> Bool
     ) throws(JournalFailure) {
-        var (last, isDone) = (sequence, false)
-        while !isDone {
-            let before = last
-            var (failure, ending) = (unreadable, nil as JournalFailure?)
-            do throws(JournalFailure) {
-                try reader?.forEachRecord(after: last) { record throws(JournalFailure) in
-                    last = record.sequence
-                    do throws(JournalFailure) { isDone = try !body(record) } catch { ending = error }
-                    return !isDone && ending == nil
-                }
-            } catch {
-                failure = error
-            }
-            if let ending { throw ending }
-            if isDone { return }
-            if let acknowledged, last < acknowledged.sequence, let record = pages.records.record(last.next) {
-                last = record.sequence
-                isDone = try !body(record)
-            }
-            guard last == before else { continue }
-            if let failure { throw failure }
-            return
-        }
+        if let unreadable { throw unreadable }
+        try reader?.forEachRecord(after: sequence, body)
     }
 
     /// The snapshot as its file has it, or else as the database has it.
@@ -156,12 +131,4 @@ struct DamagedJournal {
     func snapshots(in chain: SalvagedChain) -> [JournalSnapshot] {
         chain.confirmed.compactMap { try? SnapshotFile($0, in: directory).read() }
     }
-}
-
-/// The records in a journal's pages, read when they are first asked for.
-private final class ScannedPages {
-    private let directory: JournalDirectory
-    private(set) lazy var records = ScannedRecords(directory)
-
-    init(_ directory: JournalDirectory) { self.directory = directory }
 }

@@ -30,7 +30,7 @@ extension JournalReader {
     func end() throws(JournalFailure) -> SnapshotEntry {
         let last = try contents().last
         if let revision = try records.revision(at: last) { return SnapshotEntry(sequence: last, revision: revision) }
-        guard let entry = try directory.snapshots().first(where: { $0.sequence == last }) else {
+        guard let entry = try snapshots().first(where: { $0.sequence == last }) else {
             throw directory.damaged("neither a record nor a snapshot \(last) is there")
         }
         return entry

@@ -95,7 +95,8 @@ extension StoreHost {
                     throw JournalFailure(.misfit, "the state encodes to something else than was published")
                 }
                 try journal.store(JournalSnapshot(entry, context: context.encoded, state: bytes), isInterim: isInterim)
-                try journal.prune(keeping: historyBytes)
+                // A stop has little time, and its snapshot replaces the one of the last stop.
+                if !isInterim { try journal.prune(keeping: historyBytes) }
                 return bytes.count
             }
             done(entry, outcome)

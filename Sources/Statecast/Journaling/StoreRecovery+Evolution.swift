@@ -10,7 +10,13 @@ extension StoreRecovery {
     func evolve(_ recorded: Value, _ history: History) throws -> (state: State, record: BatchRecord?) {
         let evolution = definition.evolution
         let state = try evolution.state(State.self, from: recorded, after: history.migrations)
-        let tree = try StateEncoder().value(of: state)
+        let tree: Value
+        do { tree = try StateEncoder().value(of: state) } catch {
+            throw JournalFailure(
+                .misfit,
+                "the journal's state cannot be encoded as a state of this build: \(error). The journal stays as it is"
+            )
+        }
         let patch = Patch(from: recorded, to: tree)
         if patch.isEmpty, history.migrations == evolution.count { return (state, nil) }
         let summary = Summary(of: tree)

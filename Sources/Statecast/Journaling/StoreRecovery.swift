@@ -36,7 +36,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         } catch {
             var failure = error
             if error is CodingFailure {
-                // Its checksum is right: it was written by something else, or in a form that this build does not read.
+                // Its checksum is right: another program or version wrote it.
                 failure = JournalFailure(
                     .damaged,
                     "the journal \(journal) of the store \"\(definition.name)\" holds something that cannot be read: \(error). "
@@ -151,7 +151,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
             warn(of: failures)
             return (origin, true)
         }
-        // Who starts the primary is shown the failure: it is not also logged.
+        // The first failure is thrown, so it is not logged.
         warn(of: failures.dropFirst())
         throw failures.first ?? JournalFailure(.damaged, "the journal has no snapshot: restore a backup")
     }
@@ -166,7 +166,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         }
     }
 
-    /// What is kept twice is kept twice again.
+    /// Writes the first snapshot's file again from its copy in the database.
     private func storeAgain(_ origin: JournalSnapshot, in journal: any Journal) {
         do { try journal.store(origin) } catch {
             definition.logger.warning(

@@ -42,7 +42,7 @@ package struct BatchRecord: Hashable, Sendable {
         self.migrations = migrations
     }
 
-    /// Drops the rejection messages that their sessions will not remember: of each session the newest stay, at most
+    /// Drops the rejection messages that their sessions will not remember: each session keeps the newest, at most
     /// `bytesMax` bytes together.
     package mutating func forgetMessages(bytesMax: Int) {
         var bytes: [SessionID: Int] = [:]

@@ -123,6 +123,7 @@ import Testing
         let primary = try S.primary(journal, evolution: evolution)
         let error = await #expect(throws: StatecastError.self) { try await primary.start() }
         #expect(error?.code == .journal)
+        #expect((error?.cause as? JournalFailure)?.code == .misfit)
         for words in words + ["The journal stays as it is"] {
             #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
         }
@@ -188,6 +189,12 @@ import Testing
             saying: "migration 2 of 2",
             "not today"
         )
+    }
+
+    @Test func `is refused by a build that cannot encode it`() async throws {
+        let journal = MemoryJournal()
+        try await Self.run(SecondShop.self, journal, listing: 1...1)
+        try await Self.refuse(SecretiveShop.self, journal, saying: "cannot be encoded as a state of this build")
     }
 
     // MARK: Crashes

@@ -7,7 +7,7 @@ import SyncProtocol
 import Testing
 
 /// A primary whose journal's directory is removed, or replaced, while it runs.
-@Suite(.timeLimit(.minutes(10))) struct `A primary whose journal is taken away` {
+@Suite(.timeLimit(.minutes(10))) struct `A primary whose journal is removed or replaced` {
     /// Ends it, and checks how.
     private func expectEnd(_ running: Task<Void, any Error>, _ path: String) async {
         let error = await #expect(throws: StatecastError.self) { try await running.value }

@@ -47,12 +47,6 @@ import Testing
         #expect(report.actions == 20)
     }
 
-    @Test func `knows the journals of its app`() async throws {
-        let journal = try await Self.journal(lines: 1)
-        #expect(try JournalReplay(of: Diary.self, actions: Diary.actions, reducer: Self.reducer).fits(journal))
-        #expect(try !JournalReplay(of: Counter.self, actions: Counter.actions, reducer: Counter.reducer).fits(journal))
-    }
-
     @Test func `names the first revision that another reducer makes otherwise`() async throws {
         let journal = try await Self.journal(lines: 10)
         let other = Reducer<Diary> { diary, action, context in

@@ -48,6 +48,18 @@ import Testing
         #expect(try journal.snapshots().map(\.revision) == [Revision(0)])
     }
 
+    @Test func `removes no history`() async throws {
+        let journal = MemoryJournal()
+        var configuration = PrimaryConfiguration.quick
+        configuration.journal.snapshotRecords = 2
+        configuration.journal.historyBytes = 0
+        let primary = try Primary.diary(journal, configuration)
+        try await primary.start()
+        for number in 1...3 { try await primary.send(Written(line: "\(number)")) }
+        await primary.stop()
+        #expect(try journal.snapshots().map(\.revision.rawValue) == [0, 2, 3])
+    }
+
     @Test func `makes the next start independent of the records and of any one snapshot`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
@@ -68,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `and a start make whole again what was lost of the first snapshot`() async throws {
+    @Test func `is followed by a start that restores the first snapshot's file`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let first = try Primary.diary(SQLiteJournal(at: path))
@@ -161,7 +173,7 @@ import Testing
         #expect(isEagerDue)
     }
 
-    @Test func `a snapshot that could not be stored is made up for at the stop`() {
+    @Test func `a snapshot that could not be stored is stored at the stop`() {
         var schedule = SnapshotSchedule(after: JournalSequence(5))
         schedule.isWanted = true
         let isDue = schedule.start(JournalPolicy(), stateBytes: 1, at: JournalSequence(9))

@@ -48,6 +48,20 @@ struct ThirdShop: Codable, Equatable, Sendable {
     )
 }
 
+/// A shop that does not encode its items.
+struct SecretiveShop: Codable, Equatable, Sendable {
+    var name = "Corner shop"
+    var items: Table<Int, Item> = [:]
+    var isOpen = true
+
+    struct Item: Codable, Equatable, Sendable {
+        var title: String
+        var price = 100
+
+        func encode(to encoder: any Encoder) throws { throw CodingFailure(.malformed, "a secret") }
+    }
+}
+
 /// An item is there from now on.
 struct Listed: Action, Equatable {
     let number: Int
@@ -70,6 +84,10 @@ extension SecondShop: Shop {
 
 extension ThirdShop: Shop {
     mutating func list(_ number: Int, _ title: String) { items[number] = SecondShop.Item(title: title) }
+}
+
+extension SecretiveShop: Shop {
+    mutating func list(_ number: Int, _ title: String) { items[number] = Item(title: title) }
 }
 
 extension Shop {

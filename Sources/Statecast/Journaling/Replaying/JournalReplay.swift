@@ -22,11 +22,6 @@ public struct JournalReplay<State: Codable & Equatable & Sendable>: Sendable {
         self.reducer = reducer
     }
 
-    /// Whether a journal was last recorded with a state of this build's shape: whether it is this app's journal.
-    public func fits(_ journal: some JournalReading) throws(JournalFailure) -> Bool {
-        try journal.epochs().last?.fingerprint == Schema.fingerprint(of: State.self)
-    }
-
     /// Replays a journal up to the first difference, or to its end. Blocks while it reads.
     ///
     /// - Throws: ``JournalFailure`` with code `damaged`, or with code `misfit` if the journal has no state of this build's

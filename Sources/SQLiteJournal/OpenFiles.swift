@@ -3,12 +3,12 @@ internal import Journal
 
 /// The files of an open journal, as they were when it was opened.
 ///
-/// A file that is removed stays with those who have it open: what they write is acknowledged into nothing, and another
-/// primary can begin a history in the same place. A directory that is removed or replaced takes its files with it.
+/// A file that is removed remains usable for processes that have it open: what they write is lost, and another primary can
+/// begin a history in the same place. A directory that is removed or replaced takes its files with it.
 ///
 /// The open files keep their inodes from being given to others: SQLite has the database and its log open, and `MarkPage` the
-/// page of marks.
-struct JournalPlace {
+/// page of marks. So a path that leads to the same device and inode leads to the open file, which then has a link.
+struct OpenFiles {
     private struct File {
         let path: String
         let device: dev_t
@@ -47,7 +47,7 @@ struct JournalPlace {
                 }
                 throw removed("\(file.path) is gone")
             }
-            guard status.st_dev == file.device, status.st_ino == file.inode, status.st_nlink > 0 else {
+            guard status.st_dev == file.device, status.st_ino == file.inode else {
                 throw removed("\(file.path) is another file now")
             }
         }
