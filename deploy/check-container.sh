@@ -35,8 +35,8 @@ grep -q "volumes:.*:$volume\"" <<<"$service" || fail "the compose file keeps no 
 
 export bin user volume health signal command
 export variables="${environment[*]}"
-# Nothing but the volume can be written, which has the owner that the image gives it. /nowhere stands for a home that is
-# not there.
+# Nothing but the volume can be written, which has the owner that the image gives it. HOME=/nowhere: the user has no home
+# directory.
 timeout 60 unshare --mount --net --pid --fork --kill-child --mount-proc bash -euc '
     ip link set lo up
     mount --make-rprivate /
@@ -52,7 +52,7 @@ timeout 60 unshare --mount --net --pid --fork --kill-child --mount-proc bash -eu
     }
     (run $command) >&3 &
     primary=$!
-    # Its end is said in the same place as that it is ready.
+    # Reports the primary's end on the same channel as its ready line.
     (while kill -0 "$primary" 2>/dev/null; do sleep 0.1; done; echo "it ended" >&3) &
     read -r ready <&3
     echo "$ready"

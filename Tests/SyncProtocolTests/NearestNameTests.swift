@@ -18,7 +18,7 @@ import Testing
         #expect("bat".nearest(among: ["cat", "bet"]) == "bet")
     }
 
-    @Test func `among none there is none, and long names end`() {
+    @Test func `no name is near without candidates, and long names are compared in bounded time`() {
         #expect("a".nearest(among: []) == nil)
         let long = String(repeating: "x", count: 100_000)
         #expect(long.nearest(among: [long]) == long)
