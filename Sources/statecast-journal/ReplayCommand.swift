@@ -15,7 +15,7 @@ struct ReplayCommand: AsyncParsableCommand {
             than the one that wrote the journal. For apps of your own there is JournalReplay in the library.
 
 
-            """ + CommonOptions.discussion
+            """ + CommonOptions.sources
     )
 
     @Option(

@@ -231,6 +231,16 @@ import Testing
         #expect(help.output.contains("CHECKING SUBCOMMANDS:"), "\(help.output)")
     }
 
+    @Test func `the help of statecast-journal names its own exit codes, and no signals`() async throws {
+        for command in ["replay", "salvage"] {
+            let help = try await Tool.journal.run([command, "--help"]).output.joined(separator: " ")
+            #expect(help.contains("Flags win over the environment"), "\(help)")
+            #expect(!help.contains("SIGINT"), "\(help)")
+        }
+        let help = try await Tool.journal.run(["verify", "--help"]).output.joined(separator: " ")
+        #expect(help.contains("65"), "\(help)")
+    }
+
     @Test func `an unknown STATECAST_ variable is ignored, with a warning and a suggestion`() async throws {
         try await withServed { served in
             let command = ["STATECAST_STROE=counter", Tool.replica.location] + served.upstream + ["--once"]
