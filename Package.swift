@@ -260,7 +260,7 @@ let tests: [Target] = [
 ]
 
 /// All targets; or those that `STATECAST_TARGETS` names (separated by commas) and the targets that they depend on; or, if the
-/// list begins with a minus sign, all but those.
+/// list begins with a minus sign, all but those. A name that no target has is refused.
 ///
 /// Scripts build parts of the package this way: with a sanitizer, or without swift-syntax. Above all they build the tests of
 /// the macro apart from all others: SwiftPM builds a test bundle for the host if one of its targets depends on a macro
@@ -268,6 +268,9 @@ let tests: [Target] = [
 func chosen(from targets: [Target]) -> [Target] {
     guard let list = Context.environment["STATECAST_TARGETS"] else { return targets }
     var open = list.drop { $0 == "-" }.split(separator: ",").map(String.init)
+    for name in open where !targets.contains(where: { $0.name == name }) {
+        fatalError("STATECAST_TARGETS: there is no target \(name)")
+    }
     guard !list.hasPrefix("-") else { return targets.filter { !open.contains($0.name) } }
     var names: Set<String> = []
     while let name = open.popLast() {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Starts the primary as the container does, without a container engine: with the user, the environment and the volume of
 # the Dockerfile, the command of the compose file, and a root file system that cannot be written. Then it runs the
-# Dockerfile's health check, and stops the primary as the engine would. Needs root, for mounts of its own, and Linux.
+# Dockerfile's health check, and stops the primary as the engine would. Needs Linux, root for mounts of its own, and ip
+# (iproute2, which it installs where apt-get is).
 #
 # Usage: deploy/check-container.sh [DIRECTORY]     (of the executables; default: .build/debug)
 set -euo pipefail
@@ -17,6 +18,10 @@ fail() {
 }
 [ "$(id -u)" = 0 ] || fail "run it as root"
 [ -x "$bin/statecast-primary" ] || fail "there is no statecast-primary in $bin"
+if ! command -v ip >/dev/null; then
+    command -v apt-get >/dev/null || fail "there is no ip: install iproute2"
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq iproute2 >/dev/null
+fi
 
 # What the last stage of the image says.
 stage=$(sed -n '/^FROM debian/,$p' "$dockerfile")
@@ -35,12 +40,12 @@ grep -q "volumes:.*:$volume\"" <<<"$service" || fail "the compose file keeps no 
 
 export bin user volume health signal command
 export variables="${environment[*]}"
-# Nothing but the volume can be written, which has the owner that the image gives it. /nowhere stands for a home that is
-# not there.
-timeout 60 unshare --mount --net --pid --fork --kill-child --mount-proc bash -euc '
+# Nothing but the volume can be written, which has the owner that the image gives it. HOME=/nowhere: the user has no home
+# directory.
+timeout 600 unshare --mount --net --pid --fork --kill-child --mount-proc bash -euc '
     ip link set lo up
     mount --make-rprivate /
-    mount -t tmpfs none "$(dirname "$volume")"
+    mount -t tmpfs -o mode=755 none "$(dirname "$volume")"
     install --directory --owner "${user%%:*}" --group "${user##*:}" --mode 0700 "$volume"
     line=$(dirname "$volume")/line
     mkfifo "$line"
@@ -52,12 +57,14 @@ timeout 60 unshare --mount --net --pid --fork --kill-child --mount-proc bash -eu
     }
     (run $command) >&3 &
     primary=$!
-    # Its end is said in the same place as that it is ready.
+    # Reports the end of the primary on the same channel as its ready line.
     (while kill -0 "$primary" 2>/dev/null; do sleep 0.1; done; echo "it ended" >&3) &
     read -r ready <&3
     echo "$ready"
     case $ready in ready*) ;; *) wait "$primary" ;; esac
-    (run $health) >/dev/null
+    # As often as the engine tries.
+    healthy() { (run $health) >/dev/null; }
+    healthy || healthy || healthy
     kill -s "$signal" "$primary"
     wait "$primary"
 ' || fail "the primary does not start, or serve, or stop, as the container runs it"

@@ -40,12 +40,12 @@ for unit in "${units[@]}"; do
     else
         echo "$name: good"
     fi
-    # Five starts in ten seconds are the default limit, which is less than RestartSec=1 makes: no restart after that.
+    # systemd's default limit is five starts in ten seconds; RestartSec=1 exceeds it, and the unit stays down.
     if grep -q '^Restart=' "$unit" && ! grep -q '^StartLimitIntervalSec=0$' "$unit"; then
         echo "$name: restarts, and says no StartLimitIntervalSec=0: systemd gives up after five starts" >&2
         failed=1
     fi
-    # What no start can put right: wrong usage, and for what has a journal one that is damaged or does not fit.
+    # A restart cannot help after wrong usage or, for a unit with a journal, after a damaged or unfit one.
     codes=64
     if grep -q '^StateDirectory=' "$unit"; then codes="64 65 78"; fi
     if ! grep -q "^RestartPreventExitStatus=$codes\$" "$unit"; then

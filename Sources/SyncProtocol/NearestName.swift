@@ -1,5 +1,5 @@
 extension String {
-    /// The one of some names that this was probably meant to be: at most a third of its characters differ, case left out.
+    /// The name most similar to this one, ignoring case; at most a third of the characters differ.
     ///
     /// - Returns: `nil` if none is that near.
     package func nearest(among names: some Sequence<String>) -> String? {

@@ -34,7 +34,7 @@ struct JournalCommand: AsyncParsableCommand {
         ]
     )
 
-    /// The parser says of a subcommand that does not exist only that it did not expect it.
+    /// argument-parser reports an unknown subcommand only as an unexpected argument.
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let message = message(forUnknown: arguments.first) { exit(withError: ValidationError(message)) }

@@ -15,7 +15,7 @@ struct ReplayCommand: AsyncParsableCommand {
             than the one that wrote the journal. For apps of your own there is JournalReplay in the library.
 
 
-            """ + CommonOptions.discussion
+            """ + CommonOptions.sources
     )
 
     @Option(
@@ -59,8 +59,8 @@ struct ReplayCommand: AsyncParsableCommand {
 private enum ReplayedApp: String, CaseIterable {
     case fleet, counter
 
-    /// The app whose state has the shape that the journal's last incarnation noted, or else whose name the store has: the
-    /// shape changes from build to build.
+    /// The app whose state fingerprint the journal's last epoch recorded, or else the one named like the store: the
+    /// fingerprint changes from build to build.
     init(of journal: JournalReader) throws {
         let shape = try journal.epochs().last?.fingerprint
         let store = try journal.contents().identity.store.description

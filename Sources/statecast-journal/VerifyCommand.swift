@@ -9,7 +9,7 @@ struct VerifyCommand: AsyncParsableCommand {
         abstract: "Reads all of a journal, and says whether it is whole.",
         discussion: """
             Each record's checksum, its place behind the one before, and the state that it leads to; each snapshot, and \
-            whether the records lead to it; and whether all is there that was acknowledged. Exit code 1 if not, with the \
+            whether the records lead to it; and whether all is there that was acknowledged. Exit code 65 if not, with the \
             first revision that is damaged.
             """
     )

@@ -145,8 +145,8 @@ struct PrimaryCommand: AsyncParsableCommand {
             )
         }
     }
-    /// Prints the ready line. Where standard output takes nothing the line goes to standard error: serving matters more than
-    /// the line.
+
+    /// Prints the ready line. If standard output cannot be written, logs the line on standard error and goes on serving.
     private static func announce(_ ready: String, _ logger: Logger) async {
         do { try await LineOutput().write(ready) } catch is CancellationError {} catch {
             logger.warning("\(error); \(ready)")

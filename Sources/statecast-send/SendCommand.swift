@@ -90,7 +90,7 @@ struct SendCommand: AsyncParsableCommand {
         if wait, timeout != nil { throw ValidationError("--wait and --timeout exclude each other.") }
     }
 
-    /// How long to wait where nothing is said.
+    /// The time limit without --timeout and --wait.
     private static let standardTimeout = Duration.seconds(10)
 
     private func timeLimit(_ settings: Settings) async throws -> Duration? {
@@ -116,14 +116,9 @@ struct SendCommand: AsyncParsableCommand {
             try await CommandRun.until(
                 done: {
                     let output = LineOutput()
-                    if isList {
-                        let listing = ActionListing(sender, output: output, asJSON: asJSON)
-                        return try await listing.run(from: upstream, timeout: timeout)
-                    }
-                    if isPing {
-                        let ping = StorePing(sender, output: output, asJSON: asJSON)
-                        return try await ping.run(at: upstream, timeout: timeout)
-                    }
+                    let query = SchemaQuery(sender, of: upstream, timeout: timeout, output: output, asJSON: asJSON)
+                    if isList { return try await query.list() }
+                    if isPing { return try await query.ping() }
                     let source = request.map(Sending.Source.single) ?? .lines(InputLines())
                     let sending = Sending(sender, session: file, output: output, asJSON: asJSON, logger: logger)
                     try await sending.run(source, to: upstream, timeout: timeout)

@@ -32,7 +32,7 @@ import Testing
         (Tool.send, [String]()), (.send, ["--timeout", "soon", "X"]), (.send, ["X", "{not json"]),
         (.replica, ["--from", "nonsense"]), (.replica, ["--until", "minus one"]), (.primary, ["--app", "unheard-of"]),
         (.primary, ["--nonsense"]), (.primary, ["--publish", "inproc://x"]), (.primary, ["--high-water-mark", "15"]),
-        (.agent, ["--interval", "never"]), (.send, ["--session", "", "X"]),
+        (.agent, ["--interval", "never"]), (.send, ["--session", "", "X"]), (.send, ["--wait", "--timeout", "1", "X"]),
         (.primary, ["--snapshot-records", "0"]), (.primary, ["--history-bytes", "-1"]),
     ])
     func `wrong usage ends with 64 and one reason`(_ tool: Tool, _ arguments: [String]) async throws {
@@ -103,6 +103,7 @@ import Testing
         try await withServed { served in
             for ending in [
                 try await Tool.send.run(["--from", served.publish, "--store", "conter", "CounterIncreaseRequested"]),
+                try await Tool.send.run(["--from", served.publish, "--store", "conter", "--ping"]),
                 try await Tool.replica.run(["--from", served.publish, "--store", "conter", "--once"]),
             ] {
                 #expect(ending.exitCode == 1)

@@ -30,6 +30,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["--list", "--ping"])
+    func `a question that is interrupted before its answer ends with 1 and says so`(question: String) async throws {
+        let gone = try await withServed { $0 }
+        let (lines, ending) = try await merged(.send, gone.upstream + [question]) { sender in
+            _ = try await sender.line { $0.contains("waiting for the primary") }
+            sender.send(SIGINT)
+            return await sender.lines.reduce(into: [String]()) { $0.append($1) }
+        }
+        #expect(ending.exitCode == 1, "\(ending)")
+        #expect(lines.contains { $0.contains("interrupted: no primary answered at \(gone.publish)") }, "\(lines)")
+    }
+
     @Test func `on SIGHUP all but the primary end gracefully`() async throws {
         try await withServed(app: "fleet") { served in
             served.tool.send(SIGHUP)
@@ -59,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `a replica that was started to survive its terminal does`() async throws {
+    @Test func `a replica that ignores SIGHUP keeps running`() async throws {
         try await withServed { served in
             let (_, ending) = try await merged(.replica, served.upstream + ["--json"], after: "trap '' HUP") {
                 replica in
@@ -154,7 +166,7 @@ import Testing
 
     // MARK: Rights
 
-    @Test func `a journal that this user may not read is not said to be none`() async throws {
+    @Test func `a journal without read permission is not reported as missing`() async throws {
         let folder = try Folder()
         let closed = folder.path + "/closed"
         try FileManager.default.createDirectory(atPath: closed, withIntermediateDirectories: false)
@@ -163,12 +175,12 @@ import Testing
         chmod(closed, 0)
         defer { chmod(closed, 0o700) }
         // Nothing is closed to root.
-        let nobody = Tool(name: "/usr/bin/setpriv")
+        let setpriv = Tool(name: "/usr/bin/setpriv")
         let rights = ["--reuid", "65534", "--regid", "65534", "--clear-groups", Tool.journal.location]
         for command in [["info"], ["verify"], ["salvage"]] {
             let arguments = command + [closed + "/journal"] + (command == ["salvage"] ? [folder.path + "/saved"] : [])
             let ending =
-                geteuid() == 0 ? try await nobody.run(rights + arguments) : try await Tool.journal.run(arguments)
+                geteuid() == 0 ? try await setpriv.run(rights + arguments) : try await Tool.journal.run(arguments)
             #expect(ending.exitCode == 1, "\(ending)")
             #expect(ending.errors.contains("cannot read the journal \(closed)/journal: Permission denied"), "\(ending)")
         }
@@ -194,7 +206,7 @@ import Testing
         #expect(ending.output.first?.hasPrefix(tool.name + " 0.1.0, protocol version 1") == true, "\(ending)")
     }
 
-    @Test func `a number below zero is said to make no sense`() async throws {
+    @Test func `a negative value is refused`() async throws {
         for (tool, arguments) in [
             (Tool.send, ["--timeout", "-1", "X"]), (.agent, ["--interval", "-1"]),
             (.primary, ["--history-bytes", "-1"]), (.primary, ["--high-water-mark", "-1"]),
@@ -210,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `a subcommand that is misspelt is named, with the one that is near`() async throws {
+    @Test func `an unknown subcommand is refused with a suggestion`() async throws {
         let ending = try await Tool.journal.run(["verfiy", "x"])
         #expect(ending.exitCode == 64)
         #expect(ending.errors.contains(#"There is no subcommand "verfiy": did you mean verify?"#), "\(ending.errors)")
@@ -219,13 +231,23 @@ import Testing
         #expect(help.output.contains("CHECKING SUBCOMMANDS:"), "\(help.output)")
     }
 
-    @Test func `a variable that is no setting is said to be ignored, with the one that is near`() async throws {
+    @Test func `the help of statecast-journal names its own exit codes, and no signals`() async throws {
+        for command in ["replay", "salvage"] {
+            let help = try await Tool.journal.run([command, "--help"]).output.joined(separator: " ")
+            #expect(help.contains("Flags win over the environment"), "\(help)")
+            #expect(!help.contains("SIGINT"), "\(help)")
+        }
+        let help = try await Tool.journal.run(["verify", "--help"]).output.joined(separator: " ")
+        #expect(help.contains("65"), "\(help)")
+    }
+
+    @Test func `an unknown STATECAST_ variable is ignored, with a warning and a suggestion`() async throws {
         try await withServed { served in
             let command = ["STATECAST_STROE=counter", Tool.replica.location] + served.upstream + ["--once"]
             let ending = try await Tool(name: "/usr/bin/env").run(command)
             #expect(ending.exitCode == 0, "\(ending)")
-            #expect(ending.errors.contains("the variable STATECAST_STROE is no setting, and is ignored: did you mean"))
-            #expect(ending.errors.contains("STATECAST_STORE?"), "\(ending.errors)")
+            let warning = "the variable STATECAST_STROE is not a setting and is ignored: did you mean STATECAST_STORE?"
+            #expect(ending.errors.contains(warning), "\(ending.errors)")
         }
     }
 }

@@ -17,30 +17,30 @@ import Testing
     // MARK: Waiting
 
     /// Nothing of the tests' environment says how long to wait.
-    private static let untold = Tool(name: "/usr/bin/env")
+    private static let env = Tool(name: "/usr/bin/env")
 
     @Test(arguments: [["CounterIncreaseRequested"], ["--list"], ["--ping"]])
-    func `without a word about it one action, a list and a ping wait for a bounded time`(question: [String])
+    func `by default one action, --list and --ping wait ten seconds`(question: [String])
         async throws
     {
         let gone = try await withServed { $0 }
         let command = ["-u", "STATECAST_TIMEOUT", Tool.send.location] + gone.upstream + question
-        let ending = try await Self.untold.run(command)
+        let ending = try await Self.env.run(command)
         #expect(ending.exitCode == 1, "\(ending)")
         #expect(ending.errors.contains("10.0 seconds"), "\(ending.errors)")
         #expect(ending.errors.contains("no primary answered at \(gone.publish)"), "\(ending.errors)")
     }
 
-    @Test func `it waits for a primary where it is told to, and its input without being told`() async throws {
+    @Test func `--wait waits for a primary, --ndjson does so by default`() async throws {
         let address = try await withServed { $0 }
         let hurried = ["STATECAST_TIMEOUT=1ms", Tool.send.location] + address.upstream
         let patient = ["-u", "STATECAST_TIMEOUT", Tool.send.location] + address.upstream
         let sending = [
-            Task { try await Self.untold.run(hurried + ["--wait", "--json", "CounterIncreaseRequested"]) },
-            Task { try await Self.untold.run(hurried + ["--wait", "--list"]) },
-            Task { try await Self.untold.run(patient + ["--ndjson"], input: increases(1)) },
+            Task { try await Self.env.run(hurried + ["--wait", "--json", "CounterIncreaseRequested"]) },
+            Task { try await Self.env.run(hurried + ["--wait", "--list"]) },
+            Task { try await Self.env.run(patient + ["--ndjson"], input: increases(1)) },
         ]
-        let late = try await Self.untold.run(hurried + ["CounterIncreaseRequested"])
+        let late = try await Self.env.run(hurried + ["CounterIncreaseRequested"])
         #expect(late.exitCode == 1, "\(late)")
         try await withServed(publish: address.publish, actions: address.actions) { served in
             for sending in sending {
@@ -119,7 +119,7 @@ import Testing
             #expect(field.errors.contains(#"has no field "stpe""#), "\(field.errors)")
             #expect(field.errors.contains(#"did you mean "step"?"#), "\(field.errors)")
             let right = try await Tool.send.run(served.upstream + ["StepChangeRequested", "step=7"])
-            #expect(right.errors.isEmpty, "\(right.errors)")
+            #expect(!right.errors.contains("has no field"), "\(right.errors)")
         }
     }
 

@@ -48,7 +48,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
         }
     }
 
-    /// Service managers must not start a primary again on a journal that no start can put right.
+    /// Tells service managers not to restart a primary whose journal a restart cannot repair.
     private static func exitCode(of failure: JournalFailure) -> ExitCode {
         switch failure.code {
         case .inUse, .pruned, .storageFull, .inputOutput: .failure

@@ -31,13 +31,13 @@ package struct FollowingGoal: Sendable {
     /// The selected part; null where there is none.
     func part(of state: Value) -> Value { select.map { state[path: $0] ?? .null } ?? state }
 
-    /// What to say of a state that has nothing at the selected path; `nil` where it has something.
+    /// The notice for a state without a value at the selected path; otherwise `nil`.
     func absence(in snapshot: StateSnapshot<Value>) -> String? {
         guard let select, snapshot.state[path: select] == nil else { return nil }
         return "revision \(snapshot.revision) has nothing at \(select): \(PathHint(select, in: snapshot.state))"
     }
 
-    /// The time was over before the last state.
+    /// The time limit expired before the last state.
     func timedOut(after timeout: Duration, _ upstream: Upstream, _ snapshot: StateSnapshot<Value>?) -> CommandFailure {
         unreached("timed out after \(timeout)", upstream, snapshot)
     }

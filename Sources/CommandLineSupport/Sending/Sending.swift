@@ -99,8 +99,8 @@ package struct Sending: Sendable {
         try tally.conclude(upstream, sender.status, fed, because: cause.text, kept: kept)
     }
 
-    /// How long the primary may take to say which fields its actions have, after it has answered the action itself.
-    private static let schemaTimeMax = Duration.seconds(1)
+    /// Time limit for the schema, after the action was answered.
+    private static let schemaTimeMax = Duration.seconds(10)
 
     /// A field that an action does not have is ignored by the primary; a misspelt one may be optional.
     private func noteStrangeFields(of request: ActionRequest) async {

@@ -1,15 +1,15 @@
 internal import ServiceLifecycle
 
-/// Runs the work for at most so long; `nil`: as long as it takes.
+/// Runs the work with a time limit; `nil`: without one.
 ///
-/// - Throws: `CancellationError` when the time is over.
+/// - Throws: ``TimedOut`` when the time limit expires.
 func within<T: Sendable>(_ timeout: Duration?, _ work: @escaping @Sendable () async throws -> T) async throws -> T {
     guard let timeout else { return try await work() }
     return try await withThrowingTaskGroup(of: T.self) { group in
         group.addTask { try await work() }
         group.addTask {
             try await Task.sleep(for: timeout)
-            throw CancellationError()
+            throw TimedOut(limit: timeout)
         }
         defer { group.cancelAll() }
         guard let value = try await group.next() else { throw CancellationError() }
@@ -17,8 +17,11 @@ func within<T: Sendable>(_ timeout: Duration?, _ work: @escaping @Sendable () as
     }
 }
 
+/// The time limit of ``within(_:_:)`` expired.
+struct TimedOut: Error { let limit: Duration }
+
 extension Upstream {
-    /// Asks the primary something, until it answers, the time is over or the process is asked to stop.
+    /// Asks the primary something, until it answers, the time limit expires or the process is asked to stop.
     ///
     /// - Throws: ``CommandFailure`` where no answer came.
     func answer<T: Sendable>(
@@ -27,12 +30,16 @@ extension Upstream {
     ) async throws -> T {
         do {
             return try await cancelWhenGracefulShutdown { try await CommandLineSupport.within(timeout, question) }
+        } catch let expired as TimedOut {
+            throw unanswered("no answer within \(expired.limit)")
         } catch is CancellationError {
-            let cause = timeout.map { "no answer within \($0)" } ?? "interrupted"
-            throw CommandFailure.failed(
-                "\(cause): no primary answered at \(endpoint); check that statecast-primary runs there, or wait for it with "
-                    + "--wait"
-            )
+            throw unanswered("interrupted")
         }
+    }
+
+    private func unanswered(_ cause: String) -> CommandFailure {
+        .failed(
+            "\(cause): no primary answered at \(endpoint); check that statecast-primary runs there, or wait for it with --wait"
+        )
     }
 }

@@ -42,13 +42,19 @@ package struct CommonOptions: ParsableArguments {
 }
 
 extension CommonOptions {
-    /// What the settings have in common, for the end of each help text.
-    package static let discussion = """
+    /// Where settings come from, for the end of a help text.
+    package static let sources = """
         Flags win over the environment, the environment over the config file. The file is a JSON object; its keys are \
         the names of the flags in camel case, such as {"from": "tcp://127.0.0.1:7100", "logLevel": "info"}.
-
-        Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 65 the journal \
-        is damaged, 66 nothing at the path of --select, 78 the journal is of another store or build, 1 anything else. \
-        SIGINT and SIGTERM stop gracefully, SIGHUP too where it is not ignored.
         """
+
+    /// What the executables that run until a signal have in common, for the end of their help texts.
+    package static let discussion =
+        sources + """
+
+
+            Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 65 the \
+            journal is damaged, 66 nothing at the path of --select, 78 the journal is of another store or build, 1 \
+            anything else. SIGINT and SIGTERM stop gracefully, SIGHUP too where it is not ignored.
+            """
 }

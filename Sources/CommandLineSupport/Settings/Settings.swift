@@ -5,7 +5,7 @@ internal import Statecast
 /// What a command was told: flags win over the environment, the environment over the config file.
 package struct Settings: Sendable {
     private let reader: ConfigReader
-    /// What to say of variables that begin like those of the settings and are none.
+    /// Warnings about `STATECAST_` variables that are not settings.
     let strangeVariables: [String]
 
     /// Gathers what was told.
@@ -41,7 +41,7 @@ package struct Settings: Sendable {
         let known = SettingKey.allCases.map(\.variable) + ["STATECAST_CONFIG"]
         return environment.keys.filter { $0.hasPrefix("STATECAST_") && !known.contains($0) }.sorted().map { name in
             let hint = name.nearest(among: known).map { ": did you mean \($0)?" } ?? ""
-            return "the variable \(name) is no setting, and is ignored\(hint)"
+            return "the variable \(name) is not a setting and is ignored\(hint)"
         }
     }
 

@@ -1,10 +1,10 @@
 /// Text for a terminal that shows ASCII alone.
 enum PlainText {
-    /// The line with a likeness for each character beyond ASCII, of the same width where that is one column.
+    /// The line with a substitute for each character beyond ASCII, of the same width where that is one column.
     static func line(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
-        return String(text.map { $0.isASCII ? $0 : likenesses[$0] ?? "?" })
+        return String(text.map { $0.isASCII ? $0 : substitutes[$0] ?? "?" })
     }
 
-    private static let likenesses: [Character: Character] = ["█": "#", "░": ".", "…": "~"]
+    private static let substitutes: [Character: Character] = ["█": "#", "░": ".", "…": "~"]
 }

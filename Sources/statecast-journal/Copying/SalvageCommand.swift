@@ -12,7 +12,7 @@ struct SalvageCommand: AsyncParsableCommand {
             may run on it meanwhile.
 
 
-            """ + CommonOptions.discussion
+            """ + CommonOptions.sources
     )
 
     @Option(

@@ -29,6 +29,22 @@ import Testing
         #expect(CommandFailure(Fault()).exitCode == .failure)
     }
 
+    @Test(arguments: [
+        (JournalFailure.Code.inUse, ExitCode.failure), (.pruned, .failure), (.storageFull, .failure),
+        (.inputOutput, .failure), (.misfit, .journalUnfit), (.newerFormat, .journalUnfit),
+        (.damaged, .journalDamaged), (.removed, .journalDamaged),
+    ])
+    func `a journal's failure has the exit code of its kind, also as the cause of another error`(
+        code: JournalFailure.Code,
+        exitCode: ExitCode
+    ) {
+        let cause = JournalFailure(code, "the reason")
+        for failure in [CommandFailure(cause), CommandFailure(StatecastError(.journal, "the reason", cause: cause))] {
+            #expect(failure.exitCode == exitCode)
+            #expect(failure.message == "the reason")
+        }
+    }
+
     @Test func `a failure stays what it is`() {
         let failure = CommandFailure(CommandFailure.unknownOutcome("number 7"))
         #expect(failure.exitCode == .outcomeUnknown)

@@ -94,7 +94,9 @@ import Testing
     }
 
     @Test(arguments: ["soon", "inf", "nan", "5 s", "ms", "5weeks"])
-    func `a duration that is none is said to be none, with all places where it may stand`(text: String) async throws {
+    func `an invalid duration is refused, and the error names every place where it can be set`(text: String)
+        async throws
+    {
         for settings in [
             try await settings(flags: [.timeout: .text(text)]),
             try await settings(environment: ["STATECAST_TIMEOUT": text]),
@@ -114,8 +116,8 @@ import Testing
         let strange = ["STATECAST_PUBLSIH": "x", "STATECAST_PRIMARY_SERVICE_HOST": "y", "OTHER": "z"]
         #expect(
             try await settings(environment: strange).strangeVariables == [
-                "the variable STATECAST_PRIMARY_SERVICE_HOST is no setting, and is ignored",
-                "the variable STATECAST_PUBLSIH is no setting, and is ignored: did you mean STATECAST_PUBLISH?",
+                "the variable STATECAST_PRIMARY_SERVICE_HOST is not a setting and is ignored",
+                "the variable STATECAST_PUBLSIH is not a setting and is ignored: did you mean STATECAST_PUBLISH?",
             ]
         )
     }
