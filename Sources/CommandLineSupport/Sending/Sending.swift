@@ -91,7 +91,7 @@ package struct Sending: Sendable {
         watch?.cancel()
         if let reason = await watch?.value { tally.refused(reason) }
         switch source {
-        case .single(let request): if tally.isAnswered { await noteStrangeFields(of: request) }
+        case .single(let request): if tally.isAnswered { await noteStrangeFields(of: request, within: timeout) }
         case .lines: logger.notice("\(tally.total)")
         }
         if file != nil { await sender.close() }
@@ -103,9 +103,10 @@ package struct Sending: Sendable {
     private static let schemaTimeMax = Duration.seconds(10)
 
     /// A field that an action does not have is ignored by the primary; a misspelt one may be optional.
-    private func noteStrangeFields(of request: ActionRequest) async {
+    private func noteStrangeFields(of request: ActionRequest, within timeout: Duration?) async {
+        let timeout = min(timeout ?? Self.schemaTimeMax, Self.schemaTimeMax)
         guard request.payload.mapValue?.isEmpty == false,
-            let known = try? await within(Self.schemaTimeMax, { try await sender.actions() })
+            let known = try? await CommandLineSupport.within(timeout, { try await sender.actions() })
         else { return }
         for notice in request.strangeFields(among: known) { logger.warning("\(notice)") }
     }
