@@ -118,7 +118,7 @@ import Testing
     private static func expectRefusal(at path: String) async {
         let log = EventLog()
         let error = await #expect(throws: StatecastError.self) {
-            try await primary(SQLiteJournal(at: path), log).start()
+            try await Primary.diary(SQLiteJournal(at: path), log: log).start()
         }
         #expect(error?.code == .journal)
         #expect((error?.cause as? JournalFailure)?.code == .damaged, "\(String(describing: error))")

@@ -148,14 +148,14 @@ import Testing
 
     @Test func `resumes at each start, and ends its effects at each stop`() async throws {
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
-        let primary = try Self.primary { _ in
+        let primary = try Primary.diary(initialEffect: { _ in
             .run { send in
                 await send(Written(line: "resumed"))
                 let (forever, _) = AsyncStream.makeStream(of: Void.self)
                 for await _ in forever {}
                 ended.yield()
             }
-        }
+        })
         var end = ends.makeAsyncIterator()
         for _ in 0..<2 {
             try await restart(primary)

@@ -32,12 +32,14 @@ extension Primary<Diary> {
         _ journal: (any Journal)? = nil,
         _ configuration: PrimaryConfiguration = .quick,
         log: EventLog = EventLog(),
-        effect: @escaping @Sendable (_ line: String, _ diary: Diary) -> Effect = { _, _ in .none }
+        effect: @escaping @Sendable (_ line: String, _ diary: Diary) -> Effect = { _, _ in .none },
+        initialEffect: @escaping @Sendable (Diary) -> Effect = { _ in .none }
     ) throws -> Primary<Diary> {
         try Primary(
             store: "diary",
             state: Diary(),
             actions: Diary.actions,
+            initialEffect: initialEffect,
             journal: journal,
             configuration: configuration,
             logger: LogBook.logger(log),
