@@ -23,8 +23,7 @@ import ZeroMQ
             for count in [2, 10, 1_100] {
                 for _ in 0..<5 {
                     let peer = try RawConnection(to: endpoint, as: way.peer)
-                    for number in 0..<count { try peer.send(message: [1] + Array("\(number)".utf8)) }
-                    try peer.ping()
+                    try peer.send(messagesAndPing: (0..<count).map { [1] + Array("\($0)".utf8) })
                     peer.reset()
                 }
                 // The thread that answers this handshake has seen the resets; then it reads on, and answers the next one.

@@ -26,7 +26,7 @@ import Testing
         var waiting: [Task<PendingReceipt, any Error>] = []
         for _ in 0..<3 { waiting.append(await waiter(intake)) }
         intake.settled(first[0])
-        // Without waiters there would be room.
+        #expect(intake.waitingCount == 2)
         let late = Task { try await take(intake) }
         intake.settled(first[1])
         #expect(try await waiting[0].value.ticket == Ticket(rawValue: 3))
@@ -44,6 +44,7 @@ import Testing
         let waiting = await waiter(intake)
         intake.settled(held)
         // It has room before it runs.
+        #expect(intake.waitingCount == 0)
         let greedy = Task { try await take(intake) }
         held = try await waiting.value
         #expect(held.ticket == Ticket(rawValue: 2))

@@ -65,16 +65,20 @@ struct RawConnection: ~Copyable {
     }
 
     /// Sends a message of one frame.
-    func send(message: [UInt8]) throws {
+    func send(message: [UInt8]) throws { try send(Self.frame(message)) }
+
+    /// Sends messages and, in the same piece, a PING of ZMTP 3.1.
+    func send(messagesAndPing messages: [[UInt8]]) throws {
+        try send(messages.flatMap(Self.frame) + [4, 7, 4] + Array("PING".utf8) + [0, 0])
+    }
+
+    private static func frame(_ message: [UInt8]) -> [UInt8] {
         let length = message.count
         let head =
             length < 256
             ? [0, UInt8(length)] : [2] + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
-        try send(head + message)
+        return head + message
     }
-
-    /// Sends a PING of ZMTP 3.1, without a context.
-    func ping() throws { try send([4, 7, 4] + Array("PING".utf8) + [0, 0]) }
 
     /// The next byte that comes; `nil` once the other side has hung up.
     func receiveByte() throws -> UInt8? {
