@@ -20,16 +20,18 @@ import ZeroMQ
                 case .subscriptions: try Socket(.xpub, options: .publisher(PrimaryConfiguration()))
                 }
             let endpoint = try socket.bind(Endpoint("tcp://127.0.0.1:*"))
+            // One thread of libzmq serves all connections: once this one is answered, it has seen what the others sent.
+            func awaitThread() throws { try RawConnection(to: endpoint, as: way.peer).reset() }
             for count in [2, 10, 1_100] {
                 for _ in 0..<5 {
                     let peer = try RawConnection(to: endpoint, as: way.peer)
                     try peer.send(messagesAndPing: (0..<count).map { [1] + Array("\($0)".utf8) })
+                    try awaitThread()
                     peer.reset()
                 }
-                // The thread that answers this handshake has seen the resets; then it reads on, and answers the next one.
-                try RawConnection(to: endpoint, as: way.peer).reset()
+                try awaitThread()
                 while try socket.receive() != nil {}
-                try RawConnection(to: endpoint, as: way.peer).reset()
+                try awaitThread()
             }
         }
     }

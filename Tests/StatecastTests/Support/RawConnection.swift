@@ -29,6 +29,9 @@ struct RawConnection: ~Copyable {
             }
         }
         guard result == 0 else { throw Broken() }
+        // Otherwise what is sent may wait for an acknowledgement, and be gone when the connection is reset.
+        var isOn: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         try shakeHands(type)
     }
 
