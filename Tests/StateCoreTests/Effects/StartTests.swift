@@ -194,8 +194,9 @@ import Testing
         core.replace(Log(entries: [9]))
         core.start()
         core.start()
-        #expect(begun.all == [[7], [9]])
+        // The thread of the last action may still take turns, and these with them.
         let all = await keys.reaching(2)
+        #expect(begun.all == [[7], [9]])
         #expect(all[0] == IdempotencyKey(revision: 0, index: 0, start: 1))
         #expect(all[1] == IdempotencyKey(revision: 2, index: 0, start: 2))
         subscription.cancel()
