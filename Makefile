@@ -8,7 +8,7 @@
 # make bench-core the in-process core beside a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  the coding beside Foundation's JSON (FILTER=regular expression)
 # make fuzz       looks for inputs that break the decoder, apply or JSON (SECONDS=60 for each)
-# make tsan       the tests of core and coding under ThreadSanitizer
+# make tsan       the tests of the core under ThreadSanitizer
 # make stress     the tests ten times in a row while both cores are busy (TIMES=10)
 
 SECONDS =
@@ -52,7 +52,7 @@ fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)
 
 tsan: libraries
-	@STATECAST_TARGETS=StateCoreTests,StateCodingTests SWIFT_BACKTRACE=enable=no \
+	@STATECAST_TARGETS=StateCoreTests SWIFT_BACKTRACE=enable=no \
 	    swift test --sanitize=thread --scratch-path .build/tsan
 
 stress: libraries
