@@ -3,8 +3,10 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// What every target is compiled with. `STATECAST_TESTABLE=1` lets tests see internal symbols in release builds, too; our
-/// own modules are then compiled anew, dependencies are not.
+/// `STATECAST_TESTABLE=1`: tests see internal symbols in release builds, too.
+let isTestable = Context.environment["STATECAST_TESTABLE"] != nil
+
+/// What every target is compiled with.
 let settings: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
@@ -15,7 +17,11 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .enableUpcomingFeature("InferIsolatedConformances"),
         .enableUpcomingFeature("ImmutableWeakCaptures"),
-    ] + (Context.environment["STATECAST_TESTABLE"] == nil ? [] : [.unsafeFlags(["-enable-testing"])])
+    ] + (isTestable ? [.unsafeFlags(["-enable-testing"])] : [])
+
+/// For tests in release whose own code crashes the optimizer of Swift 6.3 ("While splitting coroutine", an async closure that
+/// is handed to a helper). What they test is optimized all the same.
+let settingsOfUnoptimizedTests = settings + (isTestable ? [.unsafeFlags(["-Onone"])] : [])
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -230,7 +236,7 @@ let tests: [Target] = [
             "Locking", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "CZeroMQ", "ZeroMQ", "Journal",
             "SQLiteJournal", "CounterApp", "FleetApp", metricsTesting, coreMetrics,
         ],
-        swiftSettings: settings
+        swiftSettings: settingsOfUnoptimizedTests
     ),
     .testTarget(
         name: "CommandLineSupportTests",

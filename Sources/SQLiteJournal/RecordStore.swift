@@ -218,7 +218,7 @@ final class RecordStore: Sendable {
                 arguments: [Int64(bitPattern: sequence.rawValue)]
             )
         }
-        // A few at a time: whoever appends gets between.
+        // A few at a time, so that appends run in between.
         while try pruneSome(through: sequence) > 0 {}
     }
 

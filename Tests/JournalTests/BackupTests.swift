@@ -142,6 +142,6 @@ import Testing
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(copied == 1)
-        #expect(try JournalReader(at: target.path).verify().to.revision == CounterJournal.revision(behind: 40))
+        #expect(try JournalReader(at: target.path).verify().to.revision == CounterJournal.revision(after: 40))
     }
 }

@@ -30,7 +30,7 @@ import Testing
         let target = NewPath()
         let saved = try salvage(journal, to: target)
         #expect(try count(at: target) == journal.tree)
-        #expect(saved.contradicted == [CounterJournal.revision(behind: 4)])
+        #expect(saved.contradicted == [CounterJournal.revision(after: 4)])
         #expect(saved.damage == nil)
         #expect(try JournalReader(at: target.path).snapshots().map(\.sequence.rawValue) == [0, 2])
     }
@@ -42,9 +42,9 @@ import Testing
         try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 4")
         let target = NewPath()
         let saved = try salvage(journal, to: target)
-        #expect(saved.copy.to.revision == CounterJournal.revision(behind: 3))
-        #expect(saved.contradicted == [CounterJournal.revision(behind: 5)])
-        #expect(saved.acknowledged == CounterJournal.revision(behind: 8))
+        #expect(saved.copy.to.revision == CounterJournal.revision(after: 3))
+        #expect(saved.contradicted == [CounterJournal.revision(after: 5)])
+        #expect(saved.acknowledged == CounterJournal.revision(after: 8))
         #expect(saved.damage == "from revision 5 on: record 4 has a wrong checksum")
         #expect(try JournalReader(at: target.path).snapshots().count == 1)
     }
@@ -52,12 +52,12 @@ import Testing
     @Test func `does not go on to one behind the end of all that was acknowledged`() throws {
         let journal = try CounterJournal.with(batches: 4)
         let beyond = try CounterJournal.with(batches: 6, snapshots: [6])
-        let name = "snapshots/6-\(CounterJournal.revision(behind: 6)).snapshot"
+        let name = "snapshots/6-\(CounterJournal.revision(after: 6)).snapshot"
         try FileManager.default.copyItem(atPath: "\(beyond.path)/\(name)", toPath: "\(journal.path)/\(name)")
         let target = NewPath()
         let saved = try salvage(journal, to: target)
-        #expect(saved.copy.to.revision == CounterJournal.revision(behind: 4))
-        #expect(saved.contradicted == [CounterJournal.revision(behind: 6)])
+        #expect(saved.copy.to.revision == CounterJournal.revision(after: 4))
+        #expect(saved.contradicted == [CounterJournal.revision(after: 6)])
     }
 
     @Test func `takes the records where the oldest snapshot is the wrong one`() throws {

@@ -10,13 +10,13 @@ import Testing
         let journal = try CounterJournal.with(batches: 6, snapshots: [4])
         let before = try files(of: journal.path)
         let reader = try JournalReader(at: journal.path)
-        #expect(try reader.info().last.revision == CounterJournal.revision(behind: 6))
+        #expect(try reader.info().last.revision == CounterJournal.revision(after: 6))
         #expect(try reader.walk(to: Revision(.max)).tree == journal.tree)
         _ = try reader.verify()
         #expect(try files(of: journal.path) == before)
         try journal.append()
-        #expect(try reader.info().last.revision == CounterJournal.revision(behind: 7))
-        #expect(try reader.info().acknowledged?.revision == CounterJournal.revision(behind: 7))
+        #expect(try reader.info().last.revision == CounterJournal.revision(after: 7))
+        #expect(try reader.info().acknowledged?.revision == CounterJournal.revision(after: 7))
         #expect(try reader.walk(to: Revision(.max)).tree == journal.tree)
     }
 
@@ -55,8 +55,8 @@ import Testing
     @Test func `goes to the last batch boundary at or before a revision`() throws {
         let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6])
         let reader = try JournalReader(at: journal.path)
-        let boundaries = Set((0...9).map { $0 == 0 ? Revision(0) : CounterJournal.revision(behind: $0) })
-        for revision in 0...CounterJournal.revision(behind: 9).rawValue {
+        let boundaries = Set((0...9).map { $0 == 0 ? Revision(0) : CounterJournal.revision(after: $0) })
+        for revision in 0...CounterJournal.revision(after: 9).rawValue {
             let walk = try reader.walk(to: Revision(revision))
             #expect(walk.place.revision == boundaries.filter { $0.rawValue <= revision }.max())
             #expect(walk.tree == ["count": Value(walk.place.revision.rawValue)])
@@ -67,7 +67,7 @@ import Testing
         let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6, 8])
         try journal.bench.journal.prune(keeping: 0)
         let reader = try JournalReader(at: journal.path)
-        let oldest = CounterJournal.revision(behind: 6)
+        let oldest = CounterJournal.revision(after: 6)
         #expect(try reader.walk(to: oldest).place.revision == oldest)
         try reader.requireKept(oldest)
         let before = Revision(oldest.rawValue - 1)

@@ -34,8 +34,8 @@ import Testing
         return try reader.walk(to: Revision(.max)).tree
     }
 
-    private func count(behind batch: UInt64) -> Value {
-        ["count": Value(CounterJournal.revision(behind: batch).rawValue)]
+    private func count(after batch: UInt64) -> Value {
+        ["count": Value(CounterJournal.revision(after: batch).rawValue)]
     }
 
     @Test func `keeps what lies before the damage, and says what is lost`() throws {
@@ -44,11 +44,11 @@ import Testing
         try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 12")
         let target = NewPath()
         let saved = try salvage(journal, to: target)
-        #expect(try state(at: target) == count(behind: 11))
+        #expect(try state(at: target) == count(after: 11))
         #expect(saved.copy.from.revision == Revision(0))
-        #expect(saved.copy.to.revision == CounterJournal.revision(behind: 11))
-        #expect(saved.acknowledged == CounterJournal.revision(behind: 20))
-        let last = CounterJournal.revision(behind: 11)
+        #expect(saved.copy.to.revision == CounterJournal.revision(after: 11))
+        #expect(saved.acknowledged == CounterJournal.revision(after: 20))
+        let last = CounterJournal.revision(after: 11)
         #expect(saved.damage == "from revision \(last.next) on: record 12 has a wrong checksum")
         #expect(saved.lostHistory == nil)
     }
@@ -59,7 +59,7 @@ import Testing
         try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 12")
         let target = NewPath()
         let saved = try salvage(journal, to: target)
-        #expect(try state(at: target) == count(behind: 20))
+        #expect(try state(at: target) == count(after: 20))
         #expect(saved.copy.from.sequence == JournalSequence(15))
         #expect(saved.lostHistory == Revision(0))
         #expect(saved.damage == nil)
@@ -74,8 +74,8 @@ import Testing
         try FileManager.default.removeItem(atPath: crashed.path + "/journal.sqlite-wal")
         let target = NewPath()
         let saved = try JournalSalvage.salvage(crashed.path, to: target.path, store: nil, begun: Self.now)
-        #expect(try state(at: target) == count(behind: 10))
-        #expect(saved.acknowledged == CounterJournal.revision(behind: 15))
+        #expect(try state(at: target) == count(after: 10))
+        #expect(saved.acknowledged == CounterJournal.revision(after: 15))
     }
 
     @Test func `keeps the newest snapshot where there are no records, and asks for the store's name`() throws {
@@ -91,8 +91,8 @@ import Testing
         #expect(failure?.message.contains("--store") == true)
         #expect(!target.exists)
         let saved = try salvage(journal, to: target, store: "sample")
-        #expect(try state(at: target) == count(behind: 15))
-        #expect(saved.acknowledged == CounterJournal.revision(behind: 20))
+        #expect(try state(at: target) == count(after: 15))
+        #expect(saved.acknowledged == CounterJournal.revision(after: 20))
         #expect(saved.damage != nil)
     }
 
@@ -106,9 +106,9 @@ import Testing
         if !hasMarks { try FileManager.default.removeItem(atPath: journal.path + "/marks") }
         let target = NewPath()
         let saved = try salvage(journal, to: target, store: hasMarks ? nil : "sample")
-        #expect(try state(at: target) == count(behind: 15))
-        #expect(saved.copy.to.revision == CounterJournal.revision(behind: 15))
-        #expect(saved.acknowledged == (hasMarks ? CounterJournal.revision(behind: 20) : nil))
+        #expect(try state(at: target) == count(after: 15))
+        #expect(saved.copy.to.revision == CounterJournal.revision(after: 15))
+        #expect(saved.acknowledged == (hasMarks ? CounterJournal.revision(after: 20) : nil))
         #expect(saved.damage != nil)
         #expect(saved.lostHistory == Revision(0))
     }
@@ -119,7 +119,7 @@ import Testing
         try FileManager.default.removeItem(atPath: journal.path + "/marks")
         let target = NewPath()
         let saved = try salvage(journal, to: target)
-        #expect(try state(at: target) == count(behind: 20))
+        #expect(try state(at: target) == count(after: 20))
         #expect(saved.acknowledged == nil)
     }
 

@@ -18,7 +18,7 @@ import Testing
         let journal = try CounterJournal.with(batches: 20, snapshots: [5, 11, 20])
         let found = try JournalReader(at: journal.path).verify()
         #expect(found.from.revision == Revision(0))
-        #expect(found.to.revision == CounterJournal.revision(behind: 20))
+        #expect(found.to.revision == CounterJournal.revision(after: 20))
         #expect(found.snapshotCount == 4)
         #expect(found.tail == nil)
     }
@@ -28,7 +28,7 @@ import Testing
         journal.bench.journal.close()
         try journal.bench.sql("UPDATE record SET body = zeroblob(length(body)) WHERE sequence = 12")
         let message = try failure(of: journal)
-        let last = CounterJournal.revision(behind: 11)
+        let last = CounterJournal.revision(after: 11)
         #expect(message.contains("whole up to revision \(last), not beyond"), "\(message)")
         #expect(message.contains("from revision \(last.rawValue + 1) on: record 12 has a wrong checksum"), "\(message)")
     }
@@ -39,7 +39,7 @@ import Testing
         try journal.bench.sql("DELETE FROM record WHERE sequence = 12")
         let message = try failure(of: journal)
         #expect(
-            message.contains("whole up to revision \(CounterJournal.revision(behind: 11)), not beyond"),
+            message.contains("whole up to revision \(CounterJournal.revision(after: 11)), not beyond"),
             "\(message)"
         )
         #expect(message.contains("record 12 is missing"), "\(message)")
@@ -50,7 +50,7 @@ import Testing
         try journal.bench.journal.append([journal.nextRecord(digest: 1)])
         let message = try failure(of: journal)
         #expect(
-            message.contains("whole up to revision \(CounterJournal.revision(behind: 4)), not beyond"),
+            message.contains("whole up to revision \(CounterJournal.revision(after: 4)), not beyond"),
             "\(message)"
         )
         #expect(message.contains("record 5 does not fit: it leads to the digest"), "\(message)")
@@ -60,7 +60,7 @@ import Testing
         let journal = try CounterJournal.with(batches: 4)
         try journal.storeSnapshot(of: ["count": 1_000_000])
         try journal.append()
-        let revision = CounterJournal.revision(behind: 4)
+        let revision = CounterJournal.revision(after: 4)
         let message = try failure(of: journal)
         #expect(message.contains("the snapshot of revision \(revision) is not what the records lead to"), "\(message)")
     }
@@ -73,7 +73,7 @@ import Testing
         for _ in batches..<4 { try journal.append() }
         try journal.storeSnapshot(sessions: sessions)
         let message = try failure(of: journal)
-        let revision = CounterJournal.revision(behind: 4)
+        let revision = CounterJournal.revision(after: 4)
         #expect(message.contains("the snapshot of revision \(revision) is not what the records lead to"), "\(message)")
     }
 
@@ -81,7 +81,7 @@ import Testing
         let journal = try CounterJournal.with(batches: 4)
         journal.bench.journal.close()
         try journal.bench.sql("DELETE FROM record WHERE sequence = 4")
-        #expect(try failure(of: journal).contains("acknowledged at revision \(CounterJournal.revision(behind: 4))"))
+        #expect(try failure(of: journal).contains("acknowledged at revision \(CounterJournal.revision(after: 4))"))
     }
 
     @Test func `misses the page of marks`() throws {
@@ -96,7 +96,7 @@ import Testing
         try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 6")
         try journal.bench.acknowledge(5)
         let found = try JournalReader(at: journal.path).verify()
-        #expect(found.to.revision == CounterJournal.revision(behind: 5))
+        #expect(found.to.revision == CounterJournal.revision(after: 5))
         #expect(found.tail?.contains("record 6 has a wrong checksum") == true)
     }
 }

@@ -113,7 +113,7 @@ final class CounterJournal {
     }
 
     /// Where it is after so many batches.
-    static func revision(behind batch: UInt64) -> Revision { Revision(2 * batch - 2 * batch / 3) }
+    static func revision(after batch: UInt64) -> Revision { Revision(2 * batch - 2 * batch / 3) }
 }
 
 /// All files of a journal that hold something, by name.
