@@ -86,7 +86,7 @@ struct DamagedJournal {
         return chain
     }
 
-    /// Calls `body` with each record after `sequence`, in order, as far as SQLite reads them.
+    /// Calls `body` with each record after `sequence`, in order, up to the first that SQLite cannot read.
     ///
     /// - Throws: ``JournalFailure`` that says what cannot be read, and whatever the body throws.
     func forEachRecord(
