@@ -29,6 +29,7 @@ import enum CoreMetrics.MetricsSystem
             }
             await #expect(throws: Rejection.self) { try await sender.send(named: "StepChangeRequested", payload: [:]) }
 
+            await store.stopPrimary()
             #expect(store.total("primary_actions_applied_total") == 3)
             #expect(store.total("primary_actions_rejected_total", .unknownAction) == 2)
             #expect(store.total("primary_actions_rejected_total", .undecodable) == 1)
@@ -88,6 +89,7 @@ import enum CoreMetrics.MetricsSystem
             try await push(first: 9, count: 1, lineage: watermark.lineage)
             try await push(first: 3, count: 1, lineage: Lineage(bits: watermark.lineage.bits ^ 1))
 
+            await store.stopPrimary()
             #expect(store.total("primary_actions_applied_total") == 2)
             #expect(store.total("primary_actions_duplicate_total") == 2)
             #expect(store.total("primary_frames_out_of_order_total") == 1)
@@ -133,6 +135,7 @@ import enum CoreMetrics.MetricsSystem
             let before = dropped(for: .unknownStore)
             try await peer.subscribe(topic)
             _ = try await peer.next(on: topic)
+            await store.stopPrimary()
             #expect(dropped(for: .unknownStore) > before)
         }
     }
@@ -207,6 +210,7 @@ import enum CoreMetrics.MetricsSystem
             await replica.waits { $0 == .live }
             for _ in 0..<3 { try await replica.reached(try await sender.send(CounterIncreaseRequested())) }
 
+            await store.stopPrimary()
             #expect(store.total("replica_joins_total") == 1)
             #expect(store.total("primary_joins_total") == 1)
             #expect(store.total("replica_snapshots_total") == 1)
@@ -233,6 +237,7 @@ import enum CoreMetrics.MetricsSystem
             _ = try await sender.send(CounterIncreaseRequested())
             try await replica.reached(try await sender.send(CounterIncreaseRequested()))
 
+            await store.stopPrimary()
             #expect(store.total("replica_gaps_total") == 1)
             #expect(store.total("replica_joins_total") == 2)
             #expect(store.total("primary_joins_total") == 2)
@@ -315,6 +320,7 @@ import enum CoreMetrics.MetricsSystem
                 try await peer.unsubscribe(topic)
                 for receipt in pending { _ = try await receipt.receipt() }
             }
+            await store.stopPrimary()
             #expect(store.total("primary_actions_applied_total") == 5001)
             #expect(store.total("primary_actions_duplicate_total") == 0)
         }
@@ -341,7 +347,7 @@ import enum CoreMetrics.MetricsSystem
         configuration.limits = .unhurried
         let node = try PrimaryNode(configuration: configuration)
         _ = try Primary(store: name, state: Counter(), actions: Counter.actions, on: node, reducer: Counter.reducer)
-        try await body(MeasuredStore(name: name, address: try await node.start(), metrics: metrics))
+        try await body(MeasuredStore(name: name, address: try await node.start(), node: node, metrics: metrics))
         await node.stop()
     }
 
@@ -368,9 +374,13 @@ extension Limits {
 private struct MeasuredStore {
     let name: String
     var address = PrimaryAddress(publish: "", actions: "")
+    var node: PrimaryNode?
     let metrics: TestMetrics
 
     private static let prefix = "statecast_"
+
+    /// A primary counts an action after it has published its receipt: all is counted when it has stopped.
+    func stopPrimary() async { await node?.stop() }
 
     func total(_ label: String, _ code: Rejection.Code? = nil) -> Int64 {
         let dimensions = [("store", name)] + (code.map { [("code", $0.rawValue)] } ?? [])
