@@ -213,7 +213,7 @@ import Testing
         ] {
             let ending = try await tool.run(arguments)
             #expect(ending.exitCode == 64)
-            #expect(ending.errors.contains("-1 makes no sense"), "\(ending.errors)")
+            #expect(ending.errors.contains("-1 is out of range"), "\(ending.errors)")
         }
         for arguments in [["state", "--at", "-1", "x"], ["actions", "--from", "-1", "x"]] {
             let ending = try await Tool.journal.run(arguments)

@@ -221,7 +221,7 @@ import Testing
                 "{ \(command) --resume; echo \"ended with $?\" >&2; } | head -1",
                 from: served.publish
             )
-            #expect(closed.errors.contains("nobody reads the standard output any more; the session file"))
+            #expect(closed.errors.contains("standard output is closed; the session file"))
             #expect(closed.errors.contains("ended with 1"))
             let sent = try await Tool.send.run(sending(served) + ["--resume"], input: increases(20_000))
             #expect(sent.exitCode == 0, "\(sent.errors)")

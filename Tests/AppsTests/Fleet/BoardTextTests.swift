@@ -92,7 +92,7 @@ import Testing
     @Test func `is plain unless colour is asked for`() {
         let plain = BoardText(columns: 80).text(of: props(fleet()), title: "fleet \u{1B}[2J")
         #expect(!plain.contains("\u{1B}"))
-        let lines = BoardText(columns: 80, usesColour: true).lines(of: props(fleet()), title: "fleet")
+        let lines = BoardText(columns: 80, styling: .colour).lines(of: props(fleet()), title: "fleet")
         #expect(lines[0] == "\u{1B}[1mfleet\u{1B}[0m")
         #expect(lines[4].hasPrefix("\u{1B}[33mweb-1"))
         #expect(lines[5].hasPrefix("\u{1B}[31mdb-1"))
