@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts the primary like the container, without a container engine: with the user, the environment and the volume of the
 # Dockerfile, the command of the compose file, and a read-only root file system. Then runs the Dockerfile's health check, and
-# stops the primary like the engine. Needs Linux, root for mounts of its own, and ip (iproute2, which it installs by apt-get).
+# stops the primary like the engine. Needs Linux, root for mounts of its own, and ip (iproute2, installed by apt-get).
 #
 # Usage: deploy/check-container.sh [DIRECTORY]     (of the executables; default: .build/debug)
 set -euo pipefail

@@ -77,7 +77,8 @@ package struct FleetTotals: Codable, Equatable, Sendable {
     package internal(set) var samples = 0
     /// Accepted notes, ever.
     package internal(set) var notes = 0
-    /// Ignored actions, ever: invalid ones (no host name, an implausible sample, no host to retire) and those beyond a limit.
+    /// Ignored actions, ever: invalid ones (no host name, an implausible sample, no host to retire) and those beyond a
+    /// limit.
     package internal(set) var ignored = 0
 
     package init() {}

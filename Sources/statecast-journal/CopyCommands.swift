@@ -8,8 +8,8 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Copies a journal in its current state, also while a primary writes it.",
         discussion: """
-            Subcommands that only read work on the copy as on the journal itself. A primary refuses the copy: restore makes a \
-            journal of it.
+            Subcommands that only read work on the copy as on the journal itself. A primary refuses the copy: restore \
+            makes a journal of it.
             """
     )
 
@@ -30,7 +30,8 @@ extension JournalCopy {
     /// Reports the copy, for people and scripts.
     fileprivate func line(_ word: String, at path: String) -> String {
         VisibleText.line(
-            "\(word) store=\(identity.store) lineage=\(identity.lineage) from=\(from.revision) to=\(to.revision) path=\(path)"
+            "\(word) store=\(identity.store) lineage=\(identity.lineage) from=\(from.revision) to=\(to.revision) "
+                + "path=\(path)"
         )
     }
 }

@@ -83,8 +83,8 @@ struct StateCommand: AsyncParsableCommand {
         discussion: """
             {"revision":12,"state":{...}}
 
-            The journal records a state for each batch of actions: the output is the last one at or before the revision, and \
-            has its revision.
+            The journal records a state for each batch of actions: the output is the last one at or before the revision, \
+            and has its revision.
             """
     )
 

@@ -13,8 +13,8 @@ struct ReplicaCommand: AsyncParsableCommand {
         discussion: """
             On a terminal it draws the state as a tree, the fleet store as a board, and again on each change. Elsewhere, \
             on a terminal whose TERM is dumb, or with --json, it prints each state as a line: \
-            {"lineage":"...","epoch":1,"revision":3,"state":{...}}. A slow reader misses states in between, never the newest. \
-            Without a UTF-8 locale, pictures are drawn in ASCII.
+            {"lineage":"...","epoch":1,"revision":3,"state":{...}}. A slow reader misses states in between, never the \
+            newest. Without a UTF-8 locale, pictures are drawn in ASCII.
 
             It waits for the primary, and continues by itself after a restart of the primary. Stopped before the state of \
             --once or --until, it ends with 1.

@@ -20,12 +20,12 @@ import Testing
 
     private let title = "counter, revision 3, live, from tcp://127.0.0.1:7100"
 
-    @Test func `the tree stands below the title`() async throws {
+    @Test func `the tree follows the title`() async throws {
         let lines = TreePicture().lines(of: try await state(["counter": 7]), columns: 80, rows: 24)
         #expect(lines == [title, "", "counter: 7"])
     }
 
-    @Test func `before the first state there is a title alone`() async throws {
+    @Test func `before the first state the picture is the title`() async throws {
         let lines = TreePicture().lines(of: try await state(nil, status: .joining), columns: 80, rows: 24)
         #expect(lines == ["counter, no state yet, joining, from tcp://127.0.0.1:7100"])
     }
@@ -38,13 +38,13 @@ import Testing
         #expect(title == "counter, revision 3, \(word), from tcp://127.0.0.1:7100")
     }
 
-    @Test func `what fits exactly is not cut`() async throws {
+    @Test func `a tree that fits exactly is not cut`() async throws {
         let state = try await state(.array((0..<4).map { Value($0) }))
         let lines = TreePicture().lines(of: state, columns: 80, rows: 6)
         #expect(lines == [title, "", "0: 0", "1: 1", "2: 2", "3: 3"])
     }
 
-    @Test func `what does not fit ends with an ellipsis, within the room there is`() async throws {
+    @Test func `a tree that does not fit ends with an ellipsis`() async throws {
         let state = try await state(.array((0..<5).map { Value($0) }))
         let lines = TreePicture().lines(of: state, columns: 80, rows: 6)
         #expect(lines == [title, "", "0: 0", "1: 1", "2: 2", "…"])
@@ -104,7 +104,7 @@ import Testing
         #expect(line == "key: " + JSON.text(of: .text(text)))
     }
 
-    @Test func `a key that is no text is shown as JSON`() {
+    @Test func `a key that is not a text is JSON`() {
         #expect(lines(.map([7: "seven"])) == ["7: seven"])
     }
 

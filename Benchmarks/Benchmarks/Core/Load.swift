@@ -63,7 +63,8 @@ final class Tally: Sendable {
         self.goal = Atomic(goal)
     }
 
-    /// Stores without a read-modify-write, which would cost more than the call: a store never calls an observer concurrently.
+    /// Stores without a read-modify-write, which would cost more than the call: a store never calls an observer
+    /// concurrently.
     ///
     /// - Returns: whether this is the goal.
     @discardableResult

@@ -1,8 +1,8 @@
 import Dispatch
 import StateCore
 
-/// The reference: a serial queue, one `async` per action, a closure call per observer. The state is changed in place, without
-/// an old copy, which is the fastest form of this design.
+/// The reference: a serial queue, one `async` per action, a closure call per observer. The state is changed in place,
+/// without an old copy, which is the fastest form of this design.
 final class ClassicStore<State: Sendable>: Sendable {
     typealias Reduce = @Sendable (inout State, any Action) -> Void
     typealias Observer = @Sendable (State) -> Void

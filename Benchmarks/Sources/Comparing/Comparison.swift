@@ -24,8 +24,8 @@ package struct Subject {
 /// - Parameters:
 ///   - name: the name that the framework's filter matches.
 ///   - duration: the time for all rounds.
-///   - clock: the clock of the comparison. The processor's is steadier on a busy host, and sufficient if the subjects neither
-///     wait nor run work beside the caller.
+///   - clock: the clock of the comparison. The processor's is steadier on a busy host, and sufficient if the subjects
+///     neither wait nor run work beside the caller.
 package func compare(
     _ name: String,
     duration: Duration = .seconds(3),

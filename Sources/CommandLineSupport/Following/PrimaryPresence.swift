@@ -40,8 +40,8 @@ extension SenderStatus {
 extension Upstream {
     /// The message for an endpoint for actions at which nothing answers.
     func unreachable(actions: String) -> String {
-        "the primary at \(endpoint) takes actions at \(actions), where no process answers; check its --advertise-actions and "
-            + "--actions"
+        "the primary at \(endpoint) takes actions at \(actions), where no process answers; check its "
+            + "--advertise-actions and --actions"
     }
 }
 

@@ -132,8 +132,8 @@ extension Replica {
 }
 
 extension Position {
-    /// Whether to show its state after the one at `shown`: it is later in the same lineage, of another lineage, or of a newer
-    /// epoch whose primary lost the last changes.
+    /// Whether to show its state after the one at `shown`: it is later in the same lineage, of another lineage, or of a
+    /// newer epoch whose primary lost the last changes.
     func isNew(after shown: Position?) -> Bool {
         guard let shown, shown.lineage == lineage else { return true }
         return revision > shown.revision || isRewound(from: shown)
@@ -143,8 +143,8 @@ extension Position {
     func notice(after shown: Position, from upstream: Upstream) -> String? {
         if shown.lineage != lineage {
             return
-                "the primary at \(upstream.endpoint) began a new history: revision \(revision) of lineage \(lineage) follows "
-                + "revision \(shown.revision) of lineage \(shown.lineage)"
+                "the primary at \(upstream.endpoint) began a new history: revision \(revision) of lineage \(lineage) "
+                + "follows revision \(shown.revision) of lineage \(shown.lineage)"
         }
         guard isRewound(from: shown) else { return nil }
         return

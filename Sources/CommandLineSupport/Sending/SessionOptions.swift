@@ -13,8 +13,8 @@ package struct SessionOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Resume the session in the file, or begin one. Give the same input from its start: lines that an earlier run read "
-                + "are skipped, outcomes that it did not print are printed first."
+            "Resume the session in the file, or begin one. Give the same input from its start: lines that an earlier run "
+                + "read are skipped, outcomes that it did not print are printed first."
         )
     )
     package var resume = false

@@ -11,8 +11,8 @@ internal import Synchronization
 
 /// The descriptors 0, 1 and 2, some of which a process may start without.
 enum StandardStreams {
-    /// Records which descriptors are closed and occupies them. Otherwise the next file that is opened gets such a descriptor,
-    /// and receives the standard output.
+    /// Records which descriptors are closed and occupies them. Otherwise the next file that is opened gets such a
+    /// descriptor, and receives the standard output.
     static func reserve() { _ = closed }
 
     /// Whether the process started without the descriptor.
@@ -46,7 +46,8 @@ package final class LineOutput: Sendable {
 
     /// Writes a line.
     ///
-    /// - Throws: ``OutputClosed`` if the reader closed the stream; `CancellationError`; ``CommandFailure`` for any other error.
+    /// - Throws: ``OutputClosed`` if the reader closed the stream; `CancellationError`; ``CommandFailure`` for any other
+    ///   error.
     package func write(_ line: String) async throws { try await write(raw: line + "\n") }
 
     /// Writes text without a line end.

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A free port on this machine.
+/// Any free port of this machine.
 let anyPort = "tcp://127.0.0.1:*"
 
-/// A folder of its own for one test, gone with the object.
+/// A folder for one test, removed with the object.
 final class Folder: Sendable {
     let path: String
 
@@ -16,7 +16,7 @@ final class Folder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// An input that has some lines and does not end as long as this object lives.
+/// An input of some lines that does not end while this object lives.
 final class OpenInput: Sendable {
     let path: String
     private let descriptor: Int32
@@ -33,13 +33,13 @@ final class OpenInput: Sendable {
 }
 
 #if os(Linux)
-    /// A disk that does not keep what it is told to, from when a test says so: for one process, whose calls it answers.
+    /// A disk that fails on demand, for one process, whose calls it intercepts.
     final class BrokenDisk: Sendable {
         private let folder: Folder
         private var library: String { folder.path + "/broken-disk.so" }
         private var trigger: String { folder.path + "/is-broken" }
 
-        /// Where the compiler is that belongs to this language's tools.
+        /// The C compiler of the Swift toolchain.
         private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
             .map { "\($0)/clang" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
@@ -56,15 +56,15 @@ final class OpenInput: Sendable {
             clang.waitUntilExit()
         }
 
-        /// What runs another tool with it.
+        /// Runs another tool with this disk.
         static let runner = Tool(name: "/usr/bin/env")
 
-        /// Before the path of the other tool.
+        /// The arguments before the path of the other tool.
         var arguments: [String] { ["LD_PRELOAD=\(library)", "BROKEN_DISK=\(trigger)"] }
 
         func breakDown() throws { try Data().write(to: URL(filePath: trigger)) }
 
-        /// Waiting for the disk fails, for SQLite's log.
+        /// Makes fsync fail for SQLite's log.
         private static let source = """
             #define _GNU_SOURCE
             #include <errno.h>
