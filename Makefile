@@ -3,11 +3,11 @@
 # make test-release  builds all products in release, checks the installation, runs the main suites optimized
 # make install    executables, man pages, completions, units and config in release (PREFIX=/usr/local DESTDIR=)
 # make uninstall  removes them; config files stay
-# make bench      the whole path beside the raw libzmq pipe
-# make crash-test  kills a primary and its senders again and again under load, and checks the books (CYCLES=200)
-# make bench-core the in-process core beside a serial dispatch queue (FILTER=regular expression)
-# make bench-coding  the coding beside Foundation's JSON (FILTER=regular expression)
-# make fuzz       looks for inputs that break the decoder, apply or JSON (SECONDS=60 for each)
+# make bench      compares the whole path with the raw libzmq pipe
+# make crash-test  kills a primary and its senders repeatedly under load, and checks the journal (CYCLES=200)
+# make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
+# make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
+# make fuzz       searches for inputs that break the decoder, apply or JSON (SECONDS=60 for each)
 # make tsan       the tests of the core under ThreadSanitizer
 # make stress     the tests ten times in a row while both cores are busy (TIMES=10)
 

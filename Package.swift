@@ -127,19 +127,33 @@ let macros: [Target] = [
     ),
 ]
 
-/// The example apps: a library each, so that the primary, the board and the tests share one definition.
-let apps: [Target] = [
-    .target(name: "CounterApp", dependencies: ["StateCore"], path: "Sources/Apps/Counter", swiftSettings: settings),
+/// The examples: no products. Each app is a module, which statecast-primary and the tests share.
+let examples: [Target] = [
+    .executableTarget(
+        name: "counter-example",
+        dependencies: ["Statecast"],
+        path: "Examples/Counter",
+        swiftSettings: settings
+    ),
+    .target(name: "CounterApp", dependencies: ["StateCore"], path: "Examples/CounterApp", swiftSettings: settings),
     .target(
         name: "FleetApp",
         dependencies: ["StateCore", "StateCoding"],
-        path: "Sources/Apps/Fleet",
+        path: "Examples/FleetApp",
         swiftSettings: settings
     ),
     .target(
         name: "HostSampling",
         dependencies: ["FleetApp"],
-        path: "Sources/Apps/HostSampling",
+        path: "Examples/HostSampling",
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "fleet-agent",
+        dependencies: [
+            "CommandLineSupport", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle,
+        ],
+        path: "Examples/FleetAgent",
         swiftSettings: settings
     ),
 ]
@@ -175,19 +189,6 @@ let executables: [Target] = [
         dependencies: [
             "CommandLineSupport", "CounterApp", "FleetApp", "StateCoding", "Statecast", "SQLiteJournal", argumentParser,
         ],
-        swiftSettings: settings
-    ),
-    .executableTarget(
-        name: "fleet-agent",
-        dependencies: [
-            "CommandLineSupport", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle,
-        ],
-        swiftSettings: settings
-    ),
-    .executableTarget(
-        name: "counter-example",
-        dependencies: ["Statecast"],
-        path: "Examples/Counter",
         swiftSettings: settings
     ),
     .executableTarget(
@@ -253,8 +254,7 @@ let tests: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "statecast-primary", "poison-primary", "statecast-crash-test", "statecast-replica", "statecast-send",
-            "statecast-journal",
-            "fleet-agent", "counter-example", subprocess,
+            "statecast-journal", "fleet-agent", "counter-example", subprocess,
         ],
         swiftSettings: settings
     ),
@@ -286,7 +286,7 @@ func chosen(from targets: [Target]) -> [Target] {
     return targets.filter { names.contains($0.name) }
 }
 
-let targets = chosen(from: layers + testing + macros + apps + executables + tests + [tutorial])
+let targets = chosen(from: layers + testing + macros + examples + executables + tests + [tutorial])
 
 let package = Package(
     name: "statecast",
@@ -304,7 +304,6 @@ let package = Package(
         .executable(name: "statecast-replica", targets: ["statecast-replica"]),
         .executable(name: "statecast-send", targets: ["statecast-send"]),
         .executable(name: "statecast-journal", targets: ["statecast-journal"]),
-        .executable(name: "fleet-agent", targets: ["fleet-agent"]),
     ] as [Product]).filter { product in targets.contains { $0.name == product.name } },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

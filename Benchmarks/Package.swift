@@ -20,14 +20,14 @@ let trees = Target.Dependency.product(name: "HashTreeCollections", package: "swi
 let framework = Target.Dependency.product(name: "Benchmark", package: "benchmark")
 let plugin = Target.PluginUsage.plugin(name: "BenchmarkPlugin", package: "benchmark")
 
-// Apart from the main package, so that nobody who builds Statecast has to build a benchmark framework.
+// A package of its own, so that Statecast does not depend on a benchmark framework.
 let package = Package(
     name: "statecast-benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "statecast", path: ".."),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        // Without its traits it counts no allocations, which would cost each of them a header.
+        // Without its traits it counts no allocations: counting would add a header to each.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
@@ -48,13 +48,13 @@ let package = Package(
             swiftSettings: settings,
             plugins: [plugin]
         ),
-        // Each of its runs is a process, so that one measurement leaves nothing behind for the next.
+        // Each run is a process, so that no measurement affects the next one.
         .executableTarget(
             name: "coding-memory",
             dependencies: ["CodingSubjects", "Measuring", coding],
             swiftSettings: settings
         ),
-        // Replaces the allocator's entry points, so it is linked into nothing that is timed.
+        // Replaces the allocator's entry points, so no timed executable links it.
         .target(name: "MallocCounter"),
         .executableTarget(
             name: "coding-allocations",

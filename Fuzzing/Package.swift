@@ -13,8 +13,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
-/// A fuzzer's `Laws` and `Support` link to those of the main package's tests: what fuzzers check is what the tests
-/// check when they replay what the fuzzers found.
+/// A fuzzer's `Laws` and `Support` are links to those of the main package's tests, which check the same laws when they replay
+/// the corpus.
 func fuzzer(_ name: String) -> Target {
     .executableTarget(
         name: name,
@@ -23,7 +23,7 @@ func fuzzer(_ name: String) -> Target {
     )
 }
 
-// Apart from the main package: it builds only with `--sanitize=fuzzer`, which brings the `main` of the executables.
+// A package of its own: it builds only with `--sanitize=fuzzer`, which provides the `main` of the executables.
 let package = Package(
     name: "statecast-fuzzing",
     platforms: [.macOS(.v15)],

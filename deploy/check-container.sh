@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Starts the primary as the container does, without a container engine: with the user, the environment and the volume of
-# the Dockerfile, the command of the compose file, and a root file system that cannot be written. Then it runs the
-# Dockerfile's health check, and stops the primary as the engine would. Needs Linux, root for mounts of its own, and ip
-# (iproute2, which it installs where apt-get is).
+# Starts the primary like the container, without a container engine: with the user, the environment and the volume of the
+# Dockerfile, the command of the compose file, and a read-only root file system. Then runs the Dockerfile's health check, and
+# stops the primary like the engine. Needs Linux, root for mounts of its own, and ip (iproute2, installed by apt-get).
 #
 # Usage: deploy/check-container.sh [DIRECTORY]     (of the executables; default: .build/debug)
 set -euo pipefail
@@ -23,14 +22,14 @@ if ! command -v ip >/dev/null; then
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq iproute2 >/dev/null
 fi
 
-# What the last stage of the image says.
+# From the last stage of the image.
 stage=$(sed -n '/^FROM debian/,$p' "$dockerfile")
 user=$(sed -n 's/^USER //p' <<<"$stage")
 volume=$(sed -n 's/^VOLUME //p' <<<"$stage")
 mapfile -t environment < <(sed -n 's/^ENV //p' <<<"$stage")
 health=$(sed -n '/^HEALTHCHECK/,/^STOPSIGNAL/ s/.*CMD \[\(.*\)\]/\1/p' <<<"$stage" | tr -d '",')
 signal=$(sed -n 's/^STOPSIGNAL //p' <<<"$stage")
-# What the compose file says of the primary.
+# From the primary of the compose file.
 service=$(sed -n '/^  primary:/,/^  agent:/p' "$compose")
 command=$(sed -n '/^    command:/,/^    [a-z]*:/ s/^      - //p' <<<"$service")
 for found in "$user" "$volume" "$health" "$signal" "$command"; do
@@ -40,8 +39,7 @@ grep -q "volumes:.*:$volume\"" <<<"$service" || fail "the compose file keeps no 
 
 export bin user volume health signal command
 export variables="${environment[*]}"
-# Nothing but the volume can be written, which has the owner that the image gives it. HOME=/nowhere: the user has no home
-# directory.
+# Only the volume is writable; it has the owner that the image gives it. HOME=/nowhere: the user has no home directory.
 timeout 600 unshare --mount --net --pid --fork --kill-child --mount-proc bash -euc '
     ip link set lo up
     mount --make-rprivate /
@@ -62,7 +60,7 @@ timeout 600 unshare --mount --net --pid --fork --kill-child --mount-proc bash -e
     read -r ready <&3
     echo "$ready"
     case $ready in ready*) ;; *) wait "$primary" ;; esac
-    # As often as the engine tries.
+    # The number of attempts of the engine.
     healthy() { (run $health) >/dev/null; }
     healthy || healthy || healthy
     kill -s "$signal" "$primary"

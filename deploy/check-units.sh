@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the systemd units as systemd itself reads them, without installing anything: in a temporary root that has the
-# programs which the units start (empty ones; verify looks only whether they can be executed) and their config files.
+# Checks the systemd units by systemd-analyze, without installing them: in a temporary root with the programs that the units
+# start (empty files, because verify only checks that they are executable) and their config files.
 #
 # Usage: deploy/check-units.sh [UNIT...]     (default: all units beside this script)
 set -euo pipefail
@@ -32,7 +32,7 @@ failed=0
 for unit in "${units[@]}"; do
     name=$(basename "$unit")
     cp "$unit" "$root/etc/systemd/system/$name"
-    # Some complaints, such as an unknown key, leave the exit code at 0: any word of it about this unit counts.
+    # Some errors, such as an unknown key, leave the exit code at 0: any output about this unit counts.
     output=$(systemd-analyze verify --root="$root" --man=no "$name" 2>&1) && code=0 || code=$?
     if [ "$code" -ne 0 ] || grep -qF "$name" <<< "$output"; then
         printf '%s: exit code %s\n%s\n' "$name" "$code" "$output" >&2

@@ -1,17 +1,17 @@
 import ArgumentParser
 
-/// What is measured of the whole path, each in one process and one run.
+/// The end-to-end benchmarks, each in one process and one run.
 @main
 struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-bench",
-        abstract: "Measures the whole path of an action, what stores share, and how long a primary takes to recover.",
+        abstract: "Measures the whole path of an action, several stores on one node, and the recovery of a primary.",
         subcommands: [PathBenchmark.self, RecoveryBenchmark.self, StoresBenchmark.self],
         defaultSubcommand: PathBenchmark.self
     )
 }
 
-/// The figures of one contestant over all runs.
+/// The results of one contestant over all runs.
 struct Figures {
     private(set) var rates: [Double] = []
     private var p50s: [Double] = []
@@ -30,7 +30,7 @@ struct Figures {
         return String(repeating: " ", count: max(1, 11 - text.count)) + text
     }
 
-    /// The median.
+    /// The median rate per second.
     var rate: Double { Self.median(rates) }
 
     var row: String { [rates, p50s, p99s].map { Self.column(Self.median($0)) }.joined() }

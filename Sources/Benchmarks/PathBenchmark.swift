@@ -1,14 +1,14 @@
 import ArgumentParser
 import Journal
 
-/// The whole path beside the raw libzmq pipe, without a journal and with one of each durability, in turn.
+/// The whole path and the raw libzmq pipe, in turn: without a journal, and with one of each durability.
 struct PathBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path",
-        abstract: "Measures sender -> primary -> replica beside the raw libzmq pipe PUSH -> PULL -> PUB -> SUB."
+        abstract: "Compares sender -> primary -> replica with the raw libzmq pipe PUSH -> PULL -> PUB -> SUB."
     )
 
-    @Option(help: "How often each is measured; medians are printed.") var runs = 5
+    @Option(help: "The number of runs; medians are printed.") var runs = 5
     @Option(help: "Actions, and messages, of a throughput run.") var actions = 100_000
     @Option(help: "Actions, and messages, of a latency run.") var roundTrips = 2000
     @Option(help: "Bytes of an action, and of a message.") var bytes = 100
@@ -44,7 +44,7 @@ struct PathBenchmark: AsyncParsableCommand {
             if index > 0 { print("  ratio to the path without a journal " + figures[index].ratio(to: figures[0])) }
             let records = try await pipelines[index].close()
             guard records > 0 else { continue }
-            // One at a time each action is a batch, and so is the one that opens the path.
+            // In a latency run each action is a batch, and so is the one that opens the path.
             let size = Double(runs * actions) / (Double(records) - Double(runs * roundTrips + 1))
             print(
                 "  batches                             " + "\(Int(figures[index].rate / size)) per second, of "

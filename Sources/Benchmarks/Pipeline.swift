@@ -5,7 +5,7 @@ import Statecast
 
 /// The whole path of an action: a sender encodes and pushes it, a primary reduces and publishes it, a replica shows it.
 ///
-/// All three nodes live in this process, each with its own loop and real sockets on loopback.
+/// All three nodes run in this process, each with its own loop and with sockets on loopback.
 struct Pipeline {
     /// An action of about 100 bytes.
     struct Marked: Action {
@@ -22,7 +22,7 @@ struct Pipeline {
     private let sender: ActionSender
     private let action: Marked
 
-    /// Where the journal is kept; `nil` without one.
+    /// The journal's directory; `nil` without one.
     private let folder: String?
 
     /// - Parameter durability: of the primary's journal; `nil` for none.
@@ -52,9 +52,9 @@ struct Pipeline {
         try await replica.reached(try await sender.send(action))
     }
 
-    /// Ends all three.
+    /// Stops all nodes.
     ///
-    /// - Returns: how many records the journal has, one for each batch.
+    /// - Returns: the number of records in the journal, one for each batch.
     func close() async throws -> UInt64 {
         await sender.close()
         await replica.close()
@@ -76,7 +76,7 @@ struct Pipeline {
         return Double(actions) / (start.duration(to: .now) / .seconds(1))
     }
 
-    /// One action at a time: from the call until the replica shows it, ascending.
+    /// The durations of single actions, from the call until the replica shows them.
     func latency(actions: Int) async throws -> RawPipe.Latency {
         var samples: [Duration] = []
         for _ in 0..<actions {

@@ -8,9 +8,8 @@ import ZeroMQ
     internal import Darwin
 #endif
 
-/// The path of an action and its update with nothing of ours on it: PUSH -> PULL, PUB -> SUB over loopback TCP.
-///
-/// Plain threads and plain loops, no executor: what Statecast reaches is measured against this, in the same run.
+/// The reference: the path of an action and its update over libzmq alone, PUSH -> PULL, PUB -> SUB on loopback TCP, with
+/// plain threads.
 ///
 /// ```swift
 /// let pipe = RawPipe(bytes: 100)
@@ -21,9 +20,7 @@ struct RawPipe: Sendable {
     /// The size of each message.
     let bytes: Int
 
-    /// How long many messages took.
     struct Throughput: Sendable {
-        /// How many were sent, and received.
         let messages: Int
         /// From the first send to the last receipt.
         let elapsed: Duration
@@ -31,7 +28,6 @@ struct RawPipe: Sendable {
         var messagesPerSecond: Double { Double(messages) / (elapsed / .seconds(1)) }
     }
 
-    /// How long single messages took.
     struct Latency: Sendable {
         /// From the send to the receipt, in ascending order.
         let samples: [Duration]
@@ -39,23 +35,23 @@ struct RawPipe: Sendable {
         var p50: Duration { percentile(50) }
         var p99: Duration { percentile(99) }
 
-        /// The sample that so many of a hundred do not exceed (nearest rank); zero without samples.
-        func percentile(_ hundredths: Int) -> Duration {
+        /// The sample at a percentile (nearest rank); zero without samples.
+        private func percentile(_ hundredths: Int) -> Duration {
             samples.isEmpty ? .zero : samples[max(0, (samples.count * hundredths + 99) / 100 - 1)]
         }
     }
 
-    /// A message got lost, or a peer never came: nothing happened for as long as ``RawPipe/patience``.
+    /// No message or peer arrived within the timeout.
     struct Stalled: Error {}
 
-    fileprivate static let patience = Duration.seconds(30)
+    fileprivate static let timeout = Duration.seconds(30)
 
-    /// Sends messages as fast as they are taken, and waits until the last has arrived.
+    /// Sends messages as fast as the socket accepts them, and waits until the last has arrived.
     ///
-    /// Three threads: the caller sends, the second forwards, the third receives. The queues hold all messages, since a
-    /// publisher would drop those that find no room.
+    /// Three threads: the caller sends, the second forwards, the third receives. The queues hold all messages, because a
+    /// publisher drops messages at its high-water mark.
     ///
-    /// - Throws: ``Stalled``, or what a socket threw.
+    /// - Throws: ``Stalled``, or the error of a socket.
     func throughput(messages: Int) throws -> Throughput {
         try forwarding(room: messages + 1) { push, sub in
             let start = ContinuousClock.now
@@ -69,11 +65,11 @@ struct RawPipe: Sendable {
         }
     }
 
-    /// Sends one message at a time, each when the one before has arrived.
+    /// Sends one message at a time, each after the previous one has arrived.
     ///
-    /// Two threads: the caller sends and receives, since handing over to another thread would be measured too.
+    /// Two threads: the caller sends and receives, so that no switch of threads is measured.
     ///
-    /// - Throws: ``Stalled``, or what a socket threw.
+    /// - Throws: ``Stalled``, or the error of a socket.
     func latency(roundTrips: Int) throws -> Latency {
         try forwarding(room: 1000) { push, sub in
             let message = [UInt8](repeating: 7, count: bytes)
@@ -89,7 +85,7 @@ struct RawPipe: Sendable {
         }
     }
 
-    /// Runs `body` with both ends of a pipe that a thread forwards in the middle.
+    /// Runs `body` with both ends of a pipe, in whose middle a thread forwards messages.
     ///
     /// - Parameter room: the high-water mark of every socket.
     private func forwarding<Result>(
@@ -111,9 +107,9 @@ struct RawPipe: Sendable {
         _ = try xpub.socket.receiveWaiting()
 
         let forwarder = try PlainThread {
-            while true { try xpub.socket.sendWaiting(pull.socket.receiveWaiting(patience: nil)) }
+            while true { try xpub.socket.sendWaiting(pull.socket.receiveWaiting(timeout: nil)) }
         }
-        // Makes the forwarder throw, and so end.
+        // Ends the forwarder with an error.
         defer {
             context.shutdown()
             _ = try? forwarder.join()
@@ -125,25 +121,25 @@ struct RawPipe: Sendable {
 extension Socket {
     fileprivate borrowing func sendWaiting(_ message: [UInt8]) throws {
         while try !send(message) {
-            guard try wait(for: .writable, timeout: RawPipe.patience) else { throw RawPipe.Stalled() }
+            guard try wait(for: .writable, timeout: RawPipe.timeout) else { throw RawPipe.Stalled() }
         }
     }
 
-    fileprivate borrowing func receiveWaiting(patience: Duration? = RawPipe.patience) throws -> [UInt8] {
+    fileprivate borrowing func receiveWaiting(timeout: Duration? = RawPipe.timeout) throws -> [UInt8] {
         while true {
             if case .message(let bytes) = try receive() { return bytes }
-            guard try wait(for: .readable, timeout: patience) else { throw RawPipe.Stalled() }
+            guard try wait(for: .readable, timeout: timeout) else { throw RawPipe.Stalled() }
         }
     }
 }
 
-/// A socket on its way to the one thread that uses it from then on.
+/// Moves a socket to the one thread that uses it.
 private final class HandedSocket: @unchecked Sendable {  // safe: starting and joining a thread orders all before it
     let socket: Socket
     init(_ socket: consuming Socket) { self.socket = socket }
 }
 
-/// A thread whose result is waited for, once.
+/// A thread with a result, which is joined once.
 ///
 /// Unchecked, but safe: `result` is written by the thread and read after it was joined.
 private final class PlainThread<Value: Sendable>: @unchecked Sendable {
@@ -173,7 +169,6 @@ private final class PlainThread<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// What a new thread is handed.
 private final class Entry {
     let body: () -> Void
     init(_ body: @escaping () -> Void) { self.body = body }

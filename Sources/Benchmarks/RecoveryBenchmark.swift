@@ -4,15 +4,15 @@ import Journal
 import SQLiteJournal
 import Statecast
 
-/// How long it takes from the start of a primary until it serves.
+/// The time from the start of a primary until it is ready.
 struct RecoveryBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recovery",
-        abstract: "Measures how long a primary takes to recover from its journal."
+        abstract: "Measures the recovery of a primary from its journal."
     )
 
-    @Option(help: "How often each is measured; medians are printed.") var runs = 3
-    @Option(help: "Actions that lie behind the snapshot.") var actions = 1_000_000
+    @Option(help: "The number of runs; medians are printed.") var runs = 3
+    @Option(help: "Actions after the snapshot.") var actions = 1_000_000
     @Option(help: "Rows of the large state.") var rows = 1_000_000
 
     struct Row: Codable, Equatable, Sendable {
@@ -31,7 +31,7 @@ struct RecoveryBenchmark: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await measure("\(actions) actions behind the snapshot, 1,000 rows", rows: 1000, actions: actions)
+        try await measure("\(actions) actions after the snapshot, 1,000 rows", rows: 1000, actions: actions)
         try await measure("\(rows) rows, no actions", rows: rows, actions: 0)
     }
 
@@ -50,7 +50,10 @@ struct RecoveryBenchmark: AsyncParsableCommand {
             let start = ContinuousClock.now
             try await primary.start()
             seconds.append(start.duration(to: .now) / .seconds(1))
-            precondition(primary.state.rows.count == rows && primary.state.changes == actions, "not what was written")
+            precondition(
+                primary.state.rows.count == rows && primary.state.changes == actions,
+                "the recovered state differs"
+            )
             await primary.stop()
         }
         let bytes = try FileManager.default.attributesOfItem(atPath: folder + "/journal.sqlite")[.size] as? Int ?? 0

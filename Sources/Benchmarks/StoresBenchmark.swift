@@ -4,14 +4,14 @@ import Journal
 import SQLiteJournal
 import Statecast
 
-/// Two stores on one node beside one alone, each with a journal of its own and a sender that never pauses.
+/// Compares two stores on one node with one store, each with its own journal and a sender that never pauses.
 struct StoresBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stores",
-        abstract: "Measures what two stores of one node reach together, beside one store alone."
+        abstract: "Compares the throughput of two stores on one node with that of one store."
     )
 
-    @Option(help: "How often each is measured; medians are printed.") var runs = 5
+    @Option(help: "The number of runs; medians are printed.") var runs = 5
     @Option(help: "Actions to each store in a run.") var actions = 100_000
     @Option(help: "Bytes of an action.") var bytes = 100
 

@@ -8,7 +8,7 @@ import SyncProtocol
 /// A primary, senders and replicas, each a process.
 final class CrashCluster {
     private let plan: CrashPlan
-    private var random: SeededMoments
+    private var random: SeededGenerator
     private var primary: Child?
     private var senders: [Child] = []
     private var replicas: [Child] = []
@@ -17,17 +17,17 @@ final class CrashCluster {
     private var incarnation = 0
     private(set) var kills = Kills()
 
-    /// How often something was killed while senders had something to send.
+    /// The number of kills while senders had unsent actions.
     struct Kills {
         var primary = 0
-        /// Primaries that had not said yet that they serve.
+        /// Primaries that were not ready yet.
         var starting = 0
         var sender = 0
     }
 
     init(_ plan: CrashPlan, seed: UInt64) throws {
         self.plan = plan
-        random = SeededMoments(state: seed)
+        random = SeededGenerator(state: seed)
         let line = #"{"action":"CounterIncreaseRequested"}"# + "\n"
         let input = Data(String(repeating: line, count: plan.actions).utf8)
         for sender in 0..<plan.senders { try input.write(to: URL(filePath: plan.input(sender))) }
@@ -38,7 +38,7 @@ final class CrashCluster {
         senders = try (0..<plan.senders).map(startSender)
         replicas = try (0..<plan.replicas).map(startReplica)
         for cycle in 1...plan.cycles {
-            // Also before it has begun to serve, now and then.
+            // Sometimes so short that the primary is not ready yet.
             pause(random.next(below: 8) == 0 ? 0.02 : 0.5)
             let hasLoad = senders.contains(where: \.isRunning)
             primary?.kill()
@@ -69,7 +69,7 @@ final class CrashCluster {
         primary?.kill()
     }
 
-    /// A random moment, of so many seconds at most.
+    /// Sleeps for a random time of at most this many seconds.
     private func pause(_ seconds: Double) {
         Thread.sleep(forTimeInterval: seconds * Double(random.next(below: 1000)) / 1000)
     }
@@ -84,18 +84,14 @@ final class CrashCluster {
                 "--app", "counter", "--journal", plan.journal, "--durability", plan.durability,
                 "--publish", publish, "--actions", actions, "--snapshot-records", "50",
             ]
-        return try Child(
-            executable,
-            arguments,
-            output: plan.path("primary-\(incarnation)")
-        )
+        return try Child(executable, arguments, output: plan.path("primary-\(incarnation)"))
     }
 
     private func startPrimary(isSlow: Bool) throws {
         let child = try spawnPrimary(isSlow: isSlow)
         primary = child
         let fields = try child.firstLine().split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
-        // The same endpoints from now on, whichever the first one was given.
+        // Later primaries bind the ports that the first one got.
         for field in fields where field.count == 2 {
             if field[0] == "publish" { publish = String(field[1]) }
             if field[0] == "actions" { actions = String(field[1]) }
@@ -131,8 +127,8 @@ final class CrashCluster {
     }
 }
 
-/// SplitMix64: small, and repeatable from its seed.
-struct SeededMoments: RandomNumberGenerator {
+/// SplitMix64.
+private struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {
@@ -144,4 +140,81 @@ struct SeededMoments: RandomNumberGenerator {
     }
 
     mutating func next(below bound: UInt64) -> UInt64 { next() % bound }
+}
+
+/// A process of an executable beside this one, whose output is appended to a file.
+private final class Child {
+    private let process = Process()
+    private let output: String
+
+    /// - Parameters:
+    ///   - name: of the executable.
+    ///   - input: the path of a file.
+    ///   - output: the path of a file.
+    init(_ name: String, _ arguments: [String], input: String? = nil, output: String) throws {
+        self.output = output
+        process.executableURL = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+            .deletingLastPathComponent().appending(path: name)
+        process.arguments = arguments
+        process.standardInput =
+            try input.map { try FileHandle(forReadingFrom: URL(filePath: $0)) } ?? FileHandle.nullDevice
+        process.standardOutput = try Self.end(of: output)
+        process.standardError = try Self.end(of: output + ".errors")
+        try process.run()
+    }
+
+    private static func end(of path: String) throws -> FileHandle {
+        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(filePath: path)) }
+        let handle = try FileHandle(forUpdating: URL(filePath: path))
+        try handle.seekToEnd()
+        return handle
+    }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// Kills the process.
+    func kill() {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+    }
+
+    /// Terminates the process.
+    func stop() throws {
+        process.terminate()
+        try wait()
+    }
+
+    /// Waits for the process to exit.
+    func wait() throws {
+        process.waitUntilExit()
+        guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+            throw CrashFailure(
+                "\(process.executableURL?.lastPathComponent ?? "") ended with \(process.terminationStatus): \(errors)"
+            )
+        }
+    }
+
+    /// The first line of the output.
+    func firstLine() throws -> String {
+        while process.isRunning {
+            let lines = try String(contentsOfFile: output, encoding: .utf8).split(
+                separator: "\n",
+                omittingEmptySubsequences: false
+            )
+            if lines.count > 1 { return String(lines[0]) }
+            Thread.sleep(forTimeInterval: 0.005)
+        }
+        throw CrashFailure("\(process.executableURL?.lastPathComponent ?? "") ended before it was ready: \(errors)")
+    }
+
+    private var errors: String {
+        let text = (try? String(contentsOfFile: output + ".errors", encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(5).joined(separator: " / ")
+    }
+}
+
+/// An error of a run.
+struct CrashFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
 }

@@ -6,31 +6,31 @@ struct CrashTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-crash-test",
         abstract:
-            "Kills a primary and its senders again and again under load, and checks that nothing is lost or doubled.",
+            "Kills a primary and its senders repeatedly under load, and checks that no action is lost or applied twice.",
         discussion: """
-            The executables beside this one run as processes of their own. Each is ended with SIGKILL at random moments and \
-            started again. At the end all that senders and replicas printed is compared with the journal. Every other primary \
-            has a slow disk, so that what is made visible too early is found.
+            The executables beside this one run as processes of their own. Each is killed with SIGKILL at random moments \
+            and restarted. At the end, the output of all senders and replicas is compared with the journal. Every other \
+            primary has a slow disk, to detect updates that become visible before they are durable.
             """,
         subcommands: [SlowPrimary.self]
     )
 
-    @Option(help: "How often the primary is killed.")
+    @Option(help: "The number of kills of the primary.")
     var cycles = 20
 
-    @Option(help: "How many senders there are.")
+    @Option(help: "The number of senders.")
     var senders = 3
 
-    @Option(help: "How many replicas follow.")
+    @Option(help: "The number of replicas.")
     var replicas = 2
 
-    @Option(help: "How many actions each sender has, for each cycle.")
+    @Option(help: "The actions of each sender in each cycle.")
     var actions = 2000
 
     @Option(help: "full, normal or relaxed.")
     var durability = "full"
 
-    @Option(help: "Where random moments come from: the same seed gives the same delays.")
+    @Option(help: "The seed of the random delays: the same seed gives the same delays.")
     var seed: UInt64?
 
     func validate() throws {
@@ -59,25 +59,25 @@ struct CrashTestCommand: AsyncParsableCommand {
             verdict = try CrashVerdict(plan)
         } catch {
             cluster.endAll()
-            print("what was printed and journaled is in \(folder.path)")
+            print("the outputs and the journal are in \(folder.path)")
             throw error
         }
         print(verdict.report(kills: cluster.kills))
         guard verdict.faults.isEmpty else {
-            print("what was printed and journaled is in \(folder.path)")
+            print("the outputs and the journal are in \(folder.path)")
             throw ExitCode.failure
         }
         try FileManager.default.removeItem(at: folder)
     }
 }
 
-/// What is done, and where it is kept.
+/// The numbers of a run, and the paths of its files.
 struct CrashPlan: Sendable {
     let folder: URL
     let cycles: Int
     let senders: Int
     let replicas: Int
-    /// How many actions each sender has in all.
+    /// The total number of actions of each sender.
     let actions: Int
     let durability: String
 

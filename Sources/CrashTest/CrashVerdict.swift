@@ -5,7 +5,7 @@ import SQLiteJournal
 import StateCoding
 import SyncProtocol
 
-/// What the journal, the senders and the replicas say when all is over, compared.
+/// Compares the journal with the outputs of all senders and replicas.
 struct CrashVerdict {
     private(set) var faults: [String] = []
     private var actions = 0
@@ -44,7 +44,7 @@ struct CrashVerdict {
         if !condition { faults.append(fault()) }
     }
 
-    /// Each receipt names a revision, where the journal has the action with its number.
+    /// Checks that the journal has the action of each receipt at its revision.
     private mutating func check(_ sender: Int, _ plan: CrashPlan, _ history: JournaledHistory) throws {
         struct Line: Decodable {
             let number: UInt64?
@@ -53,7 +53,7 @@ struct CrashVerdict {
         }
         var revisions: [UInt64: UInt64] = [:]
         for line in try lines(plan.receipts(sender)) {
-            // A kill may have cut the last line of its time.
+            // A kill may have cut off a line.
             guard let receipt = try? JSONDecoder().decode(Line.self, from: line) else { continue }
             guard receipt.status == "applied", let number = receipt.number, let revision = receipt.revision else {
                 faults.append("sender \(sender): \(String(decoding: line, as: UTF8.self))")
@@ -65,16 +65,16 @@ struct CrashVerdict {
             if let applied { sessions.insert(applied.session) }
             expect(
                 applied?.number.rawValue == number,
-                "sender \(sender) was told that number \(number) is revision \(revision), the journal does not have it there"
+                "sender \(sender) got revision \(revision) for number \(number), which the journal does not have there"
             )
             expect(
                 revisions.updateValue(revision, forKey: number) ?? revision == revision,
-                "sender \(sender) was told two revisions for number \(number)"
+                "sender \(sender) got two revisions for number \(number)"
             )
         }
     }
 
-    /// What a replica showed only ever went on, and ends where the journal does.
+    /// Checks that a replica never went back, and ends at the journal's state.
     private mutating func check(replica: Int, _ plan: CrashPlan, _ history: JournaledHistory) throws {
         struct Line: Decodable {
             let epoch: UInt64
@@ -91,7 +91,7 @@ struct CrashVerdict {
                     "replica \(replica) went from \(last.epoch).\(last.revision) to \(shown.epoch).\(shown.revision)"
                 )
             }
-            // Each action counts one further, so each revision has one state.
+            // Each action increases the counter by 1.
             expect(
                 shown.state.counter == Int(shown.revision),
                 "replica \(replica) showed \(shown.state.counter) at revision \(shown.revision)"
@@ -116,14 +116,14 @@ struct CrashVerdict {
     }
 }
 
-/// All that a journal holds.
-struct JournaledHistory {
-    /// The actions, in order of their revisions.
-    private(set) var applied: [SentAction] = []
+/// The applied actions and the last state of a journal.
+private struct JournaledHistory {
+    /// In order of their revisions.
+    private(set) var applied: [AppliedAction] = []
     private(set) var state: Counter
     let epochs: Int
 
-    struct SentAction: Hashable {
+    struct AppliedAction: Hashable {
         let session: SessionID
         let number: ActionNumber
     }
@@ -148,7 +148,7 @@ struct JournaledHistory {
     private mutating func replay(_ record: BatchRecord) throws {
         for run in record.runs {
             for (offset, entry) in run.entries.enumerated() where entry.rejection == nil {
-                applied.append(SentAction(session: run.session, number: run.first.advanced(by: offset)))
+                applied.append(AppliedAction(session: run.session, number: run.first.advanced(by: offset)))
             }
         }
         if record.to > record.from { try Patch(decoding: record.patch).apply(to: &state) }

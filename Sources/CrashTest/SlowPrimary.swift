@@ -5,8 +5,8 @@ import Journal
 import SQLiteJournal
 import Statecast
 
-/// A primary whose disk is slow. On a fast one, what is made visible before it is durable is durable a moment later, too
-/// soon for a kill to come between.
+/// A primary with a slow disk. On a fast one, an update that becomes visible too early is durable a moment later, too soon
+/// for a kill in between.
 struct SlowPrimary: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "slow-primary", shouldDisplay: false)
 
@@ -34,7 +34,7 @@ struct SlowPrimary: AsyncParsableCommand {
     }
 }
 
-/// A journal that takes its time before and behind each commit.
+/// A journal that pauses before and after each commit.
 private final class SlowJournal: Journal {
     private let journal: SQLiteJournal
 

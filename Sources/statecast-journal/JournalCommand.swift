@@ -1,26 +1,27 @@
 import ArgumentParser
 import CommandLineSupport
+import Foundation
 import Statecast
 
 @main
 struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-journal",
-        abstract: "Looks into the journal of a store, checks it, and copies it.",
+        abstract: "Inspects, checks and copies the journal of a store.",
         discussion: """
-            PATH is the directory that statecast-primary --journal names. Whatever only reads may be done while a primary \
-            runs, and changes nothing.
+            PATH is the directory that statecast-primary --journal names. Subcommands that only read work while a primary \
+            runs, and change nothing.
 
-            Two primaries must never go on with one history: what restore, import and salvage make begins a new lineage. \
+            Two primaries must never continue one history: restore, import and salvage make journals with a new lineage. \
             They write to a directory that does not exist yet, or is empty.
 
-            Exit codes: 0 done, 64 wrong usage, 65 the journal is damaged, 78 it is of another store or build, or a copy that \
-            was interrupted, 1 different, or not to be done.
+            Exit codes: 0 done, 64 wrong usage, 65 the journal is damaged, 78 it is of another store or build, or an \
+            interrupted copy, 1 different, or failed.
             """,
         version: Release.line(of: "statecast-journal"),
         groupedSubcommands: [
             CommandGroup(
-                name: "Looking",
+                name: "Inspecting",
                 subcommands: [InfoCommand.self, ActionsCommand.self, StateCommand.self, DiffCommand.self]
             ),
             CommandGroup(name: "Checking", subcommands: [VerifyCommand.self, ReplayCommand.self]),
@@ -50,8 +51,22 @@ struct JournalCommand: AsyncParsableCommand {
     }
 }
 
-/// Which journal.
 struct JournalArgument: ParsableArguments {
     @Argument(help: "The journal's directory.")
     var path: String
+}
+
+extension Timestamp {
+    static var now: Timestamp { Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)) }
+
+    /// In RFC 3339; the milliseconds since 1970 beyond the years that RFC 3339 can represent.
+    var text: String {
+        guard (Self.firstYear...Self.lastYear).contains(milliseconds) else { return "\(milliseconds)" }
+        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    /// The years 1 to 9999, in milliseconds since 1970.
+    private static let firstYear: Int64 = -62_135_596_800_000
+    private static let lastYear: Int64 = 253_402_300_799_999
 }

@@ -7,7 +7,7 @@ import Statecast
 struct PrimaryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-primary",
-        abstract: "Owns a store: takes actions, and publishes what they change.",
+        abstract: "Owns a store: receives actions, and publishes the changes of the state.",
         discussion: """
             Once both endpoints are bound it prints one line: \
             ready store=fleet epoch=1 revision=0 publish=tcp://127.0.0.1:7100 actions=tcp://127.0.0.1:7101
@@ -19,7 +19,7 @@ struct PrimaryCommand: AsyncParsableCommand {
         version: Release.line(of: "statecast-primary")
     )
 
-    @Option(help: ArgumentHelp("What to serve: fleet or counter. (STATECAST_APP, default: fleet)", valueName: "app"))
+    @Option(help: ArgumentHelp("The app to serve: fleet or counter. (STATECAST_APP, default: fleet)", valueName: "app"))
     var app: String?
 
     @Option(help: ArgumentHelp("The store's name. (STATECAST_STORE, default: the app's)", valueName: "name"))
@@ -27,7 +27,7 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where replicas and senders connect. (STATECAST_PUBLISH, default: tcp://127.0.0.1:7100)",
+            "The endpoint to which replicas and senders connect. (STATECAST_PUBLISH, default: tcp://127.0.0.1:7100)",
             valueName: "endpoint"
         )
     )
@@ -35,7 +35,7 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where senders push actions. (STATECAST_ACTIONS, default: tcp://127.0.0.1:7101)",
+            "The endpoint to which senders push actions. (STATECAST_ACTIONS, default: tcp://127.0.0.1:7101)",
             valueName: "endpoint"
         )
     )
@@ -43,8 +43,8 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The endpoint for actions as senders are told it; its host may be *, for the one at which they reached this "
-                + "process. (STATECAST_ADVERTISE_ACTIONS, default: the one that was bound)",
+            "The endpoint for actions that senders receive; its host may be *, for the host at which they reached this "
+                + "process. (STATECAST_ADVERTISE_ACTIONS, default: the bound endpoint)",
             valueName: "endpoint"
         )
     )
@@ -53,7 +53,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How many messages wait for each subscriber that reads slowly, before it misses some and catches up later. "
+            "The most messages queued for each slow subscriber, before it misses some and catches up later. "
                 + "(STATECAST_HIGH_WATER_MARK, default: 1000)",
             valueName: "messages"
         )
@@ -62,7 +62,7 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The directory that keeps the store's history, or memory to keep none. (STATECAST_JOURNAL, default: a directory "
+            "The directory of the store's journal, or memory for none. (STATECAST_JOURNAL, default: a directory "
                 + "named after the store in $STATE_DIRECTORY, $XDG_STATE_HOME/statecast or ~/.local/state/statecast)",
             valueName: "path"
         )
@@ -71,9 +71,9 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What an acknowledged action survives: full (a power cut), normal (the end of the process; a power cut can take "
-                + "the last moments) or relaxed (a graceful stop; a crash can take the last moments). (STATECAST_DURABILITY, "
-                + "default: full)",
+            "What an acknowledged action survives: full (a power cut), normal (the end of the process; a power cut can lose "
+                + "the last moments) or relaxed (a graceful stop; a crash can lose the last moments). "
+                + "(STATECAST_DURABILITY, default: full)",
             valueName: "durability"
         )
     )
@@ -82,7 +82,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Store a snapshot after so many bytes of records, or as many as the state has if these are more. "
+            "Store a snapshot after this many bytes of records, or the size of the state if that is more. "
                 + "(STATECAST_SNAPSHOT_BYTES, default: 33554432)",
             valueName: "bytes"
         )
@@ -92,7 +92,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Store a snapshot after so many records, whatever their size. (STATECAST_SNAPSHOT_RECORDS, default: 100000)",
+            "Store a snapshot after this many records of any size. (STATECAST_SNAPSHOT_RECORDS, default: 100000)",
             valueName: "records"
         )
     )
@@ -101,7 +101,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Keep at least so many bytes of the newest records, and remove what is older than that and the last two "
+            "Keep at least this many bytes of the newest records, and remove records older than that and the last two "
                 + "snapshots. (STATECAST_HISTORY_BYTES, default: 1073741824)",
             valueName: "bytes"
         )
@@ -110,7 +110,7 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Bind beyond this machine, though nothing encrypts or checks what passes there. (STATECAST_INSECURE)"
+        help: "Bind beyond this machine, without encryption or authentication. (STATECAST_INSECURE)"
     )
     var insecure: Bool?
 

@@ -4,11 +4,11 @@ import Journal
 import Logging
 import Statecast
 
-/// The apps that this executable can serve.
+/// The built-in apps.
 enum ServedApp: String, CaseIterable {
     case fleet, counter
 
-    /// The store's name, unless another one is given.
+    /// The default name of the store.
     var storeName: String {
         switch self {
         case .fleet: Fleet.storeName
@@ -50,12 +50,12 @@ enum ServedApp: String, CaseIterable {
     }
 }
 
-/// A store without its types.
+/// A store of any state.
 struct ServedStore: Sendable {
     let name: String
     let position: @Sendable () async -> Position?
 
-    /// What scripts wait for.
+    /// The line that scripts wait for.
     func readyLine(at address: PrimaryAddress) async throws -> String {
         guard let position = await position() else { throw CancellationError() }
         return "ready store=\(name) epoch=\(position.epoch) revision=\(position.revision) "

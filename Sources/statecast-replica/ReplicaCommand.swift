@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import FleetApp
 import Logging
+import StateCoding
 import Statecast
 
 @main
@@ -12,11 +13,11 @@ struct ReplicaCommand: AsyncParsableCommand {
         discussion: """
             On a terminal it draws the state as a tree, the fleet store as a board, and again on each change. Elsewhere, \
             on a terminal whose TERM is dumb, or with --json, it prints each state as a line: \
-            {"lineage":"...","epoch":1,"revision":3,"state":{...}}. A slow reader misses states in between, never the newest. \
-            Where the locale is not one of UTF-8, pictures are drawn in ASCII.
+            {"lineage":"...","epoch":1,"revision":3,"state":{...}}. A slow reader misses states in between, never the \
+            newest. Without a UTF-8 locale, pictures are drawn in ASCII.
 
-            It waits for a primary that is not there yet, and goes on by itself when the primary was restarted. Stopped \
-            before the state of --once or --until, it ends with 1.
+            It waits for the primary, and continues by itself after a restart of the primary. Stopped before the state of \
+            --once or --until, it ends with 1.
 
 
             """ + CommonOptions.discussion,
@@ -27,8 +28,8 @@ struct ReplicaCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show this part alone, such as hosts.web-1.latest or notes.0, and only when it changes. A missing part is shown "
-                + "as null with a notice; if the state of --once or --until has none, the command ends with 66.",
+            "Show only this part, such as hosts.web-1.latest or notes.0, and only when it changes. A missing part is shown "
+                + "as null with a notice; if the state of --once or --until lacks it, the command ends with 66.",
             valueName: "a.b.c"
         )
     )
@@ -63,13 +64,12 @@ struct ReplicaCommand: AsyncParsableCommand {
             let isPicture = !json && Terminal.isTerminal(.standard) && (once || Terminal.isControllable)
             let settings = try await common.settings(
                 upstream.flags.merging([.timeout: .text(timeout)]) { flag, _ in flag },
-                isScreenOwned: isPicture && !once
+                screen: isPicture && !once ? .picture : .lines
             )
             let upstream = try await Upstream(settings)
-            let goal = FollowingGoal(
+            let goal = FollowGoal(
                 select: select,
-                once: once,
-                until: until.map { Revision($0) },
+                end: once ? .firstState : until.map { .revision(Revision($0)) } ?? .never,
                 timeout: try await settings.duration(.timeout)
             )
             let logger = Logger(label: "statecast.replica")
@@ -79,19 +79,38 @@ struct ReplicaCommand: AsyncParsableCommand {
             defer { noticing.cancel() }
             try await CommandRun.until(
                 done: {
-                    let following = Following(replica, of: upstream, to: goal, logger: logger)
+                    let follower = StateFollower(replica, of: upstream, to: goal, logger: logger)
                     let output = LineOutput()
-                    guard isPicture else { return try await following.run(JSONLines(output)) }
-                    let isLive = !goal.once
+                    guard isPicture else { return try await follower.run(JSONLines(output)) }
+                    let mode: DrawMode = goal.end == .firstState ? .last : .live
                     if upstream.store == Fleet.storeName, goal.select == nil {
-                        try await following.run(LivePicture(BoardPicture(), on: output, isLive: isLive))
+                        try await follower.run(LivePicture(BoardPicture(), on: output, mode: mode))
                     } else {
-                        try await following.run(LivePicture(TreePicture(), on: output, isLive: isLive))
+                        try await follower.run(LivePicture(TreePicture(), on: output, mode: mode))
                     }
                 },
                 beside: [replica],
                 logger: logger
             )
         }
+    }
+}
+
+/// The fleet as a board; any other state in a store of that name as a tree.
+private struct BoardPicture: Picture {
+    private let connector = BoardConnector()
+    private let styling: BoardText.Styling = Terminal.showsColour ? .colour : .plain
+
+    /// Lines of the board besides hosts and notes: title, totals, headings, the count of hidden hosts, two blank ones.
+    private static let otherLines = 6
+
+    func lines(of state: FollowedState, columns: Int, rows: Int?) -> [String] {
+        guard let part = state.part, let now = state.primaryTime,
+            let fleet = try? StateDecoder().decode(Fleet.self, from: part)
+        else { return TreePicture().lines(of: state, columns: columns, rows: rows) }
+        let props = connector.props(from: fleet, at: now)
+        let rowsMax = rows.map { max(1, $0 - Self.otherLines - props.notes.count) }
+        let board = BoardText(columns: columns, rowsMax: rowsMax, styling: styling)
+        return board.lines(of: props, title: state.title)
     }
 }

@@ -7,22 +7,23 @@ import Statecast
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-send",
-        abstract: "Sends actions to a store, and shows what became of each.",
+        abstract: "Sends actions to a store, and prints the outcome of each.",
         discussion: """
-            Each action has a line, in order: applied, with the revision that it made, or rejected, with the reason. With \
-            --json: {"number":1,"status":"applied","revision":12}; the statuses are applied, rejected, unknown and \
-            not-sent. With --ndjson --json each names its line of the input, too: "line":12.
+            Each action has a line, in order: applied, with its revision, or rejected, with the reason. With --json: \
+            {"number":1,"status":"applied","revision":12}; the statuses are applied, rejected, unknown and not-sent. With \
+            --ndjson --json each line also has the line of the input: "line":12.
 
-            A payload is JSON, or fields such as step=7 name=web-1 (a value that is no JSON is a text), or @FILE or - for JSON \
-            in a file or in standard input. Put one that begins with a dash after --. --list shows which actions there \
-            are, --ping whether the primary answers.
+            A payload is JSON, or fields such as step=7 name=web-1 (a value that is not JSON is a text), or @FILE or - for \
+            JSON in a file or in standard input. Put one that begins with a dash after --. --list prints the store's \
+            actions, --ping checks that the primary answers.
 
-            One action, --list and --ping wait 10 seconds for an answer, --ndjson as long as it takes; --timeout and --wait \
-            say otherwise. --ndjson ends with the number of outcomes on standard error.
+            One action, --list and --ping wait 10 seconds for an answer, --ndjson without a limit; --timeout and --wait \
+            change that. --ndjson ends with the number of outcomes on standard error.
 
-            With --session FILE a run that was ended, by whatever means, goes on with --resume: what it took from its \
-            input and did not finish is in the file. What was not printed is printed then; the last lines before the end may \
-            be printed again. Where a run ends before its work is done, it says so and ends with 1. A file whose work is done serves for another input, without --resume.
+            With --session FILE and --resume, a run continues one that was ended in any way: the file has the actions that \
+            are not finished. Outcomes that were not printed are printed then; the last lines before the end may be printed \
+            again. A run that ends before its work is done says so and ends with 1. A file without unfinished work can be \
+            used for another input, without --resume.
 
 
             """ + CommonOptions.discussion,
@@ -31,7 +32,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup var upstream: UpstreamOptions
 
-    @Flag(help: "Print each receipt as JSON.")
+    @Flag(help: "Print each outcome as JSON.")
     var json = false
 
     @Flag(
@@ -44,24 +45,24 @@ struct SendCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Show the actions that the primary knows, each with an example payload; with --json as lines for --ndjson."
+            "Print the store's actions, each with an example payload; with --json as lines for --ndjson."
     )
     var list = false
 
-    @Flag(help: "Ask the primary where the store stands: epoch, revision, sessions, durability, and the round trip.")
+    @Flag(help: "Print the store's epoch, revision, sessions and durability, and the round trip to the primary.")
     var ping = false
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How long the whole command may take, such as 5, 500ms or 2m. (STATECAST_TIMEOUT, default: 10s; with --ndjson as "
-                + "long as it takes)",
+            "How long the whole command may take, such as 5, 500ms or 2m. (STATECAST_TIMEOUT, default: 10s; with "
+                + "--ndjson no limit)",
             valueName: "duration"
         )
     )
     var timeout: String?
 
-    @Flag(help: "Wait as long as it takes.")
+    @Flag(help: "Wait without a time limit.")
     var wait = false
 
     @OptionGroup var session: SessionOptions
@@ -80,7 +81,7 @@ struct SendCommand: AsyncParsableCommand {
         guard ways == 1 else {
             throw ValidationError(
                 ways == 0
-                    ? "Name an action, or say --ndjson, --list or --ping."
+                    ? "Name an action, or give --ndjson, --list or --ping."
                     : "An action, --ndjson, --list and --ping exclude each other."
             )
         }
@@ -112,16 +113,16 @@ struct SendCommand: AsyncParsableCommand {
             let notices = PresenceNotices(upstream, logger: logger)
             let noticing = Task { await notices.follow(sender.statuses.map(\.presence)) }
             defer { noticing.cancel() }
-            let (asJSON, isList, isPing) = (json, list, ping)
+            let (format, isList, isPing) = (json ? OutputFormat.json : .text, list, ping)
             try await CommandRun.until(
                 done: {
                     let output = LineOutput()
-                    let query = SchemaQuery(sender, of: upstream, timeout: timeout, output: output, asJSON: asJSON)
+                    let query = SchemaQuery(sender, of: upstream, timeout: timeout, output: output, format: format)
                     if isList { return try await query.list() }
                     if isPing { return try await query.ping() }
-                    let source = request.map(Sending.Source.single) ?? .lines(InputLines())
-                    let sending = Sending(sender, session: file, output: output, asJSON: asJSON, logger: logger)
-                    try await sending.run(source, to: upstream, timeout: timeout)
+                    let source = request.map(SendPipeline.Source.single) ?? .lines(InputLines())
+                    let pipeline = SendPipeline(sender, session: file, output: output, format: format, logger: logger)
+                    try await pipeline.run(source, to: upstream, timeout: timeout)
                 },
                 beside: [sender],
                 logger: logger

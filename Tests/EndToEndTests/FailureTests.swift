@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FailureTests {
-    @Test func `a rejected action ends with 2, and says its code`() async throws {
+    @Test func `a rejected action exits with 2 and prints its code`() async throws {
         try await withServed { served in
             let unknown = try await Tool.send.run(served.upstream + ["--json", "CounterResetRequested"])
             #expect(unknown.exitCode == 2)
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `rejected actions among others leave the others alone`() async throws {
+    @Test func `rejected actions do not affect the other ones`() async throws {
         try await withServed { served in
             let input = increases(1) + #"{"action":"Nonsense"}"# + "\n" + "not json\n" + increases(1)
             let ending = try await Tool.send.run(served.upstream + ["--ndjson", "--json"], input: input)
@@ -42,7 +42,7 @@ import Testing
         #expect(ending.errors.contains("Error:"))
     }
 
-    @Test func `an output that takes nothing ends with 1, and one that nobody reads with 0`() async throws {
+    @Test func `a failing output exits with 1, a closed one with 0`() async throws {
         try await withServed { served in
             let command = "statecast-send --store counter CounterIncreaseRequested"
             let full = try await Tool.shell(command + " > /dev/full", from: served.publish)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [(">&-", "output"), ("<&-", "input"), ("<&- >&-", "input")])
-    func `a standard stream that is closed is no other file`(_ closing: String, _ stream: String) async throws {
+    func `a closed standard stream is not replaced by another file`(_ closing: String, _ stream: String) async throws {
         let folder = try Folder()
         let session = folder.path + "/session"
         try await withServed { served in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a taken endpoint ends with 1 and one line that names it`() async throws {
+    @Test func `an endpoint in use exits with 1 and one line that names it`() async throws {
         try await withServed { served in
             let ending = try await Tool.primary.run(["--app", "counter", "--publish", served.publish])
             #expect(ending.exitCode == 1)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a taken ipc endpoint is not stolen`() async throws {
+    @Test func `an ipc endpoint in use is not taken over`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sc-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -93,13 +93,13 @@ import Testing
         }
     }
 
-    @Test func `beyond loopback nothing is bound without --insecure`() async throws {
+    @Test func `only --insecure binds beyond loopback`() async throws {
         let ending = try await Tool.primary.run(["--publish", "tcp://0.0.0.0:*", "--actions", "tcp://127.0.0.1:*"])
         #expect(ending.exitCode == 64)
         #expect(ending.errors.contains("--insecure"))
     }
 
-    @Test func `a store that is not there ends with 1 and the names of those that are`() async throws {
+    @Test func `an unknown store exits with 1 and the names of the known ones`() async throws {
         try await withServed { served in
             for ending in [
                 try await Tool.send.run(["--from", served.publish, "--store", "conter", "CounterIncreaseRequested"]),
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `nobody there until the timeout ends with 1 and what to check`() async throws {
+    @Test func `no answer within the timeout exits with 1 and what to check`() async throws {
         let gone = try await withServed { $0 }
         for ending in [
             try await Tool.send.run(gone.upstream + ["--timeout", "0.3", "CounterIncreaseRequested"]),
@@ -123,13 +123,13 @@ import Testing
         }
     }
 
-    @Test func `an endpoint for actions where nobody answers is named`() async throws {
+    @Test func `an endpoint for actions without an answer is named`() async throws {
         let gone = try await withServed { $0 }
         try await withServed(["--advertise-actions", gone.actions]) { served in
             let arguments = served.upstream + ["CounterIncreaseRequested", "--timeout"]
             var ending = try await Tool.send.run(arguments + ["1"])
             for seconds in ["5", "25"] where !ending.errors.contains(gone.actions) {
-                // On a busy machine the time may be up before the primary has answered.
+                // On a busy machine the time limit may expire before the primary answers.
                 ending = try await Tool.send.run(arguments + [seconds])
             }
             #expect(ending.exitCode == 1)
@@ -151,14 +151,14 @@ import Testing
         }
     }
 
-    @Test func `an action that has no receipt in time ends with 3, its session and number named`() async throws {
-        // Another primary takes the actions, and has no such store.
+    @Test func `an action without a receipt in time exits with 3, and its session and number`() async throws {
+        // Another primary receives the actions, and has no such store.
         try await withServed(app: "fleet") { hole in
             try await withServed(["--advertise-actions", hole.actions]) { served in
                 let arguments = served.upstream + ["--json", "CounterIncreaseRequested", "--timeout"]
                 var ending = try await Tool.send.run(arguments + ["1"])
                 for seconds in ["5", "25"] where ending.exitCode == 1 {
-                    // On a busy machine the time may be up before anything has left.
+                    // On a busy machine the time limit may expire before an action is sent.
                     ending = try await Tool.send.run(arguments + [seconds])
                 }
                 #expect(ending.exitCode == 3, "\(ending)")

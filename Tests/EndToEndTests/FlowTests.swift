@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `two senders and two replicas come to the same state`() async throws {
+    @Test func `two senders and two replicas reach the same state`() async throws {
         try await withServed { served in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for step in [3, 5] {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `an agent's samples come to a board`() async throws {
+    @Test func `an agent's samples reach a board`() async throws {
         try await withServed(app: "fleet") { served in
             _ = try await Tool.agent.running(["--from", served.publish, "--interval", "0.05"]) { _ in
                 let ending = try await Tool.replica.run(served.upstream + ["--json", "--until", "3"])
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `the actions that a store knows are listed with examples that can be sent`() async throws {
+    @Test func `a store lists its actions with valid examples`() async throws {
         try await withServed { served in
             let list = try await Tool.send.run(served.upstream + ["--list"])
             #expect(list.exitCode == 0)
@@ -86,6 +86,39 @@ import Testing
                 let sent = try await Tool.send.run(served.upstream + [name, String(line[example...])])
                 #expect(sent.exitCode == 0, "\(sent)")
             }
+        }
+    }
+}
+
+/// Absent parts of a state.
+@Suite(.timeLimit(.minutes(10))) struct SelectTests {
+    @Test func `a path that leads nowhere exits with 66 and the nearest name`() async throws {
+        try await withServed { served in
+            for goal in [["--once"], ["--until", "0"]] {
+                let arguments = served.upstream + ["--json", "--select", "coutner"] + goal
+                let ending = try await Tool.replica.run(arguments)
+                #expect(ending.exitCode == 66, "\(ending)")
+                #expect(ending.output.isEmpty)
+                #expect(
+                    ending.errors.contains(
+                        "revision 0 has nothing at coutner: the state has no coutner; did you mean counter?"
+                    ),
+                    "\(ending.errors)"
+                )
+            }
+        }
+    }
+
+    @Test func `a replica that follows prints null for an absent part, with one notice`() async throws {
+        try await withServed { served in
+            let arguments = served.upstream + ["--json", "--select", "counter.more"]
+            let (_, ending) = try await Tool.replica.running(arguments) { replica in
+                let line = try await replica.line { _ in true }
+                #expect(line.contains(#""revision":0,"state":null}"#), "\(line)")
+            }
+            #expect(ending.exitCode == 0)
+            let notices = ending.errors.split(separator: "\n").filter { $0.contains("counter has no parts") }
+            #expect(notices.count == 1, "\(ending.errors)")
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct HealingTests {
-    @Test func `a replica that was stopped for a while goes on where the primary is`() async throws {
+    @Test func `a replica catches up after a pause`() async throws {
         try await withServed { served in
             let (_, ending) = try await Tool.replica.running(served.upstream + ["--json"]) { replica in
                 _ = try await replica.line { _ in true }
@@ -17,13 +17,13 @@ import Testing
         }
     }
 
-    @Test func `a replica whose queue overflowed notices the gap, and makes up for it`() async throws {
+    @Test func `a replica whose queue overflowed detects the gap and catches up`() async throws {
         try await withServed(["--high-water-mark", "16"], app: "fleet") { served in
             let arguments = served.upstream + ["--json", "--select", "totals", "--log-level", "debug"]
             let (_, ending) = try await Tool.replica.running(arguments) { replica in
                 _ = try await replica.line { _ in true }
                 replica.send(SIGSTOP)
-                // More bytes than the kernel holds for a connection whose reader is stopped.
+                // More bytes than the kernel buffers for a connection whose reader is paused.
                 let sent = try await Tool.send.run(served.upstream + ["--ndjson"], input: samples(80_000))
                 #expect(sent.exitCode == 0, "\(sent.errors)")
                 replica.send(SIGCONT)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// So many samples of a thousand machines.
+    /// Samples of a thousand hosts.
     private func samples(_ count: Int) -> String {
         let sample = """
             {"load1":1.25,"load5":1.125,"load15":1,"cpuCount":4,"memoryTotalBytes":17179869184,\
@@ -45,7 +45,7 @@ import Testing
         }.joined()
     }
 
-    @Test func `a primary that was stopped for a while goes on, and nothing is lost`() async throws {
+    @Test func `a primary continues after a pause, and no action is lost`() async throws {
         try await withServed { served in
             served.tool.send(SIGSTOP)
             async let sending = Tool.send.run(served.upstream + ["--ndjson", "--json"], input: increases(1000))
@@ -57,12 +57,12 @@ import Testing
         }
     }
 
-    @Test func `a primary that is killed under load and started again is followed by everybody`() async throws {
+    @Test func `replicas and senders follow a primary that is killed under load and restarted`() async throws {
         let first = try await withServed { served in
             served.tool.send(SIGKILL)
             return served
         }
-        // The same endpoints from here on: a port that was free a moment ago.
+        // Reuses the endpoints for all later primaries.
         try await Tool.replica.runningValue(first.upstream + ["--json"]) { replica in
             let sending = Task {
                 try await Tool.send.run(first.upstream + ["--ndjson", "--json"], input: increases(20_000))
@@ -78,7 +78,7 @@ import Testing
                 let unknown = receipts.filter { $0.status == "unknown" || $0.code == "outcome-unknown" }
                 #expect(receipts.count == receipts.filter { $0.status == "applied" }.count + unknown.count)
                 #expect(sent.exitCode == (unknown.isEmpty ? 0 : 3), "\(sent.errors)")
-                // What the new primary has is what it gave receipts for, and at most what is unknown beside it.
+                // The new primary has every action with a receipt, and at most the unknown ones besides.
                 let last = try #require(receipts.last?.revision)
                 let line = try await replica.line { (try? ReplicaLine($0).revision == last) == true }
                 #expect(try ReplicaLine(line).state.counter == Int(last))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `a replica says when the primary went back, and when it began a new history`() async throws {
+    @Test func `a replica logs that the primary went back or began a new history`() async throws {
         let folder = try Folder()
         let (journal, copy) = (["--journal", folder.path + "/journal"], ["--journal", folder.path + "/copy"])
         @Sendable func send(_ count: Int, to served: Served) async throws {
@@ -98,7 +98,7 @@ import Testing
             return served
         }
         try FileManager.default.copyItem(atPath: journal[1], toPath: copy[1])
-        // Opened once more than the other: its next incarnation is a later one, with less.
+        // Opened once more than the other: its next epoch is later, with fewer changes.
         try await withServed(copy, isNew: false) { _ in }
         let (_, ending) = try await Tool.replica.running(first.upstream + ["--json"]) { replica in
             @Sendable func line(_ epoch: UInt64, _ revision: UInt64) async throws -> String {
@@ -121,11 +121,10 @@ import Testing
             }
         }
         #expect(
-            ending.errors.contains(
-                "lost changes and went back: behind revision 5 of epoch 2 comes revision 3 of epoch 3"
-            )
+            ending.errors.contains("lost changes and went back: revision 3 of epoch 3 follows revision 5 of epoch 2")
         )
-        #expect(ending.errors.contains("began a new history: behind revision 3 of lineage "))
+        #expect(ending.errors.contains("began a new history: revision 0 of lineage "))
+        #expect(ending.errors.contains(" follows revision 3 of lineage "))
     }
 
     @Test func `a replica and a sender that start before the primary wait for it`() async throws {
@@ -139,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `all end gracefully on SIGTERM and SIGINT`() async throws {
+    @Test func `SIGTERM and SIGINT stop all executables gracefully`() async throws {
         for signal in [SIGTERM, SIGINT] {
             try await withServed(app: "fleet") { served in
                 let (_, replica) = try await Tool.replica.running(served.upstream + ["--json"]) { replica in

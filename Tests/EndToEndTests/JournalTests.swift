@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What a primary keeps on disk, with real processes and real ends.
+/// Journals of real processes that are stopped or killed.
 @Suite(.timeLimit(.minutes(10))) struct `A journal on disk` {
-    @Test func `an action that ends the process is found out, and does not do so for ever`() async throws {
+    @Test func `an action that ends the process twice is rejected`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
         let ports = try await Tool.poison.runningValue([journal, anyPort, anyPort]) { tool in
@@ -18,7 +18,7 @@ import Testing
             )
         }
         for start in 1...2 {
-            // It may come to its end before anybody reads its line.
+            // It may end before the test reads its line.
             let ending = try await Tool.poison.run([journal, ports.publish, ports.actions])
             #expect(ending.signal == SIGKILL, "start \(start)")
         }
@@ -31,8 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a primary whose journal is removed acknowledges nothing any more, and ends with one line`() async throws
-    {
+    @Test func `a primary whose journal is removed stops acknowledging, and exits with one line`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
         let arguments = ["--app", "counter", "--journal", journal, "--publish", anyPort, "--actions", anyPort]
@@ -52,7 +51,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: journal))
     }
 
-    @Test func `says from what it starts, and where it stops`() async throws {
+    @Test func `a primary logs the revision of its start and of its end`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
         let arguments = ["--app", "counter", "--journal", journal, "--publish", anyPort, "--actions", anyPort]
@@ -68,7 +67,7 @@ import Testing
         }
     }
 
-    /// Whether this user may have a file system of its own.
+    /// Whether this user may mount a file system.
     private static let canMount = {
         let unshare = Process()
         unshare.executableURL = URL(filePath: "/usr/bin/unshare")
@@ -78,7 +77,7 @@ import Testing
         return unshare.terminationStatus == 0
     }()
 
-    @Test(.enabled(if: canMount)) func `without room actions wait, and nothing is lost`() async throws {
+    @Test(.enabled(if: canMount)) func `on a full disk actions wait, and none is lost`() async throws {
         let folder = try Folder()
         let script = """
             mount -t tmpfs -o size=24m none '\(folder.path)'
@@ -117,9 +116,9 @@ import Testing
     }
 
     #if os(Linux)
-        /// Nothing is acknowledged that the disk may not have.
+        /// A primary acknowledges only durable actions.
         @Test(.enabled(if: BrokenDisk.isAvailable))
-        func `at durability full waits for the disk, and ends when the disk fails`() async throws {
+        func `a primary with durability full waits for the disk, and exits when the disk fails`() async throws {
             let (disk, folder) = (try BrokenDisk(), try Folder())
             let arguments =
                 disk.arguments + [
@@ -146,7 +145,7 @@ import Testing
         }
 
         @Test(.enabled(if: BrokenDisk.isAvailable))
-        func `at durability normal does not wait for the disk`() async throws {
+        func `a primary with durability normal does not wait for the disk`() async throws {
             let (disk, folder) = (try BrokenDisk(), try Folder())
             let arguments =
                 disk.arguments + [
@@ -162,9 +161,57 @@ import Testing
         }
     #endif
 
-    @Test func `whatever is killed, and whenever: nothing is lost or doubled`() async throws {
+    @Test func `kills at random moments lose no action and apply none twice`() async throws {
         let ending = try await Tool.crashTest.run(["--cycles", "5", "--actions", "600", "--replicas", "1"])
         #expect(ending.exitCode == 0, "\(ending.output) \(ending.errors)")
         #expect(ending.output.last == "nothing lost, nothing doubled")
+    }
+}
+
+/// The settings of a journal.
+@Suite(.timeLimit(.minutes(10))) struct `The settings of a journal` {
+    /// Runs a primary whose journal's directory is given by the service manager alone.
+    private func served(_ arguments: [String], stateDirectory: String) async throws -> (Served?, Tool.Ending) {
+        let environment = ["-u", "STATECAST_JOURNAL", "STATE_DIRECTORY=\(stateDirectory)", Tool.primary.location]
+        let ports = ["--app", "counter", "--publish", anyPort, "--actions", anyPort]
+        let (served, ending) = try await Tool(name: "/usr/bin/env").running(environment + ports + arguments) {
+            try? await Served($0)
+        }
+        return (served, ending)
+    }
+
+    @Test func `the default journal is in the first state directory of the service manager`() async throws {
+        let folder = try Folder()
+        let (served, ending) = try await served([], stateDirectory: "\(folder.path)/one:\(folder.path)/two")
+        #expect(served != nil, "\(ending.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["one"])
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/one/counter/journal.sqlite"))
+    }
+
+    @Test(arguments: [".", ".."])
+    func `a store named . or .. has no default journal`(store: String) async throws {
+        let folder = try Folder()
+        let (served, ending) = try await served(["--store", store], stateDirectory: folder.path + "/state")
+        #expect(served == nil)
+        #expect(ending.exitCode == 64)
+        #expect(ending.errors.contains("--journal PATH"), "\(ending.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test func `the journal keeps the requested history`() async throws {
+        let folder = try Folder()
+        let journal = folder.path + "/journal"
+        let policy = ["--snapshot-records", "1", "--history-bytes", "0"]
+        try await withServed(["--journal", journal] + policy) { served in
+            // Snapshots are stored concurrently: sends one action at a time until the first records are gone.
+            for revision in 1... {
+                let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+                try #require(sent.exitCode == 0, "\(sent.errors)")
+                let info = try await Tool.journal.run(["info", journal])
+                let revisions = try #require(info.output.first { $0.hasPrefix("revisions") })
+                if !revisions.contains(" 0 to ") { break }
+                try #require(revision < 1000, "\(info.output)")
+            }
+        }
     }
 }

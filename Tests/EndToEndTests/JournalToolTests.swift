@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What docs/OPERATING.md shows of statecast-journal is what happens.
+/// The examples of statecast-journal in docs/OPERATING.md.
 @Suite(.timeLimit(.minutes(10))) struct `statecast-journal` {
-    /// A command, and what it has to print.
+    /// A command and its output.
     private struct Shown {
         let command: String
         var output: [String] = []
@@ -28,13 +28,13 @@ import Testing
         return shown
     }
 
-    @Test func `does what the document shows, while a primary runs and afterwards`() async throws {
+    @Test func `prints the output in the document, during and after a run of the primary`() async throws {
         let folder = try Folder()
         let shown = try Self.shown()
         let journal = folder.path + "/counter"
         let stop = try #require(shown.firstIndex { $0.command.hasPrefix("kill") })
         try await withServed(["--journal", journal]) { served in
-            // The first one is what runs already.
+            // The first command already runs.
             try await Self.run(shown[1..<stop], in: folder, at: served.publish)
             served.tool.send(SIGTERM)
         }
@@ -45,7 +45,7 @@ import Testing
         ] {
             #expect(shown.contains { $0.command.contains("statecast-journal \(command)") }, "\(command)")
         }
-        // What was made can be served, and goes on.
+        // The new journals can be served and continued.
         for path in ["restored", "imported", "salvaged"] {
             let arguments = ["--app", "counter", "--publish", anyPort, "--actions", anyPort]
             try await Tool.primary.runningValue(arguments + ["--journal", "\(folder.path)/\(path)"]) { tool in
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `names the first revision that is damaged, what saves the rest, and what is lost`() async throws {
+    @Test func `names the first damaged revision, the remedy, and the losses`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
         try await withServed(["--journal", journal]) { served in
@@ -76,7 +76,7 @@ import Testing
             }
             served.tool.send(SIGKILL)
         }
-        // One bit of each record in the last commit's page, which SQLite then drops without a word. Earlier commits wrote the
+        // One bit of each record in the last commit's page, which SQLite then drops silently. Earlier commits wrote the
         // first three records, too; the fourth is nowhere else.
         let log = URL(filePath: journal + "/journal.sqlite-wal")
         var bytes = try Data(contentsOf: log)
@@ -98,7 +98,7 @@ import Testing
         #expect(state.output == [#"{"revision":3,"state":{"step":1,"counter":3}}"#])
     }
 
-    @Test func `a replay knows the app from the journal, whatever the store is called`() async throws {
+    @Test func `a replay derives the app from the journal, not from the name of the store`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
         try await withServed(["--journal", journal, "--store", "meter"]) { served in
@@ -110,7 +110,7 @@ import Testing
         #expect(replayed.output == ["same: revisions 0 to 1, actions: 1"])
     }
 
-    @Test func `says where a replay wants another app, and a directory a name`() async throws {
+    @Test func `a replay of the wrong app suggests --app, and an empty path is refused`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
         try await withServed(["--journal", journal]) { served in served.tool.send(SIGTERM) }
@@ -131,12 +131,12 @@ import Testing
     ])
     func `wrong usage ends with 64 and one reason`(_ arguments: [String]) async throws {
         let ending = try await Tool.journal.run(arguments)
-        // Without a command it says which there are.
+        // Without a subcommand it prints all of them.
         #expect(ending.exitCode == (arguments.isEmpty ? 0 : 64), "\(ending)")
         #expect(ending.errors.contains("Error:") == !arguments.isEmpty)
     }
 
-    @Test func `a journal that is not there ends with 1 and one line that says so`() async throws {
+    @Test func `a missing journal exits with 1 and one line`() async throws {
         for command in ["info", "actions", "state", "verify", "replay", "export"] {
             let ending = try await Tool.journal.run([command, "/nowhere"])
             #expect(ending.exitCode == 1, "\(command): \(ending)")

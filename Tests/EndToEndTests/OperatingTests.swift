@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What operators meet: signals, streams, terminals, rights and exit codes.
+/// Signals, streams, terminals, rights and exit codes.
 @Suite(.timeLimit(.minutes(10))) struct OperatingTests {
-    /// Runs a tool whose standard error comes with its lines.
+    /// Runs a tool whose standard error is part of its lines.
     private func merged<T: Sendable>(
         _ tool: Tool,
         _ arguments: [String],
@@ -17,7 +17,7 @@ import Testing
     // MARK: Signals
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `a replica that is stopped before the state it waits for ends with 1 and says so`(signal: Int32) async throws {
+    func `a replica that is stopped before its last state exits with 1 and a message`(signal: Int32) async throws {
         let gone = try await withServed { $0 }
         for goal in [["--once"], ["--until", "3"]] {
             let (lines, ending) = try await merged(.replica, gone.upstream + goal) { replica in
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["--list", "--ping"])
-    func `a question that is interrupted before its answer ends with 1 and says so`(question: String) async throws {
+    func `a query that is interrupted before its answer exits with 1 and a message`(question: String) async throws {
         let gone = try await withServed { $0 }
         let (lines, ending) = try await merged(.send, gone.upstream + [question]) { sender in
             _ = try await sender.line { $0.contains("waiting for the primary") }
@@ -42,7 +42,7 @@ import Testing
         #expect(lines.contains { $0.contains("interrupted: no primary answered at \(gone.publish)") }, "\(lines)")
     }
 
-    @Test func `on SIGHUP all but the primary end gracefully`() async throws {
+    @Test func `SIGHUP stops all executables but the primary gracefully`() async throws {
         try await withServed(app: "fleet") { served in
             served.tool.send(SIGHUP)
             let (_, replica) = try await Tool.replica.running(served.upstream + ["--json"]) { replica in
@@ -87,7 +87,7 @@ import Testing
 
     // MARK: Streams
 
-    @Test func `a primary whose standard output is closed says on standard error that it is ready, and serves`()
+    @Test func `a primary without standard output prints its ready line to standard error, and serves`()
         async throws
     {
         let script = #"exec "$0" "$@" 2>&1 >&-"#
@@ -103,7 +103,7 @@ import Testing
         #expect(ending.exitCode == 0)
     }
 
-    @Test func `an agent says that the primary has no such store`() async throws {
+    @Test func `an agent logs that the primary has no such store`() async throws {
         try await withServed { served in
             _ = try await merged(.agent, ["--from", served.publish, "--interval", "100ms"]) { agent in
                 _ = try await agent.line { $0.contains(#"unknown-store: there is no store "fleet" here"#) }
@@ -121,7 +121,7 @@ import Testing
             "diskTotalBytes":274877906944,"diskFreeBytes":137438953472}
             """
 
-        /// What a command prints on a terminal.
+        /// The output of a command on a terminal.
         private func shown(_ command: String, _ environment: String, _ served: Served) async throws -> String {
             let ending = try await Tool.shell(
                 #"script --quiet --return --command "env \#(environment) \#(command)" /dev/null"#,
@@ -174,7 +174,7 @@ import Testing
         chmod(folder.path, 0o755)
         chmod(closed, 0)
         defer { chmod(closed, 0o700) }
-        // Nothing is closed to root.
+        // Root can read every file.
         let setpriv = Tool(name: "/usr/bin/setpriv")
         let rights = ["--reuid", "65534", "--regid", "65534", "--clear-groups", Tool.journal.location]
         for command in [["info"], ["verify"], ["salvage"]] {
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test(arguments: [Tool.primary, .replica, .send, .journal, .agent])
-    func `each executable says its version`(tool: Tool) async throws {
+    func `each executable prints its version`(tool: Tool) async throws {
         let ending = try await tool.run(["--version"])
         #expect(ending.exitCode == 0, "\(ending)")
         #expect(ending.output.count == 1)
@@ -213,7 +213,7 @@ import Testing
         ] {
             let ending = try await tool.run(arguments)
             #expect(ending.exitCode == 64)
-            #expect(ending.errors.contains("-1 makes no sense"), "\(ending.errors)")
+            #expect(ending.errors.contains("-1 is out of range"), "\(ending.errors)")
         }
         for arguments in [["state", "--at", "-1", "x"], ["actions", "--from", "-1", "x"]] {
             let ending = try await Tool.journal.run(arguments)

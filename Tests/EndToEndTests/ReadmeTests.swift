@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the README shows is what happens.
+/// The examples in the README.
 @Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardizedFileURL
@@ -10,13 +10,13 @@ import Testing
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// A block of a language in the README, the first one unless others are passed over.
+    /// A block of a language in the README, by default the first one.
     private static func block(_ language: String, after others: Int = 0) throws -> String {
         let parts = try text("README.md").components(separatedBy: "```\(language)\n")
         return try #require(parts.dropFirst(1 + others).first?.components(separatedBy: "```\n").first)
     }
 
-    @Test func `the manifest is one, and names products that there are`() async throws {
+    @Test func `the manifest is valid, and names existing products`() async throws {
         let folder = try Folder()
         let manifest = try Self.block("swift", after: 1)
         try manifest.write(toFile: folder.path + "/Package.swift", atomically: true, encoding: .utf8)
@@ -34,14 +34,14 @@ import Testing
         #expect(manifest.contains(".package(url:"))
     }
 
-    @Test func `the example is the one that is built, and prints what it should`() async throws {
+    @Test func `the example is the one in Examples, and prints its result`() async throws {
         #expect(try Self.block("swift") == Self.text("Examples/Counter/main.swift"))
         let ending = try await Tool(name: "counter-example").run([])
         #expect(ending.exitCode == 0, "\(ending.errors)")
         #expect(ending.output == ["revision 2: Counter(counter: 7, step: 7)"])
     }
 
-    @Test func `the commands print what stands below them`() async throws {
+    @Test func `the commands print the output below them`() async throws {
         let block = try Self.block("console")
         let lines = block.split(separator: "\n").map(String.init)
         let ready = try #require(lines.first { $0.hasPrefix("ready ") })
@@ -66,4 +66,33 @@ import Testing
             }
         }
     }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct ManifestTests {
+    @Test(arguments: ["StateCore,Nonsense", "-Nonsense"])
+    func `STATECAST_TARGETS refuses a target that does not exist`(targets: String) async throws {
+        let folder = try Folder()
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        // A folder of its own: the build of these tests may hold the lock of the default one.
+        let options = "--package-path \(root.path) --scratch-path \(folder.path)"
+        let ending = try await Tool.shell(
+            "STATECAST_TARGETS=\(targets) swift package \(options) dump-package",
+            from: anyPort
+        )
+        #expect(ending.exitCode != 0)
+        #expect(ending.errors.contains("STATECAST_TARGETS: there is no target Nonsense"), "\(ending.errors)")
+    }
+}
+
+/// Whether a line matches a pattern with `...` for the parts that differ from run to run.
+func matches(_ line: String, _ shown: String) -> Bool {
+    let parts = shown.components(separatedBy: "...")
+    guard let first = parts.first, let last = parts.last, parts.count > 1 else { return line == shown }
+    var rest = line[...]
+    guard rest.hasPrefix(first), rest.hasSuffix(last) else { return false }
+    for part in parts where !part.isEmpty {
+        guard let range = rest.range(of: part) else { return false }
+        rest = rest[range.upperBound...]
+    }
+    return true
 }

@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// What statecast-send takes, and what it says.
+/// Input and output of statecast-send.
 @Suite(.timeLimit(.minutes(10))) struct SendingTests {
     private func state(_ served: Served) async throws -> ReplicaLine.Counter {
         let shown = try await Tool.replica.run(served.upstream + ["--once", "--json"])
         return try ReplicaLine(try #require(shown.output.last)).state
     }
 
-    @Test func `help is no action`() async throws {
+    @Test func `help is not an action`() async throws {
         let ending = try await Tool.send.run(["help"])
         #expect(ending.exitCode == 0, "\(ending)")
         #expect(ending.output.contains { $0.hasPrefix("USAGE: statecast-send") })
@@ -16,7 +16,7 @@ import Testing
 
     // MARK: Waiting
 
-    /// Nothing of the tests' environment says how long to wait.
+    /// The environment sets no time limit.
     private static let env = Tool(name: "/usr/bin/env")
 
     @Test(arguments: [["CounterIncreaseRequested"], ["--list"], ["--ping"]])
@@ -63,7 +63,7 @@ import Testing
 
     // MARK: Asking
 
-    @Test func `a ping says where the store stands`() async throws {
+    @Test func `a ping prints epoch and revision of the store`() async throws {
         let folder = try Folder()
         for (journal, durability) in [
             (["--journal", folder.path + "/journal", "--durability", "normal"], #""normal""#), ([], "null"),
@@ -88,10 +88,10 @@ import Testing
 
     // MARK: Payloads
 
-    @Test func `a payload is fields, or in a file, or in standard input`() async throws {
+    @Test func `a payload is fields, a file or standard input`() async throws {
         let folder = try Folder()
         let file = folder.path + "/payload.json"
-        // With the mark that some editors put in front.
+        // With a byte order mark.
         try Data([0xEF, 0xBB, 0xBF] + Array(#"{"step":8}"#.utf8)).write(to: URL(filePath: file))
         try await withServed { served in
             let command = served.upstream + ["StepChangeRequested"]
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `what is misspelt is named, with what is near`() async throws {
+    @Test func `a misspelt name is reported with the nearest one`() async throws {
         try await withServed { served in
             let action = try await Tool.send.run(served.upstream + ["StepChangeReqested", "step=7"])
             #expect(action.exitCode == 2)
@@ -125,7 +125,7 @@ import Testing
 
     // MARK: Input
 
-    @Test func `each outcome names its line, and the input ends with how many there were`() async throws {
+    @Test func `each outcome has its line, and the end of the input logs the totals`() async throws {
         let blank = String(repeating: " ", count: 1 << 20)
         let text = String(repeating: "x", count: 1 << 19)
         let large = #"{"action":"StepChangeRequested","payload":"\#(text)"}"#

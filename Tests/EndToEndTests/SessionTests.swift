@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Senders that keep their session in a file, and are ended.
+/// Senders with a session file that are stopped or killed.
 @Suite(.timeLimit(.minutes(10))) struct SessionTests {
     private let folder: Folder
 
@@ -12,7 +12,7 @@ import Testing
     private var journal: [String] { ["--journal", folder.path + "/journal"] }
     private func sending(_ served: Served) -> [String] { served.upstream + ["--ndjson", "--json"] + session }
 
-    /// Runs beside a sender that reads its input from a file.
+    /// Runs the body beside a sender that reads its input from a file.
     private func sending<T: Sendable>(
         _ arguments: [String],
         from input: String,
@@ -28,9 +28,8 @@ import Testing
         return path
     }
 
-    /// Sends until so many lines were printed, and is killed while its input has not ended. Gives back all that were printed
-    /// by then.
-    private func killed(_ arguments: [String], behind count: Int, input: String) async throws -> [ReceiptLine] {
+    /// Kills a sender after it printed a number of lines, before the end of its input. Returns all lines that it printed.
+    private func killed(_ arguments: [String], after count: Int, input: String) async throws -> [ReceiptLine] {
         let (lines, ending) = try await Tool.send.running(arguments) { tool in
             try await tool.write(input)
             var lines: [ReceiptLine] = []
@@ -48,14 +47,14 @@ import Testing
         return try ReplicaLine(try #require(shown.output.last))
     }
 
-    @Test func `each line is applied once though the sender is killed time and again, and the primary, too`()
+    @Test func `each line is applied once although sender and primary are killed repeatedly`()
         async throws
     {
         let count = 20_000
         let input = increases(count)
         var printed: [ReceiptLine] = []
         let first = try await withServed(journal) { served in
-            let lines = try await killed(sending(served) + ["--resume"], behind: 500, input: increases(2000))
+            let lines = try await killed(sending(served) + ["--resume"], after: 500, input: increases(2000))
             served.tool.send(SIGKILL)
             return (served, lines)
         }
@@ -65,7 +64,7 @@ import Testing
             printed += try await withServed(journal, publish: address.publish, actions: address.actions, isNew: false) {
                 served in
                 let input = increases(4000 * round)
-                let lines = try await killed(sending(served) + ["--resume"], behind: 500, input: input)
+                let lines = try await killed(sending(served) + ["--resume"], after: 500, input: input)
                 if round.isMultiple(of: 2) { served.tool.send(SIGKILL) }
                 return lines
             }
@@ -90,7 +89,7 @@ import Testing
         #expect(again.output.isEmpty, "nothing is left to do")
     }
 
-    @Test func `a run without a primary is kept, said so, and goes on`() async throws {
+    @Test func `a run without a primary is kept with a message, and resumes`() async throws {
         let away = try await withServed { $0 }
         let kept = try await Tool.send.run(sending(away) + ["--timeout", "0.5"], input: increases(3))
         #expect(kept.exitCode == 1)
@@ -112,14 +111,14 @@ import Testing
             let more = try await Tool.send.run(sending(served) + ["--resume"], input: increases(5))
             #expect(more.exitCode == 0, "\(more.errors)")
             #expect(try await state(of: served).state.counter == 5)
-            // Its work is done: the file serves for another input.
+            // Its work is done: the file can be used for another input.
             let next = try await Tool.send.run(sending(served), input: increases(2))
             #expect(try next.output.map { try ReceiptLine($0).line } == [1, 2])
             #expect(try await state(of: served).state.counter == 7)
         }
     }
 
-    @Test func `lines that are no actions are shown once all the same`() async throws {
+    @Test func `malformed lines are printed once, too`() async throws {
         let input = increases(1) + "nonsense\n\n" + #"{"action":"Unknown"}"# + "\n" + increases(1)
         try await withServed { served in
             let sent = try await Tool.send.run(sending(served), input: input)
@@ -133,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `a file that is in use is refused, with the name of who has it`() async throws {
+    @Test func `a session file in use is refused with the name of its process`() async throws {
         try await withServed { served in
             let input = try OpenInput(in: folder, increases(1))
             _ = try await sending(sending(served), from: input.path) { tool in
@@ -146,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `an interrupted run says what is left`() async throws {
+    @Test func `an interrupted run reports its unfinished work`() async throws {
         try await withServed { served in
             let input = try OpenInput(in: folder, increases(2))
             let (_, ending) = try await sending(sending(served), from: input.path) { tool in
@@ -161,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `an interrupted run says so though it has shown a rejection`() async throws {
+    @Test func `an interrupted run reports that also after a rejection`() async throws {
         try await withServed { served in
             let input = try OpenInput(in: folder, "nonsense\n")
             let (_, ending) = try await sending(sending(served), from: input.path) { tool in
@@ -173,15 +172,15 @@ import Testing
         }
     }
 
-    @Test func `a primary without its history leaves outcomes unknown, and the rest goes on`() async throws {
+    @Test func `a primary without its history makes outcomes unknown, and the other actions continue`() async throws {
         let input = increases(20_000)
         let first = try await withServed { served in
-            _ = try await killed(sending(served), behind: 1, input: input)
+            _ = try await killed(sending(served), after: 1, input: input)
             served.tool.send(SIGKILL)
             return served
         }
         try await withServed(publish: first.publish, actions: first.actions) { served in
-            // What it holds it says when it is not told to resume.
+            // Without --resume it reports its unfinished work.
             let held = try await Tool.send.run(sending(served)).errors
             let outstanding = try #require(held.firstMatch(of: #/actions outstanding: (\d+)/#)).output.1
             let sent = try await Tool.send.run(sending(served) + ["--resume"], input: input)
@@ -195,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `a disk without room loses nothing`() async throws {
+    @Test func `a full disk loses no action`() async throws {
         let input = try file(increases(20_000))
         try await withServed { served in
             let command = "statecast-send --store counter --ndjson --json --session \(session[1]) < \(input)"
@@ -209,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `outcomes that cannot be shown are not lost, and it is said why`() async throws {
+    @Test func `outcomes that cannot be printed are kept, with the reason`() async throws {
         let input = try file(increases(20_000))
         let command = "statecast-send --store counter --ndjson --json --session \(session[1]) < \(input)"
         try await withServed { served in
@@ -221,7 +220,7 @@ import Testing
                 "{ \(command) --resume; echo \"ended with $?\" >&2; } | head -1",
                 from: served.publish
             )
-            #expect(closed.errors.contains("nobody reads the standard output any more; the session file"))
+            #expect(closed.errors.contains("standard output is closed; the session file"))
             #expect(closed.errors.contains("ended with 1"))
             let sent = try await Tool.send.run(sending(served) + ["--resume"], input: increases(20_000))
             #expect(sent.exitCode == 0, "\(sent.errors)")
@@ -230,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func `a store that the primary does not have loses nothing`() async throws {
+    @Test func `an unknown store loses no action`() async throws {
         try await withServed { served in
             let elsewhere = ["--from", served.publish, "--store", "elsewhere", "--ndjson", "--json"] + session
             let refused = try await Tool.send.run(elsewhere, input: increases(2))

@@ -1,3 +1,4 @@
+import Benchmark
 import CodingSubjects
 import Comparing
 import Measuring
@@ -5,10 +6,9 @@ import Measuring
 /// Registers two benchmarks, of encoding and of decoding, Foundation's JSON first.
 ///
 /// - Parameters:
-///   - name: what is coded.
-///   - count: how many times in a row.
-///   - duration: for each of the two.
-///   - value: makes it, when its turn has come; the same for both sides.
+///   - count: the repetitions in a sample.
+///   - duration: of each benchmark.
+///   - value: makes the value, for both subjects.
 func compareCoders<Coded: Codable & Equatable>(
     _ name: String,
     count: Int,
@@ -18,7 +18,7 @@ func compareCoders<Coded: Codable & Equatable>(
     compareCoders(name, count: count, duration: duration, json: value, value)
 }
 
-/// As above, with a type for Foundation's side that suits JSON better.
+/// As above, with another type for Foundation's JSON.
 func compareCoders<JSON: Codable & Equatable, Coded: Codable & Equatable>(
     _ name: String,
     count: Int,
@@ -46,4 +46,31 @@ func compareCoders<JSON: Codable & Equatable, Coded: Codable & Equatable>(
             Subject("Statecast") { subject.value.decode(count) },
         ]
     )
+}
+
+/// A coder with a value and its bytes.
+private struct CoderSubject<Subject: Coder, Coded: Codable & Equatable> {
+    private let coder = Subject()
+    private let value: Coded
+    private let bytes: Subject.Bytes
+
+    init(_ value: Coded) {
+        let coder = coder
+        let bytes = succeed { try coder.encode(value) }
+        precondition(succeed { try coder.decode(Coded.self, from: bytes) } == value, "the value must survive")
+        self.value = value
+        self.bytes = bytes
+    }
+
+    func encode(_ count: Int) -> Cost {
+        .each(of: count) {
+            for _ in 0..<count { blackHole(succeed { try coder.encode(value) }) }
+        }
+    }
+
+    func decode(_ count: Int) -> Cost {
+        .each(of: count) {
+            for _ in 0..<count { blackHole(succeed { try coder.decode(Coded.self, from: bytes) }) }
+        }
+    }
 }

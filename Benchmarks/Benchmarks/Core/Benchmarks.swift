@@ -1,6 +1,6 @@
 import Benchmark
 
-/// What the framework runs: each benchmark in a process of its own.
+/// The framework runs each benchmark in a process of its own.
 let benchmarks: @Sendable () -> Void = {
     dispatching()
     scopes()

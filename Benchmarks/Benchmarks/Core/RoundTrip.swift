@@ -2,9 +2,9 @@ import Comparing
 import Measuring
 import StateCore
 
-/// From a request, over the effect that answers it, until the answer was observed; one at a time.
+/// From a request, through the effect that answers it, until the answer is observed; one at a time.
 ///
-/// The observer of one answer asks for the next, so that no thread has to be woken between two round trips.
+/// The observer of an answer dispatches the next request, so that no thread wakes up between two round trips.
 func roundTrip() {
     compare(
         "effect round trip",
@@ -12,7 +12,7 @@ func roundTrip() {
             Subject("classic") {
                 let store = ClassicStore(Correspondence()) { _ = Correspondence.reduce(&$0, $1) }
                 let tally = Tally(goal: 5_000)
-                // Without effects, an observer has to see from the state what there is to do.
+                // Without effects, an observer derives the work from the state.
                 store.observe { [weak store] state in
                     if state.requests > state.answers {
                         Task { store?.dispatch(Answered()) }
@@ -20,7 +20,7 @@ func roundTrip() {
                         store?.dispatch(AnswerRequested())
                     }
                 }
-                store.settle()
+                store.drain()
                 return roundTrips(5_000, tally, store.dispatch)
             },
             Subject("core") {
@@ -45,7 +45,7 @@ private func roundTrips(_ count: Int, _ tally: Tally, _ dispatch: (any Action) -
     }
 }
 
-/// How often was asked, and how often answered.
+/// Counts requests and answers.
 private struct Correspondence: Sendable {
     var requests = 0
     var answers = 0

@@ -1,7 +1,7 @@
 package import Foundation
 import StateCoding
 
-/// What is compared: an encoder and a decoder, both kept for many values, as a program would.
+/// An encoder and a decoder, which are reused for many values.
 package protocol Coder {
     associatedtype Bytes
 
@@ -10,7 +10,7 @@ package protocol Coder {
     func decode<Coded: Decodable>(_ type: Coded.Type, from bytes: Bytes) throws -> Coded
 }
 
-/// The reference: without options, as it comes.
+/// The reference, without options.
 package struct FoundationJSON: Coder {
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
@@ -35,4 +35,20 @@ package struct Statecast: Coder {
     package func decode<Coded: Decodable>(_ type: Coded.Type, from bytes: [UInt8]) throws -> Coded {
         try decoder.decode(type, from: bytes)
     }
+}
+
+/// An action with one field.
+package struct StepChangeRequested: Codable, Equatable, Sendable {
+    let step: Int
+
+    package init(step: Int) {
+        self.step = step
+    }
+}
+
+/// Actions as the cases of an enum.
+package enum FleetAction: Codable, Equatable, Sendable {
+    case allStopped
+    case loadChanged(load: Int)
+    case vehicleRenamed(name: String)
 }

@@ -1,14 +1,14 @@
 import Benchmark
 package import Measuring
 
-/// One way of doing what is compared.
+/// One side of a comparison.
 package struct Subject {
     let name: String
     let measure: () -> Cost
 
     /// - Parameters:
-    ///   - name: what it is called in the table.
-    ///   - measure: sets up anew and measures once.
+    ///   - name: its name in the table.
+    ///   - measure: sets up and measures once.
     package init(_ name: String, measure: @escaping () -> Cost) {
         self.name = name
         self.measure = measure
@@ -17,16 +17,15 @@ package struct Subject {
 
 /// Registers a benchmark that measures its subjects by turns, each once per iteration; the first is the reference.
 ///
-/// The framework would run one subject after the other; by turns, whatever disturbs the machine meanwhile
-/// disturbs all of them. So what is measured of each subject are metrics, named `comparison/subject/metric`:
-/// nanoseconds by two clocks, and how many times as fast, and as expensive, as the first subject it was in the same
-/// round, in hundredths.
+/// The framework would run one subject after the other; by turns, a disturbance of the host affects all of them. The
+/// metrics of each subject are named `comparison/subject/metric`: nanoseconds by two clocks, and speed and expense relative
+/// to the first subject of the same round, in hundredths.
 ///
 /// - Parameters:
-///   - name: what the framework's filter looks at.
-///   - duration: how long the rounds go on.
-///   - clock: what the subjects are compared by. On a busy machine the processor's is the steadier one; it says all where
-///     nothing waits, and nothing runs beside the caller.
+///   - name: the name that the framework's filter matches.
+///   - duration: the time for all rounds.
+///   - clock: the clock of the comparison. The processor's is steadier on a busy host, and sufficient if the subjects
+///     neither wait nor run work beside the caller.
 package func compare(
     _ name: String,
     duration: Duration = .seconds(3),
@@ -48,7 +47,7 @@ package func compare(
     let all = metrics.flatMap { [$0.wall, $0.processor, $0.speed, $0.expense] }
     let configuration = Benchmark.Configuration(
         metrics: all,
-        // Plain nanoseconds, where the framework would pick a unit, and round to it.
+        // Nanoseconds: the framework would otherwise choose a unit and round to it.
         units: Dictionary(uniqueKeysWithValues: all.map { ($0, .count) }),
         warmupIterations: 2,
         maxDuration: duration,
@@ -57,7 +56,7 @@ package func compare(
     Benchmark(name, configuration: configuration) { benchmark in
         var costs: [Int: Cost] = [:]
         for turn in subjects.indices {
-            // Another one goes first each time: nobody always comes after the same neighbour.
+            // Rotates the order, so that no subject always follows the same one.
             let index = (turn + benchmark.currentIteration) % subjects.count
             costs[index] = subjects[index].measure()
         }

@@ -7,9 +7,8 @@ static __thread uint64_t count;
 
 uint64_t malloc_count(void) { return count; }
 
-// What is linked into an executable stands before libc: these are what the whole process calls. The allocator itself
-// stays what it is, so blocks cost what they cost otherwise. The entry points below are glibc's; elsewhere nothing is
-// counted.
+// Symbols of the executable take precedence over libc's, so the whole process calls these functions, which count and call
+// glibc's allocator. On other systems nothing is counted.
 #if defined(__GLIBC__)
 
 extern void *__libc_malloc(size_t size);

@@ -1,4 +1,4 @@
-/// What libFuzzer calls with each input.
+/// libFuzzer calls this function with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {

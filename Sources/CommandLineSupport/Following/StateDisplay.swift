@@ -1,22 +1,20 @@
 package import StateCoding
 package import Statecast
 
-/// What there is to show of a store at one moment.
+/// A replica's view of a store at one moment.
 package struct FollowedState: Sendable {
-    /// The store, and where it comes from.
     package let upstream: Upstream
-    /// How the state relates to the primary.
     package let status: ReplicaStatus
-    /// Which state it is; `nil` before the first.
+    /// `nil` before the first state.
     package let position: Position?
-    /// The selected part of it.
+    /// The selected part of the state.
     package let part: Value?
-    /// Whether the part is all of it.
+    /// Whether the part is the whole state.
     package let isWhole: Bool
-    /// The primary's clock.
+    /// The time by the primary's clock.
     package let primaryTime: Timestamp?
 
-    /// Store, revision, status and source in one line.
+    /// Store, revision, status and endpoint in one line.
     package var title: String {
         let revision = position.map { "revision \($0.revision)" } ?? "no state yet"
         let word =
@@ -30,18 +28,44 @@ package struct FollowedState: Sendable {
     }
 }
 
-/// Something that shows states.
+/// An output for states.
 package protocol StateDisplay: Sendable {
-    /// How often to show the same state again because time has passed; `nil`: never.
+    /// How often to show the same state again because time passes; `nil`: never.
     var interval: Duration? { get }
 
-    /// Shows the state as it is now.
+    /// Shows the current state.
     ///
     /// - Parameters:
-    ///   - isNew: whether this state was not shown before.
-    ///   - isLast: whether no other is shown behind it.
+    ///   - isNew: whether this is the first call with this state.
+    ///   - isLast: whether this is the last call.
     mutating func show(_ state: FollowedState, isNew: Bool, isLast: Bool) async throws
 
-    /// Nothing more is shown, whatever the reason.
+    /// Called once, after the last state, an error or a cancellation.
     mutating func close()
+}
+
+/// Writes each live state as a line: `{"lineage":"...","epoch":1,"revision":3,"state":{...}}`. Writes a selected part only
+/// when it changes, and for the last state.
+package struct JSONLines: StateDisplay {
+    private let output: LineOutput
+    private var shown: Value?
+
+    package init(_ output: LineOutput) { self.output = output }
+
+    package var interval: Duration? { nil }
+
+    package mutating func show(_ state: FollowedState, isNew: Bool, isLast: Bool) async throws {
+        guard isNew, let position = state.position, let part = state.part, isLast || state.isWhole || part != shown
+        else {
+            return
+        }
+        shown = state.isWhole ? nil : part
+        let line = JSONLine([
+            "lineage": .text(position.lineage.description), "epoch": Value(position.epoch.rawValue),
+            "revision": Value(position.revision.rawValue), "state": part,
+        ])
+        try await output.write(line.description)
+    }
+
+    package mutating func close() {}
 }

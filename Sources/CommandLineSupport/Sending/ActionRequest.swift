@@ -1,13 +1,14 @@
+internal import Foundation
 package import StateCoding
+internal import Statecast
 
-/// An action as somebody asks for it: by name, with a payload in JSON.
+/// An action that a user asks for: a name, and a payload in JSON.
 package struct ActionRequest: Sendable, Equatable {
-    /// The action's name.
     package let name: String
-    /// What its type is decoded from.
+    /// The value from which the primary decodes the action.
     package let payload: Value
 
-    /// Reads name and payload as they stand on a command line; see ``PayloadArguments``.
+    /// Reads name and payload from a command line; see ``PayloadArguments``.
     ///
     /// - Throws: ``CommandFailure`` that says what is wrong with the payload.
     package init(name: String, payload arguments: [String] = []) throws {
@@ -15,34 +16,137 @@ package struct ActionRequest: Sendable, Equatable {
         payload = try PayloadArguments(arguments).payload()
     }
 
-    /// Reads `{"action":"StepChangeRequested","payload":{"step":7}}`; no payload means `{}`.
-    ///
-    /// - Throws: ``LineFault`` that says what is wrong with the line.
-    package init(line: [UInt8]) throws(LineFault) {
+    /// Reads a line of input; `nil` for a blank one.
+    init?(_ line: InputLine) throws(MalformedLine) {
+        switch line {
+        case .line(let number, let bytes):
+            let text = number == 1 ? bytes.withoutByteOrderMark : bytes[...]
+            if text.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { return nil }
+            try self.init(line: Array(text), number: number)
+        case .tooLong(let number):
+            throw MalformedLine(number: number, message: "longer than \(InputLines.lineBytesMax) bytes")
+        }
+    }
+
+    /// Reads `{"action":"StepChangeRequested","payload":{"step":7}}`; the payload's default is `{}`.
+    init(line: [UInt8], number: Int) throws(MalformedLine) {
         let value: Value
         do throws(CodingFailure) { value = try JSON.value(parsing: line) } catch {
-            throw LineFault(message: "not JSON: \(error.message.trimmingLineNumber)")
+            // The parser counts lines within its text, which is one line of the input.
+            let position = error.message.hasPrefix("line 1, ") ? error.message.dropFirst(8) : error.message[...]
+            throw MalformedLine(number: number, message: "not JSON: \(position)")
         }
         guard let entries = value.mapValue, let name = value["action"]?.textValue else {
-            throw LineFault(
+            throw MalformedLine(
+                number: number,
                 message: "expected an object such as {\"action\":\"StepChangeRequested\",\"payload\":{\"step\":7}}"
             )
         }
         for key in entries.keys where key != "action" && key != "payload" {
-            throw LineFault(message: "expected no more than \"action\" and \"payload\", got \(key)")
+            throw MalformedLine(
+                number: number,
+                message: "expected no other fields than \"action\" and \"payload\", got \(key)"
+            )
         }
         self.name = name
         payload = value["payload"] ?? .map([:])
     }
+
+    /// A warning for each field that the action's example does not have; none where the example is no object.
+    func unknownFields(among known: [ActionDescription]) -> [String] {
+        guard let example = known.first(where: { $0.name == name })?.example?.mapValue, let fields = payload.mapValue
+        else { return [] }
+        let names = example.keys.compactMap(\.textValue)
+        return fields.keys.compactMap(\.textValue).filter { !names.contains($0) }.map { field in
+            let hint = field.nearest(among: names).map { ": did you mean \"\($0)\"?" } ?? ""
+            return "the example of \(name) has no field \"\(field)\", which the primary may have ignored\(hint)"
+        }
+    }
 }
 
-/// What is wrong with a line of input.
-package struct LineFault: Error, Hashable {
-    /// What was expected, and what came.
-    package let message: String
+/// A line of input that is not a request.
+struct MalformedLine: Error, Hashable {
+    let number: Int
+    /// Says what was expected and what came.
+    let message: String
 }
 
-extension String {
-    /// The parser counts lines within its text, which is one line of something else.
-    fileprivate var trimmingLineNumber: String { hasPrefix("line 1, ") ? String(dropFirst("line 1, ".count)) : self }
+/// The payload on a command line: JSON; fields such as `step=7`; `@file` or `-` for JSON in a file or in standard input;
+/// nothing for `{}`.
+private struct PayloadArguments {
+    private let arguments: [String]
+    /// The most bytes to read: no primary accepts a larger action.
+    private static let bytesMax = InputLines.lineBytesMax
+
+    init(_ arguments: [String]) { self.arguments = arguments }
+
+    /// - Throws: ``CommandFailure`` that says what is wrong.
+    func payload() throws -> Value {
+        guard let first = arguments.first else { return .map([:]) }
+        if arguments.count == 1 {
+            if first == "-" { return try Self.json(Self.standardInput(), "the payload in standard input") }
+            if first.first == "@" {
+                let path = String(first.dropFirst())
+                return try Self.json(Self.contents(of: path), "the payload in \(path)")
+            }
+            if Self.field(first) == nil { return try Self.json(Array(first.utf8), "the payload") }
+        }
+        return try fields()
+    }
+
+    /// A value that is not JSON is a text.
+    private func fields() throws -> Value {
+        var payload: Value = .map([:])
+        for argument in arguments {
+            guard let (name, text) = Self.field(argument) else {
+                throw CommandFailure.wrongUsage(
+                    "expected a field such as step=7, got \"\(argument)\": give one JSON text, or fields alone"
+                )
+            }
+            guard payload[name] == nil else { throw CommandFailure.wrongUsage("the field \(name) stands twice") }
+            payload[name] = (try? JSON.value(parsing: text)) ?? .text(text)
+        }
+        return payload
+    }
+
+    /// Unambiguous, because no JSON text begins with a name and an equals sign.
+    private static func field(_ argument: String) -> (name: String, text: String)? {
+        guard let mark = argument.firstIndex(of: "="), let first = argument.first, first.isLetter || first == "_" else {
+            return nil
+        }
+        let name = argument[..<mark]
+        guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }) else { return nil }
+        return (String(name), String(argument[argument.index(after: mark)...]))
+    }
+
+    private static func json(_ bytes: [UInt8], _ place: String) throws -> Value {
+        do { return try JSON.value(parsing: Array(bytes.withoutByteOrderMark)) } catch {
+            throw CommandFailure.wrongUsage("\(place) is not JSON: \(error.message)")
+        }
+    }
+
+    private static func contents(of path: String) throws -> [UInt8] {
+        let file: FileHandle
+        do { file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)) } catch {
+            throw CommandFailure.wrongUsage("cannot read the payload in \(path): \(error.localizedDescription)")
+        }
+        do {
+            return try limited(Array(file.read(upToCount: bytesMax + 1) ?? Data()), path)
+        } catch let failure as CommandFailure { throw failure } catch {
+            throw CommandFailure.failed("cannot read the payload in \(path): \(error.localizedDescription)")
+        }
+    }
+
+    private static func standardInput() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count <= bytesMax, let chunk = try InputLines.readChunk().get() { bytes += chunk }
+        return try limited(bytes, "standard input")
+    }
+
+    private static func limited(_ bytes: [UInt8], _ place: String) throws -> [UInt8] {
+        guard bytes.count <= bytesMax else {
+            throw CommandFailure.wrongUsage("the payload in \(place) is longer than \(bytesMax) bytes")
+        }
+        return bytes
+    }
 }

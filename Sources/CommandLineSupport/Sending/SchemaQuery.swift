@@ -1,32 +1,31 @@
 internal import StateCoding
 package import Statecast
 
-/// Asks a primary what a store takes and where it stands.
+/// Queries a store's schema: its actions, epoch, revision and sessions.
 package struct SchemaQuery: Sendable {
     private let sender: ActionSender
     private let upstream: Upstream
     private let timeout: Duration?
     private let output: LineOutput
-    private let asJSON: Bool
+    private let format: OutputFormat
 
-    /// A command's way to ask.
     package init(
         _ sender: ActionSender,
         of upstream: Upstream,
         timeout: Duration?,
         output: LineOutput,
-        asJSON: Bool
+        format: OutputFormat
     ) {
         self.sender = sender
         self.upstream = upstream
         self.timeout = timeout
         self.output = output
-        self.asJSON = asJSON
+        self.format = format
     }
 
     /// Prints a line for each action of the store, with an example.
     ///
-    /// - Throws: ``CommandFailure`` where no answer came; ``Rejection`` if there is no such store; ``OutputClosed``.
+    /// - Throws: ``CommandFailure`` if no answer came; ``Rejection`` if there is no such store; ``OutputClosed``.
     package func list() async throws {
         let actions = try await upstream.answer(within: timeout) { try await sender.actions() }
         let width = actions.map(\.name.count).max() ?? 0
@@ -34,7 +33,7 @@ package struct SchemaQuery: Sendable {
             let padding = String(repeating: " ", count: width - action.name.count)
             let example = action.example.map { JSON.text(of: $0) } ?? "(no example)"
             let line =
-                asJSON
+                format == .json
                 ? JSONLine(["action": .text(action.name), "payload": action.example ?? .null]).description
                 : VisibleText.line(action.name + padding + "  " + example)
             try await output.write(line)
@@ -46,13 +45,13 @@ package struct SchemaQuery: Sendable {
     /// - Throws: as ``list()``.
     package func ping() async throws {
         let (schema, roundTrip) = try await upstream.answer(within: timeout) {
-            // The first answer takes the time of connecting, too.
+            // The first answer includes the time of connecting.
             _ = try await sender.schema()
             let clock = ContinuousClock()
-            let asked = clock.now
-            return (try await sender.schema(), asked.duration(to: clock.now))
+            let start = clock.now
+            return (try await sender.schema(), start.duration(to: clock.now))
         }
-        try await output.write(asJSON ? json(schema, roundTrip) : text(schema, roundTrip))
+        try await output.write(format == .json ? json(schema, roundTrip) : text(schema, roundTrip))
     }
 
     private func text(_ schema: StoreSchema, _ roundTrip: Duration) -> String {

@@ -1,20 +1,65 @@
 internal import Configuration
 internal import Foundation
+internal import StateCoding
 internal import Statecast
 
-/// What a command was told: flags win over the environment, the environment over the config file.
+/// A setting that flags, the environment and a config file can give. All executables share the keys, and can share a file.
+package enum SettingKey: String, CaseIterable, Sendable {
+    case app, publish, actions, advertiseActions, highWaterMark
+    case journal, durability, snapshotBytes, snapshotRecords, historyBytes
+    case from, store, insecure, timeout, interval
+    case logLevel
+
+    /// As a flag: `--advertise-actions`.
+    var flag: String { "--" + words.joined(separator: "-") }
+
+    /// In the environment: `STATECAST_ADVERTISE_ACTIONS`.
+    var variable: String { (["statecast"] + words).map { $0.uppercased() }.joined(separator: "_") }
+
+    /// The names of the setting in all three sources, for messages.
+    var places: String { "\(flag), \(variable), or \"\(rawValue)\" in the config file" }
+
+    private var words: [String] {
+        var words = [""]
+        for character in rawValue {
+            if character.isUppercase { words.append("") }
+            words[words.count - 1] += character.lowercased()
+        }
+        return words
+    }
+
+    fileprivate var configKey: ConfigKey { ConfigKey([rawValue]) }
+}
+
+/// A setting's value on the command line; `nil` where the flag is absent.
+package enum SettingFlag: Sendable {
+    case text(String?)
+    case count(Int?)
+    case isOn(Bool?)
+
+    fileprivate var content: ConfigContent? {
+        switch self {
+        case .text(let text): text.map(ConfigContent.string)
+        case .count(let count): count.map(ConfigContent.int)
+        case .isOn(let isOn): isOn.map(ConfigContent.bool)
+        }
+    }
+}
+
+/// The settings of a command: flags win over the environment, the environment over the config file.
+///
+/// A reading function throws a ``CommandFailure`` for wrong usage that names the setting in all three sources.
 package struct Settings: Sendable {
     private let reader: ConfigReader
     /// Warnings about `STATECAST_` variables that are not settings.
-    let strangeVariables: [String]
+    let unknownVariables: [String]
 
-    /// Gathers what was told.
+    /// Reads the sources.
     ///
     /// - Parameters:
-    ///   - flags: what was given on the command line.
     ///   - path: the config file; without one the variable `STATECAST_CONFIG` may name it.
     ///   - variables: the environment; `nil`: this process's.
-    /// - Throws: ``CommandFailure`` if there is a file to read, and something about it is wrong.
+    /// - Throws: ``CommandFailure`` if the config file cannot be read, or is invalid.
     package init(
         flags: [SettingKey: SettingFlag],
         file path: String?,
@@ -33,11 +78,11 @@ package struct Settings: Sendable {
             providers.append(try await SettingsFile.provider(at: path))
         }
         reader = ConfigReader(providers: providers)
-        strangeVariables = Self.strangeVariables(in: variables ?? ProcessInfo.processInfo.environment)
+        unknownVariables = Self.unknownVariables(in: variables ?? ProcessInfo.processInfo.environment)
     }
 
-    /// No errors: others may have put them there, such as Kubernetes for a service named after an executable.
-    private static func strangeVariables(in environment: [String: String]) -> [String] {
+    /// Warnings, not errors: Kubernetes, for example, sets such variables for a service named after an executable.
+    private static func unknownVariables(in environment: [String: String]) -> [String] {
         let known = SettingKey.allCases.map(\.variable) + ["STATECAST_CONFIG"]
         return environment.keys.filter { $0.hasPrefix("STATECAST_") && !known.contains($0) }.sorted().map { name in
             let hint = name.nearest(among: known).map { ": did you mean \($0)?" } ?? ""
@@ -45,7 +90,7 @@ package struct Settings: Sendable {
         }
     }
 
-    /// A text that is not empty: there is no setting for which that would mean anything.
+    /// A text; an empty one is refused, because no setting gives it a meaning.
     package func text(_ key: SettingKey) async throws -> String? {
         let text = try await value(key, "a text") { try await reader.fetchString(forKey: key.configKey) }
         guard text?.isEmpty != true else {
@@ -54,12 +99,12 @@ package struct Settings: Sendable {
         return text
     }
 
-    /// A switch; off unless it was turned on.
+    /// A switch, which is off by default.
     package func isOn(_ key: SettingKey) async throws -> Bool {
         try await value(key, "true or false") { try await reader.fetchBool(forKey: key.configKey) } ?? false
     }
 
-    /// A length of time: a number of seconds, or a number and one of ms, s, m, h and d.
+    /// A duration: a number of seconds, or a number with one of the units ms, s, m, h and d.
     package func duration(_ key: SettingKey) async throws -> Duration? {
         guard let text = try await durationText(key) else { return nil }
         guard let seconds = DurationText.seconds(text) else {
@@ -67,40 +112,38 @@ package struct Settings: Sendable {
                 "expected a duration such as 5, 500ms, 2m or 1h for \(key.places), got \"\(text)\""
             )
         }
-        guard DurationText.sensible.contains(seconds) else {
+        guard DurationText.allowedSeconds.contains(seconds) else {
             throw CommandFailure.wrongUsage(
-                "the duration \(text) makes no sense (\(key.places)): expected 1ms to 1000000000s"
+                "the duration \(text) is out of range (\(key.places)): expected 1ms to 1000000000s"
             )
         }
         return .seconds(seconds)
     }
 
-    /// As it was given; the config file may have it as a number.
+    /// The config file may give a duration as a number.
     private func durationText(_ key: SettingKey) async throws -> String? {
         if let seconds = try? await reader.fetchDouble(forKey: key.configKey) { return "\(seconds)" }
         return try await text(key)
     }
 
-    /// How many of something.
+    /// A whole number.
     package func count(_ key: SettingKey, min: Int, max: Int = 1_000_000) async throws -> Int? {
         guard let count = try await value(key, "a whole number", { try await reader.fetchInt(forKey: key.configKey) })
         else {
             return nil
         }
         guard (min...max).contains(count) else {
-            throw CommandFailure.wrongUsage("\(count) makes no sense (\(key.places)): expected \(min) to \(max)")
+            throw CommandFailure.wrongUsage("\(count) is out of range (\(key.places)): expected \(min) to \(max)")
         }
         return count
     }
 
-    /// The size of something.
+    /// A size in bytes.
     package func bytes(_ key: SettingKey, min: Int) async throws -> Int? {
-        try await count(key, min: min, max: Self.bytesMax)
+        try await count(key, min: min, max: 1 << 50)
     }
 
-    private static let bytesMax = 1 << 50
-
-    /// An endpoint, of which only the spelling is known to be right.
+    /// An endpoint; only its syntax is checked.
     package func endpoint(_ key: SettingKey) async throws -> String? {
         guard let text = try await text(key) else { return nil }
         do { try EndpointSyntax.check(text) } catch {
@@ -109,7 +152,7 @@ package struct Settings: Sendable {
         return text
     }
 
-    /// One of a few words; the first unless another was chosen.
+    /// One of several words.
     package func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: SettingKey,
         default standard: Choice
@@ -122,7 +165,7 @@ package struct Settings: Sendable {
         return choice
     }
 
-    /// The reader says which key, not what was expected nor where the value may have come from.
+    /// Replaces the reader's errors, which name the key alone.
     private func value<T>(_ key: SettingKey, _ expected: String, _ read: () async throws -> T?) async throws -> T? {
         do { return try await read() } catch {
             throw CommandFailure.wrongUsage("expected \(expected) for \(key.places)")
@@ -130,6 +173,70 @@ package struct Settings: Sendable {
     }
 }
 
-extension SettingKey {
-    fileprivate var configKey: ConfigKey { ConfigKey([rawValue]) }
+/// The config file: one JSON object whose keys are ``SettingKey``s.
+private enum SettingsFile {
+    /// Reads the file, and refuses unknown keys and unsuitable values, which the provider would ignore.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file, and the place or the key.
+    static func provider(at path: String) async throws -> any ConfigProvider {
+        try check(path)
+        let file = ConfigReader(provider: InMemoryProvider(values: ["filePath": .init(stringLiteral: path)]))
+        do { return try await FileProvider<JSONSnapshot>(config: file) } catch {
+            throw CommandFailure.wrongUsage("the config file \(path) cannot be read: \(error)")
+        }
+    }
+
+    private static func check(_ path: String) throws {
+        let bytes: [UInt8]
+        do { bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path))) } catch CocoaError.fileReadNoSuchFile {
+            throw CommandFailure.wrongUsage("the config file \(path) does not exist: name another with --config")
+        } catch {
+            throw CommandFailure.wrongUsage("the config file \(path) cannot be read: \(error.localizedDescription)")
+        }
+        let value: Value
+        do { value = try JSON.value(parsing: Array(bytes.withoutByteOrderMark)) } catch {
+            throw CommandFailure.wrongUsage("the config file \(path) is not JSON: \(error.message)")
+        }
+        guard let entries = value.mapValue else {
+            throw CommandFailure.wrongUsage(
+                "the config file \(path) is not a JSON object, such as {\"store\": \"fleet\"}"
+            )
+        }
+        for (key, element) in entries {
+            let name = key.textValue ?? "\(key)"
+            guard SettingKey(rawValue: name) != nil else {
+                let known = SettingKey.allCases.map(\.rawValue)
+                let hint = name.nearest(among: known).map { " (did you mean \"\($0)\"?)" } ?? ""
+                throw CommandFailure.wrongUsage(
+                    "the config file \(path) has the unknown key \"\(name)\"\(hint): the keys are "
+                        + known.joined(separator: ", ")
+                )
+            }
+            switch element {
+            case .text, .bool, .unsigned, .negative, .float: break
+            default:
+                throw CommandFailure.wrongUsage(
+                    "the config file \(path) has \(JSON.text(of: element)) for \"\(name)\": "
+                        + "a setting is a text, a number, true or false"
+                )
+            }
+        }
+    }
+}
+
+/// A duration as text: `5`, `0.25`, `500ms`, `2m`.
+private enum DurationText {
+    static let allowedSeconds = 0.001...1e9
+
+    private static let units: [(suffix: String, seconds: Double)] = [
+        // The longer suffix first.
+        ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
+    ]
+
+    /// The duration in seconds, the default unit; `nil` if the text is not a duration.
+    static func seconds(_ text: String) -> Double? {
+        let unit = units.first { text.hasSuffix($0.suffix) }
+        guard let number = Double(text.dropLast(unit?.suffix.count ?? 0)), number.isFinite else { return nil }
+        return number * (unit?.seconds ?? 1)
+    }
 }

@@ -1,32 +1,44 @@
-/// A picture on a terminal, drawn again whenever the state, its status or the time changes what it shows.
+/// Renders a state for a terminal.
+package protocol Picture: Sendable {
+    /// The state line by line, below its title. ``LivePicture`` drops the lines that do not fit.
+    ///
+    /// - Parameter rows: the height of the screen; `nil`: unlimited.
+    func lines(of state: FollowedState, columns: Int, rows: Int?) -> [String]
+}
+
+/// The states that a ``LivePicture`` draws.
+package enum DrawMode: Sendable {
+    /// Every state, on a controllable terminal.
+    case live
+    /// The last state alone, like any other output.
+    case last
+}
+
+/// A picture on a terminal, drawn again whenever the state, its status or the time changes it.
 package struct LivePicture<Content: Picture>: StateDisplay {
     private let content: Content
     private let output: LineOutput
-    private let isLive: Bool
+    private let mode: DrawMode
     private let showsUnicode = Terminal.showsUnicode
     private var isEntered = false
 
-    /// A display of pictures.
-    ///
-    /// - Parameter isLive: whether to follow, on a terminal that is controllable; otherwise the last state alone is drawn,
-    ///   like any other output.
-    package init(_ content: Content, on output: LineOutput, isLive: Bool) {
+    package init(_ content: Content, on output: LineOutput, mode: DrawMode) {
         self.content = content
         self.output = output
-        self.isLive = isLive
+        self.mode = mode
     }
 
-    /// Once a second: a machine falls silent without any action, and a window changes its size.
-    package var interval: Duration? { isLive ? .seconds(1) : nil }
+    /// Once a second: a host falls silent without an action, and a window changes its size.
+    package var interval: Duration? { mode == .live ? .seconds(1) : nil }
 
-    /// Draws the state; the last one so that it stays.
+    /// Draws the state; the last one so that it remains on the terminal.
     package mutating func show(_ state: FollowedState, isNew: Bool, isLast: Bool) async throws {
         let size = Terminal.size
         if isLast {
             close()
             let lines = lines(of: state, columns: size.columns, rows: nil)
             try await output.write(lines.joined(separator: "\n"))
-        } else if isLive {
+        } else if mode == .live {
             if !isEntered {
                 isEntered = true
                 try await output.write(raw: ScreenCodes.enter)
@@ -41,11 +53,11 @@ package struct LivePicture<Content: Picture>: StateDisplay {
         return showsUnicode ? lines : lines.map(PlainText.line)
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     package mutating func close() {
         guard isEntered else { return }
         isEntered = false
-        // At once, and in the caller's thread: this is also the way out when the task is cancelled.
-        LineOutput.writeNow(ScreenCodes.leave)
+        // Synchronous, because a cancelled task cannot wait for an asynchronous write.
+        try? LineOutput.writeNow(Array(ScreenCodes.leave.utf8))
     }
 }

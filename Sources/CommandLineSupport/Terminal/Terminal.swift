@@ -6,17 +6,8 @@
     internal import Darwin
 #endif
 
-/// Columns and rows of a terminal.
-package struct TerminalSize: Hashable, Sendable {
-    /// Characters in a line.
-    package var columns: Int
-    /// Lines.
-    package var rows: Int
-}
-
-/// What the process knows of its terminal.
+/// The process's terminal.
 package enum Terminal {
-    /// The two ways out.
     package enum Output: Sendable {
         case standard, error
 
@@ -28,24 +19,22 @@ package enum Terminal {
         }
     }
 
-    /// Whether somebody looks at it.
     package static func isTerminal(_ output: Output) -> Bool { isatty(output.descriptor) == 1 }
 
-    /// How large it is now; 80 by 24 if it does not say.
-    static var size: TerminalSize {
+    /// The current size; 80 by 24 if the terminal does not report it.
+    static var size: (columns: Int, rows: Int) {
         var size = winsize()
         let hasSize = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
-        return hasSize
-            ? TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row)) : TerminalSize(columns: 80, rows: 24)
+        return hasSize ? (columns: Int(size.ws_col), rows: Int(size.ws_row)) : (columns: 80, rows: 24)
     }
 
-    /// Whether it obeys escape sequences: unless `TERM` is `dumb` or says nothing.
+    /// Whether it obeys escape sequences: `TERM` is set, and not `dumb`.
     package static var isControllable: Bool { isControllable(environment("TERM")) }
 
     static func isControllable(_ term: String?) -> Bool { term != nil && term != "dumb" }
 
-    /// Whether colours are welcome: unless the environment has `NO_COLOR`, or it obeys no escape sequences.
-    package static var isColourWelcome: Bool { isControllable && environment("NO_COLOR") == nil }
+    /// Whether to use colour: the terminal is controllable, and the environment has no `NO_COLOR`.
+    package static var showsColour: Bool { isControllable && environment("NO_COLOR") == nil }
 
     /// Whether it shows characters beyond ASCII: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set names UTF-8.
     static var showsUnicode: Bool { showsUnicode(["LC_ALL", "LC_CTYPE", "LANG"].map(environment)) }
@@ -60,4 +49,23 @@ package enum Terminal {
         guard let text = getenv(name), text.pointee != 0 else { return nil }
         return String(cString: text)
     }
+}
+
+/// Escape sequences: ECMA-48, and xterm's private modes, which other terminals adopted.
+enum ScreenCodes {
+    /// Switches to the alternate screen, hides the cursor and turns off line wrapping.
+    static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
+    /// Reverts ``enter``.
+    static let leave = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+
+    /// Overwrites the screen without clearing it first, as one synchronized update, so that nothing flickers.
+    static func frame(_ lines: some Sequence<String>) -> String {
+        beginUpdate + home + lines.map { $0 + clearLine }.joined(separator: "\r\n") + clearBelow + endUpdate
+    }
+
+    private static let home = "\u{1B}[H"
+    private static let clearLine = "\u{1B}[K"
+    private static let clearBelow = "\u{1B}[J"
+    private static let beginUpdate = "\u{1B}[?2026h"
+    private static let endUpdate = "\u{1B}[?2026l"
 }

@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: [
         (Int.max, 1, Int.max), (.max - 1, 2, .max), (.min, -1, .min), (0, .min, .min), (1, .max, .max),
     ])
-    func `stays within its numbers going up`(start: Int, step: Int, end: Int) {
+    func `stops at the largest number`(start: Int, step: Int, end: Int) {
         #expect(reduced(Counter(counter: start, step: step), CounterIncreaseRequested()).counter == end)
     }
 
@@ -40,11 +40,11 @@ import Testing
         #expect(reduced(Counter(counter: start, step: step), CounterDecreaseRequested()).counter == end)
     }
 
-    @Test func `leaves what it does not know alone`() {
+    @Test func `ignores unknown actions`() {
         #expect(reduced(Counter(counter: 3, step: 2), Foreign()) == Counter(counter: 3, step: 2))
     }
 
-    @Test func `names its actions, each by another name`() {
+    @Test func `has actions with distinct names`() {
         #expect(
             Counter.actions.map { $0.name }
                 == ["CounterIncreaseRequested", "CounterDecreaseRequested", "StepChangeRequested"]

@@ -13,7 +13,7 @@ import Testing
         #expect(connector.props(from: fleet, at: .epoch).rows.map(\.name) == ["d", "a", "c", "e", "b"])
     }
 
-    @Test func `shows a machine that fell silent, by the clock alone`() {
+    @Test func `shows that a host fell silent as time passes`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 100)
         func freshness(_ milliseconds: Int64) -> BoardProps.Freshness? {
@@ -27,7 +27,7 @@ import Testing
         #expect(freshness(143_000) == .fresh)
     }
 
-    @Test func `takes a machine heard of in the future as fresh`() {
+    @Test func `treats a sample from the future as fresh`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 100)
         #expect(connector.props(from: fleet, at: .earliest).rows.first?.freshness == .fresh)
@@ -56,7 +56,7 @@ import Testing
         #expect(totals.ignored == 1)
     }
 
-    @Test func `keeps a retired machine retired however long it is silent`() {
+    @Test func `keeps a retired host retired while it is silent`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "a", sample: .loaded(1)))
         fleet.reduce(HostRetired(host: "a"))

@@ -41,7 +41,7 @@ import Testing
         #expect(text == expected)
     }
 
-    @Test func `leaves the least important columns out on a narrow screen`() {
+    @Test func `drops the least important columns on a narrow screen`() {
         let lines = BoardText(columns: 80).lines(of: props(fleet()), title: "fleet")
         #expect(lines[3] == "HOST      STATE        LOAD  CPU            MEMORY                            UP")
         let narrow = BoardText(columns: 30).lines(of: props(fleet()), title: "fleet")
@@ -75,24 +75,24 @@ import Testing
         #expect(lines[5] == "e\u{301}t\u{301}e       fresh        1.00")
     }
 
-    @Test func `shortens a long name before it leaves a column out`() {
+    @Test func `shortens a long name before it drops a column`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: String(repeating: "n", count: 60), sample: .loaded(2)), second: 100)
         let lines = BoardText(columns: 60).lines(of: props(fleet), title: "t")
         #expect(lines[4].hasPrefix("nnnnnnnnnnnnnnnnnnn…  fresh        2.00"))
     }
 
-    @Test func `counts the machines that it leaves out`() {
+    @Test func `counts the hosts that do not fit`() {
         let lines = BoardText(columns: 80, rowsMax: 1).lines(of: props(fleet()), title: "t")
         #expect(lines[4].hasPrefix("web-1"))
         #expect(lines[5] == "and 2 more")
         #expect(!BoardText(columns: 80, rowsMax: 3).text(of: props(fleet()), title: "t").contains("more"))
     }
 
-    @Test func `is plain unless colour is asked for`() {
+    @Test func `is plain by default`() {
         let plain = BoardText(columns: 80).text(of: props(fleet()), title: "fleet \u{1B}[2J")
         #expect(!plain.contains("\u{1B}"))
-        let lines = BoardText(columns: 80, usesColour: true).lines(of: props(fleet()), title: "fleet")
+        let lines = BoardText(columns: 80, styling: .colour).lines(of: props(fleet()), title: "fleet")
         #expect(lines[0] == "\u{1B}[1mfleet\u{1B}[0m")
         #expect(lines[4].hasPrefix("\u{1B}[33mweb-1"))
         #expect(lines[5].hasPrefix("\u{1B}[31mdb-1"))

@@ -3,7 +3,7 @@ import StateCoding
 import StateCore
 
 extension Sample {
-    /// The example under this load, up for so long, with so much processor time used.
+    /// The example with another load, uptime and processor time.
     static func loaded(_ load1: Double, uptimeSeconds: Double = 1_000, cpuSeconds: Double = 100) -> Sample {
         var sample = Sample.example
         sample.load1 = load1
@@ -14,7 +14,7 @@ extension Sample {
 }
 
 extension Fleet {
-    /// Reduces an action that came in so many seconds after the epoch.
+    /// Reduces an action received at this number of seconds.
     mutating func reduce(_ action: any Action, second: Int64 = 0) {
         let context = ActionContext(time: .second(second))
         _ = Fleet.reducer.reduce(into: &self, action, context: context)

@@ -13,7 +13,7 @@
                 #expect(sample.memoryTotalBytes == 16_303_428 * 1_024)
                 #expect(sample.memoryAvailableBytes == 9_000_000 * 1_024)
                 #expect(sample.uptimeSeconds == 12_345.67)
-                // user, nice, system, irq, softirq and steal; neither idle nor iowait, and the guests only once.
+                // user, nice, system, irq, softirq and steal; neither idle nor iowait, and guests once.
                 #expect(sample.cpuSeconds == 14.67)
                 #expect(sample.diskTotalBytes > 0)
                 #expect(sample.isPlausible)
@@ -21,7 +21,7 @@
             }
         }
 
-        @Test func `reads this machine`() throws {
+        @Test func `reads this host`() throws {
             let sampler = HostSampler()
             let sample = try sampler.sample()
             #expect(sample.isPlausible)
@@ -69,7 +69,7 @@
             }
         }
 
-        @Test func `takes no more memory as available than there is`() throws {
+        @Test func `limits the available memory to the total`() throws {
             var recorded = Recorded.healthy
             recorded.files["proc/meminfo"] = "MemTotal: 16 kB\nMemAvailable: 17 kB\n"
             try withRecorded(recorded) { sampler, _ in
@@ -79,7 +79,7 @@
         }
     }
 
-    /// What a kernel once said, by path.
+    /// Recorded files of a kernel, by path.
     private struct Recorded {
         var files: [String: String]
 

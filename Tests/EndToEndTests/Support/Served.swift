@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A primary that runs, as its ready line describes it.
+/// A running primary, as its ready line describes it.
 struct Served: Sendable {
     let tool: RunningTool
     let store: String
@@ -27,11 +27,11 @@ struct Served: Sendable {
         revision = try #require(fields["revision"])
     }
 
-    /// Options that lead to it.
+    /// The options of tools that connect to it.
     var upstream: [String] { ["--from", publish, "--store", store] }
 }
 
-/// Runs the body beside a primary on free ports, or on those given.
+/// Runs the body beside a primary, by default on free ports.
 ///
 /// - Parameter isNew: whether it begins a history.
 func withServed<T: Sendable>(
@@ -45,7 +45,7 @@ func withServed<T: Sendable>(
     let arguments = ["--app", app, "--publish", publish, "--actions", actions] + more
     let (value, ending) = try await Tool.primary.running(arguments) { tool in
         let served = try await Served(tool)
-        // A sender that waited for it may have moved the revision before the line is printed.
+        // A waiting sender may change the revision before the line is printed.
         #expect((served.epoch == "1") == isNew)
         return try await body(served)
     }

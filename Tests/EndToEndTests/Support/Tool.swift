@@ -1,5 +1,6 @@
 import Foundation
 import Subprocess
+import Synchronization
 
 #if canImport(System)
     import System
@@ -7,7 +8,7 @@ import Subprocess
     import SystemPackage
 #endif
 
-/// One of the package's executables, as a user starts it.
+/// One of the package's executables.
 struct Tool {
     let name: String
 
@@ -16,15 +17,14 @@ struct Tool {
     static let send = Tool(name: "statecast-send")
     static let journal = Tool(name: "statecast-journal")
     static let agent = Tool(name: "fleet-agent")
-    /// Only for tests: see its source.
+    /// See Tests/PoisonPrimary.
     static let poison = Tool(name: "poison-primary")
 
     static let crashTest = Tool(name: "statecast-crash-test")
 
-    /// Where it is.
     var location: String { path.string }
 
-    /// Beside the tests, where the build put it.
+    /// The executable beside the tests.
     private var path: FilePath {
         if name.hasPrefix("/") { return FilePath(name) }
         #if os(Linux)
@@ -35,7 +35,7 @@ struct Tool {
         return FilePath(URL(filePath: tests).deletingLastPathComponent().appending(path: name).path)
     }
 
-    /// How a run ended.
+    /// The result of a run.
     struct Ending: Sendable {
         let exitCode: Int32?
         let signal: Int32?
@@ -43,7 +43,7 @@ struct Tool {
         let errors: String
     }
 
-    /// A file that nobody else sees. Not a pipe: a tool that ends before it has read its input would end the tests with it.
+    /// An unlinked file. Not a pipe: a tool that exits before it reads its input would end the tests with SIGPIPE.
     private static func file(of input: String) throws -> FileDescriptor {
         let path = FilePath(FileManager.default.temporaryDirectory.appending(path: "input-\(UUID().uuidString)").path)
         try Data(input.utf8).write(to: URL(filePath: path.string))
@@ -51,7 +51,7 @@ struct Tool {
         return try FileDescriptor.open(path, .readOnly)
     }
 
-    /// Runs to the end and gives back all that was printed.
+    /// Runs to the end and returns all output.
     func run(_ arguments: [String], input: String = "") async throws -> Ending {
         let result = try await Subprocess.run(
             .path(path),
@@ -65,7 +65,7 @@ struct Tool {
         return Ending(result.terminationStatus, output: output, errors: result.standardError)
     }
 
-    /// Runs a command line in which the tools are found by name, and reach the primary at an endpoint.
+    /// Runs a command line that finds the tools by name and the primary at an endpoint.
     static func shell(_ command: String, from endpoint: String) async throws -> Ending {
         let folder = primary.path.removingLastComponent().string
         let path = "\(folder):\(ProcessInfo.processInfo.environment["PATH"] ?? "")"
@@ -80,8 +80,7 @@ struct Tool {
         return Ending(result.terminationStatus, output: output, errors: result.standardError)
     }
 
-    /// Runs beside the body, which may read its lines, write to it and send it signals. At the end of the body it is asked
-    /// to end, unless it has.
+    /// Runs beside the body, which may read its lines, write to it and send it signals. Ends with SIGTERM after the body.
     func running<T: Sendable>(
         _ arguments: [String],
         _ body: @Sendable (RunningTool) async throws -> T
@@ -97,7 +96,7 @@ struct Tool {
             let running = RunningTool(execution.processIdentifier, execution.standardInputWriter)
             let reading = Task {
                 defer { running.ended() }
-                // A state is one line, however large.
+                // A state is one line of any length.
                 let lines = execution.standardOutput.strings(bufferingPolicy: .unbounded)
                 for try await line in lines { running.read(line) }
             }
@@ -116,7 +115,7 @@ struct Tool {
         return (result.closureResult, Ending(result.terminationStatus, output: [], errors: result.standardError))
     }
 
-    /// The same for who wants the body's value alone.
+    /// Like ``running(_:_:)``, but returns the body's value alone.
     @discardableResult
     func runningValue<T: Sendable>(
         _ arguments: [String],
@@ -125,10 +124,10 @@ struct Tool {
         try await running(arguments, body).value
     }
 
-    /// How long a tool waits for its primary where a test says nothing: on a busy machine longer than a user wants to.
+    /// The default time limit of a tool, long enough for a busy machine.
     private static let patience = "600"
 
-    /// Nothing of the environment that the tests run in may reach the tools' settings.
+    /// Without the settings of the environment in which the tests run.
     private static let environment = Environment.custom([
         "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no",
         "STATECAST_JOURNAL": "memory", "STATECAST_TIMEOUT": patience,
@@ -146,4 +145,43 @@ extension Tool.Ending {
         #endif
         }
     }
+}
+
+/// A running executable.
+final class RunningTool: Sendable {
+    let processIdentifier: ProcessIdentifier
+    private let continuation: AsyncStream<String>.Continuation
+    /// The lines of standard output, each once.
+    let lines: AsyncStream<String>
+
+    private let input: StandardInputWriter
+
+    init(_ processIdentifier: ProcessIdentifier, _ input: StandardInputWriter) {
+        self.processIdentifier = processIdentifier
+        self.input = input
+        (lines, continuation) = AsyncStream.makeStream(of: String.self)
+    }
+
+    func read(_ line: String) {
+        continuation.yield(line.trimmingCharacters(in: .newlines))
+    }
+
+    /// Writes to standard input.
+    func write(_ text: String) async throws { _ = try await input.write(text) }
+
+    /// The root of its file system, which may be its own mount.
+    var root: String { "/proc/\(processIdentifier.value)/root" }
+
+    func ended() { continuation.finish() }
+
+    func send(_ signal: Int32) { kill(processIdentifier.value, signal) }
+
+    /// The next line that meets a condition.
+    func line(where condition: (String) -> Bool) async throws -> String {
+        for await line in lines where condition(line) { return line }
+        throw Ended()
+    }
+
+    /// The tool ended before the line came.
+    struct Ended: Error {}
 }

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/// How many times this thread has allocated memory so far; a block that was asked to grow counts again.
+/// The number of allocations of this thread; a reallocation counts again.
 uint64_t malloc_count(void);
 
 #endif

@@ -1,0 +1,76 @@
+package import ArgumentParser
+package import Logging
+package import ServiceLifecycle
+internal import UnixSignals
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension AsyncParsableCommand {
+    /// Runs a command's work, and reports a failure as one line on standard error and an exit code.
+    package func reportingFailures(_ work: () async throws -> Void) async throws {
+        StandardStreams.reserve()
+        // A write to a closed pipe then fails with an error instead of ending the process.
+        signal(SIGPIPE, SIG_IGN)
+        do { try await work() } catch let code as ExitCode { throw code } catch is OutputClosed {
+            throw ExitCode.success
+        } catch {
+            let failure = CommandFailure(error)
+            StandardError.write("Error: " + VisibleText.line(failure.message))
+            throw failure.exitCode
+        }
+    }
+}
+
+/// A command's work, which ends by itself or when SIGINT, SIGTERM or SIGHUP asks it to stop.
+package struct CommandRun: Service {
+    private let work: @Sendable () async throws -> Void
+
+    /// Called by the service group of ``until(done:beside:logger:)``.
+    package func run() async throws { try await work() }
+
+    /// Runs the work beside the nodes that it needs. When the work ends, or on a signal, all stop: the work first.
+    ///
+    /// A signal starts a graceful shutdown; after five seconds the work is cancelled. SIGHUP counts as such a signal unless
+    /// the process ignores it, as under `nohup` or after ``Hangup/ignore()``.
+    package static func until(
+        done work: @escaping @Sendable () async throws -> Void,
+        beside nodes: [any Service] = [],
+        logger: Logger
+    ) async throws {
+        let services = nodes + [CommandRun(work: work)]
+        var configuration = ServiceGroupConfiguration(
+            services: services.map { service in
+                .init(
+                    service: service,
+                    successTerminationBehavior: .gracefullyShutdownGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup
+                )
+            },
+            gracefulShutdownSignals: [.sigint, .sigterm] + (Hangup.isIgnored ? [] : [.sighup]),
+            logger: logger
+        )
+        configuration.maximumGracefulShutdownDuration = .seconds(5)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+}
+
+/// SIGHUP, which a process receives when its terminal closes.
+package enum Hangup {
+    /// Lets the process survive its terminal. Call it before any work that must not be interrupted.
+    package static func ignore() { _ = signal(SIGHUP, SIG_IGN) }
+
+    /// Whether the process ignores it: it was started with `nohup`, or called ``ignore()``.
+    fileprivate static var isIgnored: Bool {
+        // `signal` alone reports the handler in the same way on each system; no other code changes it meanwhile.
+        let current = signal(SIGHUP, SIG_IGN)
+        signal(SIGHUP, current)
+        // Handlers are not comparable, but their addresses are.
+        return unsafeBitCast(current, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

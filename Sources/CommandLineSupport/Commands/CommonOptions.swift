@@ -1,0 +1,71 @@
+package import ArgumentParser
+internal import Logging
+internal import Statecast
+
+/// The options of every executable.
+package struct CommonOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("A JSON file with settings. (STATECAST_CONFIG)", valueName: "file")
+    )
+    package var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The level of log lines on standard error: trace, debug, info, notice, warning, error or critical. "
+                + "(STATECAST_LOG_LEVEL, default: notice)",
+            valueName: "level"
+        )
+    )
+    package var logLevel: String?
+
+    package init() {}
+
+    /// What the command draws on the terminal.
+    package enum Screen: Sendable {
+        /// Lines, among which log lines may stand.
+        case lines
+        /// A picture that log lines would overwrite: if standard error is a terminal, only critical lines pass.
+        case picture
+    }
+
+    /// Reads the settings from flags, environment and file, and sends logs to standard error.
+    package func settings(_ flags: [SettingKey: SettingFlag], screen: Screen = .lines) async throws -> Settings {
+        let settings = try await Settings(
+            flags: flags.merging([.logLevel: .text(logLevel)]) { flag, _ in flag },
+            file: config
+        )
+        let level = try await settings.choice(.logLevel, default: Logger.Level.notice)
+        let isSilenced = screen == .picture && Terminal.isTerminal(.error)
+        LineLogHandler.bootstrap(level: isSilenced ? .critical : level)
+        let logger = Logger(label: "statecast.settings")
+        for notice in settings.unknownVariables { logger.warning("\(notice)") }
+        return settings
+    }
+
+    /// The sources of settings, for the end of a help text.
+    package static let sources = """
+        Flags win over the environment, the environment over the config file. The file is a JSON object; its keys are \
+        the names of the flags in camel case, such as {"from": "tcp://127.0.0.1:7100", "logLevel": "info"}.
+        """
+
+    /// The end of the help texts of executables that run until a signal.
+    package static let discussion =
+        sources + """
+
+
+            Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 65 the \
+            journal is damaged, 66 nothing at the path of --select, 78 the journal is of another store or build, 1 \
+            anything else. SIGINT and SIGTERM stop gracefully, SIGHUP too where it is not ignored.
+            """
+}
+
+/// The release of the executables.
+package enum Release {
+    /// A semantic version.
+    private static let number = "0.1.0"
+
+    /// What `--version` prints.
+    package static func line(of executable: String) -> String {
+        "\(executable) \(number), protocol version \(Address.version)"
+    }
+}

@@ -1,0 +1,269 @@
+package import Logging
+internal import ServiceLifecycle
+internal import StateCoding
+package import Statecast
+internal import Synchronization
+
+/// How a command prints its results.
+package enum OutputFormat: Sendable {
+    /// For people.
+    case text
+    /// For programs.
+    case json
+}
+
+/// Sends the requests of a source, many in flight at a time, and prints their outcomes in order.
+package struct SendPipeline: Sendable {
+    private let sender: ActionSender
+    private let file: SessionFile?
+    /// How much of the input an earlier process consumed.
+    private let consumed: InputMark
+    private let output: LineOutput
+    private let format: OutputFormat
+    private let logger: Logger
+
+    /// The source of the requests.
+    package enum Source: Sendable {
+        case single(ActionRequest)
+        /// A request on each line; blank lines are skipped.
+        case lines(InputLines)
+    }
+
+    /// The most requests in flight; at this limit the pipeline reads no more input.
+    private static let submittedMax = 4096
+    /// How long a signal waits for outstanding receipts.
+    private static let shutdownDelay = Duration.seconds(1)
+    /// Time limit for the schema, after the action was answered.
+    private static let schemaTimeMax = Duration.seconds(10)
+
+    /// - Parameter file: the sender's session file, if it has one.
+    package init(
+        _ sender: ActionSender,
+        session file: SessionFile? = nil,
+        output: LineOutput,
+        format: OutputFormat,
+        logger: Logger
+    ) {
+        self.sender = sender
+        self.file = file
+        consumed = file?.mark ?? .start
+        self.output = output
+        self.format = format
+        self.logger = logger
+    }
+
+    /// Sends until the source ends, the time limit expires or the process is asked to stop.
+    ///
+    /// - Throws: ``CommandFailure`` or an exit code, unless all actions were applied.
+    package func run(_ source: Source, to upstream: Upstream, timeout: Duration?) async throws {
+        let submitted = BoundedQueue<SubmittedRequest>(countMax: Self.submittedMax)
+        let cause = StopCause()
+        let submitting = Task {
+            let result: Result<Void, any Error>
+            do { result = .success(try await submitAll(source, into: submitted)) } catch { result = .failure(error) }
+            await submitted.finish()
+            return result
+        }
+        let alarm = timeout.map { timeout in
+            Task {
+                try await Task.sleep(for: timeout)
+                cause.set("timed out after \(timeout)")
+                submitting.cancel()
+                await sender.close(because: "no receipt within \(timeout)")
+            }
+        }
+        // Without a file, a refusal is the outcome of each action. With one, the actions stay in the file for a later run.
+        let refusalWatch = file.map { _ in
+            Task { () -> Rejection? in
+                guard let reason = await refusal() else { return nil }
+                cause.set(reason.message)
+                submitting.cancel()
+                await sender.close(because: reason.message)
+                return reason
+            }
+        }
+        var tally = await withGracefulShutdownHandler {
+            await printOutcomes(of: submitted) { submitting.cancel() }
+        } onGracefulShutdown: {
+            cause.set("interrupted")
+            submitting.cancel()
+            Task {
+                try? await Task.sleep(for: Self.shutdownDelay)
+                await sender.close(because: "interrupted")
+            }
+        }
+        alarm?.cancel()
+        let inputEnd = await submitting.value
+        refusalWatch?.cancel()
+        if let reason = await refusalWatch?.value { tally.setRefusal(reason) }
+        switch source {
+        case .single(let request): if tally.isAnswered { await logUnknownFields(of: request, within: timeout) }
+        case .lines: logger.notice("\(tally.total)")
+        }
+        if file != nil { await sender.close() }
+        let kept = file.flatMap { $0.isUnfinished ? "\($0.contents): go on with --resume" : nil }
+        try tally.conclude(upstream, sender.status, inputEnd, because: cause.text, kept: kept)
+    }
+
+    /// Warns about fields that the action's example does not have: the primary ignores them, and a misspelt field may be
+    /// optional.
+    private func logUnknownFields(of request: ActionRequest, within timeout: Duration?) async {
+        let timeout = min(timeout ?? Self.schemaTimeMax, Self.schemaTimeMax)
+        guard request.payload.mapValue?.isEmpty == false,
+            let known = try? await CommandLineSupport.within(timeout, { try await sender.actions() })
+        else { return }
+        for notice in request.unknownFields(among: known) { logger.warning("\(notice)") }
+    }
+
+    private func refusal() async -> Rejection? {
+        for await status in sender.statuses {
+            if case .refused(let reason) = status { return reason }
+        }
+        return nil
+    }
+
+    /// Why the pipeline stopped early; the first cause counts.
+    private final class StopCause: Sendable {
+        private let stored = Mutex<String?>(nil)
+        var text: String? { stored.withLock { $0 } }
+        func set(_ text: String) { stored.withLock { $0 = $0 ?? text } }
+    }
+
+    // MARK: Input
+
+    private func submitAll(_ source: Source, into submitted: BoundedQueue<SubmittedRequest>) async throws {
+        for action in sender.resumed { await submitted.enqueue(SubmittedRequest(action)) }
+        var progress = InputProgress(resumingAfter: consumed)
+        switch source {
+        case .single(let request):
+            let line = InputLine.line(number: 1, Array(request.name.utf8) + request.payload.encoded)
+            guard try progress.read(line) else { break }
+            // Only a session file numbers the single request as a line.
+            let position = file.map { _ in progress.mark.position }
+            await submit(request, progress.mark, position, into: submitted)
+        case .lines(var lines):
+            while let line = try await lines.next() {
+                try Task.checkCancellation()
+                if try progress.read(line) { await submit(line, progress.mark, into: submitted) }
+            }
+        }
+        try progress.finish()
+        if file != nil { await sender.inputEnded(at: progress.mark) }
+    }
+
+    private func submit(_ line: InputLine, _ mark: InputMark, into submitted: BoundedQueue<SubmittedRequest>) async {
+        do throws(MalformedLine) {
+            guard let request = try ActionRequest(line) else { return }
+            await submit(request, mark, mark.position, into: submitted)
+        } catch {
+            // The session file alone keeps the outcome of a malformed line.
+            let rejection = Rejection(.malformed, error.message)
+            let receipt = file == nil ? nil : await sender.reject(rejection, mark: mark)
+            await submitted.enqueue(
+                SubmittedRequest(position: mark.position, content: .failure(error), receipt: receipt)
+            )
+        }
+    }
+
+    private func submit(
+        _ request: ActionRequest,
+        _ mark: InputMark,
+        _ position: UInt64?,
+        into submitted: BoundedQueue<SubmittedRequest>
+    ) async {
+        let receipt = await sender.submit(named: request.name, payload: request.payload, mark: mark)
+        await submitted.enqueue(
+            SubmittedRequest(position: position, content: .success(request.name), receipt: receipt)
+        )
+    }
+
+    // MARK: Output
+
+    /// Prints each outcome in order. If printing fails or the session is refused, stops the input and waits for the actions
+    /// in flight. An outcome that the session file keeps for a later run ends the printing: that run prints it and all later
+    /// ones.
+    private func printOutcomes(
+        of submitted: BoundedQueue<SubmittedRequest>,
+        stopInput: () -> Void
+    ) async -> SendTally {
+        var tally = SendTally()
+        var canPrint = true
+        // The session file forgets the outcomes that were printed, up to the first that was not.
+        var canForget = file != nil
+        var isKept = false
+        while let batch = await submitted.dequeueAll() {
+            var last: PendingReceipt?
+            for request in batch {
+                guard !isKept, let outcome = await request.outcome() else {
+                    canForget = false
+                    continue
+                }
+                tally.count(outcome)
+                isKept = file != nil && (outcome.kind == .kept || outcome.kind == .notSent)
+                if tally.refusal != nil {
+                    stopInput()
+                } else if canPrint, !isKept {
+                    do { try await output.write(outcome.line(format, position: request.position)) } catch {
+                        canPrint = false
+                        stopInput()
+                        if let message = message(of: error) { tally.setOutputFailure(message) }
+                    }
+                }
+                canForget = canForget && canPrint && !isKept
+                if canForget { last = request.receipt }
+            }
+            if let last { await sender.told(through: last) }
+        }
+        return tally
+    }
+
+    /// The message for an error of the output; `nil` if the command ends normally.
+    private func message(of error: any Error) -> String? {
+        switch error {
+        case let failure as CommandFailure: failure.message
+        // A reader may close the output early; but outcomes in a session file still have to be printed.
+        case is OutputClosed where file != nil: "standard output is closed"
+        default: nil
+        }
+    }
+}
+
+/// A bounded queue between one producer and one consumer: a slow consumer suspends the producer.
+actor BoundedQueue<Element: Sendable> {
+    private let countMax: Int
+    private var elements: [Element] = []
+    private var isFinished = false
+    private var producer: CheckedContinuation<Void, Never>?
+    private var consumer: CheckedContinuation<Void, Never>?
+
+    init(countMax: Int) { self.countMax = countMax }
+
+    /// Waits while the queue is full.
+    func enqueue(_ element: Element) async {
+        while elements.count >= countMax { await withCheckedContinuation { producer = $0 } }
+        elements.append(element)
+        resume(&consumer)
+    }
+
+    /// Marks the end of the elements.
+    func finish() {
+        isFinished = true
+        resume(&consumer)
+    }
+
+    /// Waits for at least one element and removes all; `nil` at the end.
+    func dequeueAll() async -> [Element]? {
+        while elements.isEmpty, !isFinished { await withCheckedContinuation { consumer = $0 } }
+        guard !elements.isEmpty else { return nil }
+        defer {
+            elements = []
+            resume(&producer)
+        }
+        return elements
+    }
+
+    private func resume(_ waiter: inout CheckedContinuation<Void, Never>?) {
+        waiter?.resume()
+        waiter = nil
+    }
+}

@@ -1,0 +1,121 @@
+package import ArgumentParser
+package import Logging
+internal import ServiceLifecycle
+package import StateCoding
+package import Statecast
+
+/// The options of executables that connect to a primary.
+package struct UpstreamOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The endpoint at which the primary publishes. (STATECAST_FROM, default: \(Upstream.standardEndpoint))",
+            valueName: "endpoint"
+        )
+    )
+    package var from: String?
+
+    @Option(help: ArgumentHelp("The store's name. (STATECAST_STORE, default: fleet)", valueName: "name"))
+    package var store: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Connect beyond this machine, without encryption or authentication. (STATECAST_INSECURE)"
+    )
+    package var insecure: Bool?
+
+    package init() {}
+
+    /// The options as flags for ``Settings``.
+    package var flags: [SettingKey: SettingFlag] {
+        [.from: .text(from), .store: .text(store), .insecure: .isOn(insecure)]
+    }
+}
+
+/// A store at a primary.
+package struct Upstream: Sendable {
+    /// The endpoint at which the primary publishes.
+    package let endpoint: String
+    /// The store's name.
+    package let store: String
+    private let insecure: Bool
+
+    fileprivate static let standardEndpoint = "tcp://127.0.0.1:7100"
+
+    package init(_ settings: Settings) async throws {
+        endpoint = try await settings.endpoint(.from) ?? Self.standardEndpoint
+        store = try await settings.text(.store) ?? "fleet"
+        insecure = try await settings.isOn(.insecure)
+    }
+
+    /// Makes a replica of the store, as an untyped tree.
+    package func replica(logger: Logger) throws -> Replica<Value> {
+        var configuration = ReplicaConfiguration()
+        configuration.insecure = insecure
+        return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
+    }
+
+    /// Makes a sender with a new session, or with the one in a file.
+    package func sender(session file: SessionFile? = nil, logger: Logger) throws -> ActionSender {
+        var configuration = SenderConfiguration()
+        configuration.insecure = insecure
+        return try usage {
+            try ActionSender(
+                store: store,
+                from: endpoint,
+                session: file,
+                configuration: configuration,
+                logger: logger
+            )
+        }
+    }
+
+    /// Maps errors to wrong usage: no node is connected yet, so only the arguments can be wrong.
+    private func usage<Node>(_ make: () throws -> Node) throws -> Node {
+        do { return try make() } catch let error as StatecastError where error.code != .session {
+            throw CommandFailure.wrongUsage(error.message)
+        }
+    }
+
+    /// Sends the primary a request and waits until it answers, the time limit expires or the process is asked to stop.
+    ///
+    /// - Throws: ``CommandFailure`` if no answer came.
+    func answer<T: Sendable>(
+        within timeout: Duration?,
+        to request: @escaping @Sendable () async throws -> T
+    ) async throws -> T {
+        do {
+            return try await cancelWhenGracefulShutdown { try await CommandLineSupport.within(timeout, request) }
+        } catch let expired as TimedOut {
+            throw unanswered("no answer within \(expired.limit)")
+        } catch is CancellationError {
+            throw unanswered("interrupted")
+        }
+    }
+
+    private func unanswered(_ cause: String) -> CommandFailure {
+        .failed(
+            "\(cause): no primary answered at \(endpoint); check that statecast-primary runs there, or wait for it with "
+                + "--wait"
+        )
+    }
+}
+
+/// Runs the work with a time limit; `nil`: without one.
+///
+/// - Throws: ``TimedOut`` when the time limit expires.
+func within<T: Sendable>(_ timeout: Duration?, _ work: @escaping @Sendable () async throws -> T) async throws -> T {
+    guard let timeout else { return try await work() }
+    return try await withThrowingTaskGroup(of: T.self) { group in
+        group.addTask { try await work() }
+        group.addTask {
+            try await Task.sleep(for: timeout)
+            throw TimedOut(limit: timeout)
+        }
+        defer { group.cancelAll() }
+        guard let value = try await group.next() else { throw CancellationError() }
+        return value
+    }
+}
+
+/// The time limit of ``within(_:_:)`` expired.
+private struct TimedOut: Error { let limit: Duration }

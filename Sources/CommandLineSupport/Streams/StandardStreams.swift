@@ -1,0 +1,151 @@
+internal import Dispatch
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The descriptors 0, 1 and 2, some of which a process may start without.
+enum StandardStreams {
+    /// Records which descriptors are closed and occupies them. Otherwise the next file that is opened gets such a
+    /// descriptor, and receives the standard output.
+    static func reserve() { _ = closed }
+
+    /// Whether the process started without the descriptor.
+    static func isClosed(_ descriptor: Int32) -> Bool { closed.contains(descriptor) }
+
+    private static let closed: Set<Int32> = {
+        let all = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+        // open(2) returns the lowest free descriptor.
+        return Set(all.filter { !isStream($0) || (fcntl($0, F_GETFD) < 0 && open("/dev/null", O_RDWR) == $0) })
+    }()
+
+    /// False for a descriptor that the runtime opened before this code ran: it has no file type.
+    private static func isStream(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != 0
+    }
+
+    /// The error of a read or a write.
+    static func failure(_ task: String, _ stream: String, _ number: Int32 = EBADF) -> CommandFailure {
+        let reason = number == EBADF ? "it is closed" : String(cString: strerror(number))
+        return .failed("cannot \(task) standard \(stream): \(reason)")
+    }
+}
+
+/// Standard output: each line reaches the reader at once. A slow reader suspends the caller, and blocks no thread of the
+/// cooperative pool.
+package final class LineOutput: Sendable {
+    private let queue = BlockingCallQueue("standard-output")
+
+    package init() {}
+
+    /// Writes a line.
+    ///
+    /// - Throws: ``OutputClosed`` if the reader closed the stream; `CancellationError`; ``CommandFailure`` for any other
+    ///   error.
+    package func write(_ line: String) async throws { try await write(raw: line + "\n") }
+
+    /// Writes text without a line end.
+    func write(raw text: String) async throws {
+        try await queue.run { Result { try Self.writeNow(Array(text.utf8)) } }.get()
+    }
+
+    /// Writes bytes, and blocks until all are written.
+    ///
+    /// - Throws: as ``write(_:)``.
+    package static func writeNow(_ bytes: [UInt8]) throws {
+        guard !StandardStreams.isClosed(STDOUT_FILENO) else { throw StandardStreams.failure("write to", "output") }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                // Another process that shares the descriptor made it non-blocking.
+                var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                poll(&ready, 1, -1)
+            case EPIPE: throw OutputClosed()
+            case let number: throw StandardStreams.failure("write to", "output", number)
+            }
+        }
+    }
+}
+
+/// Standard error: unbuffered lines. Errors of a write are ignored.
+enum StandardError {
+    static func write(_ line: String) {
+        guard !StandardStreams.isClosed(STDERR_FILENO) else { return }
+        var rest = Array((line + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(STDERR_FILENO, $0.baseAddress, $0.count) }
+            if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return }
+        }
+    }
+}
+
+/// `write(2)`, under a name that no method shadows.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}
+
+/// A serial queue for calls that block, so that they occupy no thread of the cooperative pool.
+///
+/// A cancelled caller resumes at once. Its call goes on: the process can end, but the call cannot.
+final class BlockingCallQueue: Sendable {
+    private let queue: DispatchQueue
+
+    init(_ label: String) { queue = DispatchQueue(label: label) }
+
+    /// - Throws: `CancellationError`.
+    func run<T: Sendable>(_ call: @escaping @Sendable () -> T) async throws -> T {
+        let caller = Caller<T>()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard caller.wait(continuation) else { return }
+                queue.async { caller.resume(.success(call())) }
+            }
+        } onCancel: {
+            caller.resume(.failure(CancellationError()))
+        }
+    }
+
+    /// Resumed once: by the call's result or by cancellation.
+    private final class Caller<T: Sendable>: Sendable {
+        private enum Phase: Sendable {
+            case initial
+            case waiting(CheckedContinuation<T, any Error>)
+            case resumed
+        }
+
+        private let phase = Mutex(Phase.initial)
+
+        /// Stores the continuation, or resumes it and returns false if the task is already cancelled.
+        func wait(_ continuation: CheckedContinuation<T, any Error>) -> Bool {
+            let isCancelled = phase.withLock { phase in
+                if case .resumed = phase { return true }
+                phase = .waiting(continuation)
+                return false
+            }
+            if isCancelled { continuation.resume(throwing: CancellationError()) }
+            return !isCancelled
+        }
+
+        func resume(_ result: sending Result<T, any Error>) {
+            let continuation: CheckedContinuation<T, any Error>? = phase.withLock { phase in
+                defer { phase = .resumed }
+                guard case .waiting(let continuation) = phase else { return nil }
+                return continuation
+            }
+            continuation?.resume(with: result)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import CommandLineSupport
+import Foundation
+import Journal
+import SQLiteJournal
+import Statecast
+
+extension PrimaryConfiguration {
+    /// Reads the settings; absent ones keep their defaults.
+    init(_ settings: Settings) async throws {
+        self.init()
+        publish = try await settings.endpoint(.publish) ?? publish
+        actions = try await settings.endpoint(.actions) ?? actions
+        advertiseActions = try await settings.endpoint(.advertiseActions)
+        publishHighWaterMark = try await settings.count(.highWaterMark, min: 16) ?? publishHighWaterMark
+        journal.snapshotBytes = try await settings.bytes(.snapshotBytes, min: 1) ?? journal.snapshotBytes
+        journal.snapshotRecords =
+            try await settings.count(.snapshotRecords, min: 1, max: 1 << 50) ?? journal.snapshotRecords
+        journal.historyBytes = try await settings.bytes(.historyBytes, min: 0) ?? journal.historyBytes
+        insecure = try await settings.isOn(.insecure)
+    }
+}
+
+/// The directory of a primary's journal.
+enum JournalLocation {
+    /// The setting for a primary without a journal.
+    private static let memory = "memory"
+
+    /// The journal in the directory that the settings name; `nil` for a primary without one.
+    ///
+    /// - Throws: ``CommandFailure`` if neither the settings nor the environment name a directory.
+    static func journal(_ settings: Settings, store: String) async throws -> (any Journal)? {
+        let durability = try await settings.choice(.durability, default: Durability.full)
+        let path = try await settings.text(.journal)
+        if path == memory { return nil }
+        return SQLiteJournal(at: try path ?? standard(for: store), durability: durability)
+    }
+
+    /// A directory for each store: in the service manager's state directory, or else in the user's.
+    private static func standard(for store: String) throws -> String {
+        guard store != ".", store != ".." else {
+            throw CommandFailure.wrongUsage(
+                "no directory can be named after the store \"\(store)\": give --journal PATH, or another --store"
+            )
+        }
+        let environment = ProcessInfo.processInfo.environment
+        func folder(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        // systemd separates several directories with colons.
+        if let state = folder("STATE_DIRECTORY")?.split(separator: ":").first { return "\(state)/\(store)" }
+        if let state = folder("XDG_STATE_HOME") { return "\(state)/statecast/\(store)" }
+        if let home = folder("HOME") { return "\(home)/.local/state/statecast/\(store)" }
+        throw CommandFailure.wrongUsage(
+            "no HOME to keep the journal in: give --journal PATH, or --journal \(memory) to keep none"
+        )
+    }
+}
