@@ -1,13 +1,13 @@
-/// What tells one effect, command or slot from another: any value that can be compared.
+/// Identifies an effect, a command or a slot by any hashable value.
 ///
-/// The type counts as well: as `AnyHashable`, 1 and 1.0 are equal, but nobody means the same thing by them.
+/// Unlike `AnyHashable`, values of different types are different: 1 and 1.0 are two ids.
 @usableFromInline
 package struct AnyID: Hashable, Sendable {
     private let base: any Hashable & Sendable
 
     init(_ base: some Hashable & Sendable) { self.base = base }
 
-    /// The value, to be shown.
+    /// The value, for display.
     package var value: AnyHashable { AnyHashable(base) }
 
     @usableFromInline

@@ -1,26 +1,26 @@
-/// Why something was not done: a code that a program can act on, and a sentence for people.
+/// The reason for which an action was not applied: a code for programs and a message for people.
 ///
-/// A middleware throws one to keep an action from the reducer; across processes it reaches the sender in place of a
+/// A middleware throws a rejection to keep an action from the reducer. Across processes the sender receives it in place of a
 /// receipt.
 public struct Rejection: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What a program acts on. The text is what stands on the wire.
+    /// A stable code.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The code as it stands on the wire and on the command line.
+        /// The code on the wire and on the command line.
         public let rawValue: String
 
-        /// Wraps a code; one that this version does not know is kept as it is.
+        /// Wraps a code. Unknown codes of other versions are valid.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The code as it stands on the wire.
+        /// The raw value.
         public var description: String { rawValue }
     }
 
-    /// What a program acts on.
+    /// The reason, for programs.
     public let code: Code
-    /// What was expected, what came, and what to do.
+    /// What was expected, what was found, and what to do.
     public let message: String
 
-    /// Names a reason.
+    /// Creates a rejection.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -31,10 +31,10 @@ public struct Rejection: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Rejection.Code {
-    /// A middleware, such as a policy, said no.
+    /// A middleware, such as a policy, refused the action.
     public static let refused = Self(rawValue: "refused")
-    /// A middleware took the action and gave it to nobody.
+    /// A middleware neither passed the action on nor answered it.
     public static let swallowed = Self(rawValue: "swallowed")
-    /// The core was stopped: actions are not taken until it is started again.
+    /// The core is stopped and accepts actions after its next start.
     public static let stopped = Self(rawValue: "stopped")
 }

@@ -1,24 +1,39 @@
-/// Consumes props: a view, a player of sounds, a writer of reports.
+/// Computes the props of one consumer from a state.
 ///
-/// Conform to this with a class or an actor whose work may take time, and to ``ViewComponent`` with one that lives on the
-/// main actor. The props say all that it has to know; commands in them say what it can ask for.
-public protocol Component<Props>: AnyObject, Sendable {
-    /// What it needs to know.
+/// Connectors are pure: equal states at equal times give equal props. The time is an argument, so that a tick can render the
+/// state again without an action, for example to show that a machine is silent. Props should contain only the data that the
+/// consumer needs, because equal props are not delivered.
+public protocol Connector<State, Props>: Sendable {
+    /// The input.
+    associatedtype State
+    /// The data that the consumer needs.
     associatedtype Props: Equatable & Sendable
 
-    /// Takes the next props. Called for one at a time, in order; the next ones wait until this returns.
+    /// The props for `state` at the time `now` of the consumer's clock.
+    func props(from state: State, at now: Timestamp) -> Props
+}
+
+/// Consumes props: a view, an audio player, a report writer.
+///
+/// Conform to this protocol with a class or an actor whose updates may take time, and to ``ViewComponent`` with a class of
+/// the main actor. The props contain all data that the component needs, and commands for its requests.
+public protocol Component<Props>: AnyObject, Sendable {
+    /// The data that it needs.
+    associatedtype Props: Equatable & Sendable
+
+    /// Applies the next props. Called for one value at a time, in order; the next call waits until this one returns.
     func update(_ props: Props) async
 }
 
-/// A component of the main actor: its props are set there.
+/// A component of the main actor, which sets its props there.
 ///
-/// `update(_:)` is never called for a view component: do not implement it.
+/// Do not implement `update(_:)`: it is never called for a view component.
 @MainActor
 public protocol ViewComponent<Props>: Component {
-    /// What it shows: repeated here, so that it is clear from the type of `props`.
+    /// The data that it shows. Declared again so that the compiler infers it from the type of `props`.
     associatedtype Props
 
-    /// What it shows. Set when they differ from the ones set before, and once at the start: draw in `didSet`.
+    /// The data that it shows. Set once at first, and then when it differs from the last value: draw in `didSet`.
     var props: Props { get set }
 }
 

@@ -1,13 +1,13 @@
-internal import Locking
+public import Locking
 
-/// Keeps one state in this process: takes actions in, reduces them one by one, tells observers, starts effects.
+/// Owns one state in this process: queues actions, reduces them one at a time, notifies observers and starts effects.
 ///
-/// Actions go through one line, taken by the thread that dispatches while nobody else does. So a dispatch on an idle
-/// core is applied when it returns; a dispatch from an observer, from the reducer, or while another thread is at it, is
-/// queued, and applied in its turn. Nothing is re-entered and nothing is reordered.
+/// Actions go through one serial queue, which the dispatching thread drains unless another thread already does. A dispatch
+/// to an idle core is therefore applied when it returns. A dispatch from an observer or the reducer, or while another thread
+/// drains, is queued. Actions are never re-entered and never reordered.
 ///
-/// For each action: middlewares, taps before, the reducer, the observers in the order of their registration, taps after,
-/// effects, whoever awaits the action.
+/// The order for each action is: middlewares, taps before, the reducer, observers in order of registration, taps after,
+/// effects, the task that awaits the action.
 ///
 /// ```swift
 /// let core = Core(Counter(), reducer: Counter.reducer)
@@ -15,52 +15,50 @@ internal import Locking
 /// core.dispatch(CounterIncreaseRequested())
 /// ```
 ///
-/// No lock is held while an observer, a tap or a middleware runs. The reducer has the state to itself: another thread
-/// that reads `state` meanwhile waits for it, and the reducer, which was handed the state, must not read `state`. The
-/// state is changed in place; its old value is kept, and its collections copied where they change, only if there are
-/// observers to be shown it.
-public final class Core<State: Sendable>: StateSource, ActionDispatcher {
-    @usableFromInline let line = TurnLine<Request>()
-    /// Safe: touched by the drainer only, of whom there is one at a time; the state in it is also read by others, with `stateLock` held, so the
-    /// drainer holds it while it changes the state.
-    @usableFromInline nonisolated(unsafe) let kept: UnsafeMutablePointer<Kept>
-    @usableFromInline let stateLock = InlineLock(
-        onRecursion: "a reducer reads the state of its own core, which waits for it: use the state that it was handed"
+/// The core holds no lock while an observer, a tap or a middleware runs. While the reducer runs, other threads that read
+/// ``state`` wait, and the reducer itself must not read it. The state is changed in place; its old value is kept, and its
+/// collections are copied on write, only if an observer needs the old value.
+public final class Core<State: Sendable>: StateKeeper, ActionDispatcher {
+    @usableFromInline let queue = SerialDrainQueue<Request>()
+    /// Safe: only the drainer accesses it. Other threads read the state in it while they hold `stateLock`, and the drainer
+    /// changes the state while it holds `stateLock`.
+    @usableFromInline nonisolated(unsafe) let storage: UnsafeMutablePointer<Storage>
+    @usableFromInline let stateLock = Lock(
+        onRecursion: "a reducer reads the state of its own core: use the state that the reducer receives"
     )
     @usableFromInline let reducer: Reducer<State>
     @usableFromInline let now: @Sendable () -> Timestamp
     let middleware: [Middleware<State>]
     let initialEffect: @Sendable (State) -> Effect
-    let misuse: @Sendable (Misuse) -> Void
-    @usableFromInline let turnsInARowMax: Int
-    let answersMax: Int
+    let warn: @Sendable (Misuse) -> Void
+    @usableFromInline let drainedRequestsMax: Int
+    let followUpsMax: Int
     let effects: EffectRunner
 
-    /// A core with a state, at revision 0.
+    /// Creates a core with a state at revision 0.
     ///
     /// ```swift
-    /// let core = Core(App(), reducer: App.reducer, initialEffect: { _ in .dispatch(Loaded()) }, startsImmediately: false)
+    /// let core = Core(App(), reducer: App.reducer, initialEffect: { _ in .dispatch(Loaded()) }, start: .onDemand)
     /// let subscription = core.observe { change in print(change.new) }
     /// core.start()
     /// ```
     ///
     /// - Parameters:
     ///   - state: the initial state.
-    ///   - reducer: what changes it.
-    ///   - middleware: what stands between those who dispatch and the reducer, the first one outermost.
-    ///   - now: the clock; asked once for each action, as its turn comes.
-    ///   - initialEffect: what is to be done at each start, going by the state.
-    ///   - startsImmediately: whether the core runs when this returns. If not, it takes actions and starts the initial effect
-    ///     from ``start()`` on, and what observes it before sees the initial state and every change.
-    ///   - misuse: what is done about misuse; by default a line on standard error.
+    ///   - reducer: the only code that changes the state.
+    ///   - middleware: processes each action before the reducer; the first one is outermost.
+    ///   - now: the clock; read once for each action, when the core processes it.
+    ///   - initialEffect: the effect of each start, given the state.
+    ///   - start: when the core starts to accept actions.
+    ///   - warn: handles runtime warnings; writes a line to standard error by default.
     public convenience init(
         _ state: State,
         reducer: Reducer<State>,
         middleware: [Middleware<State>] = [],
         now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
         initialEffect: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
-        startsImmediately: Bool = true,
-        misuse: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError
+        start: CoreStart = .immediate,
+        warn: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError
     ) {
         self.init(
             state,
@@ -68,13 +66,13 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
             middleware: middleware,
             now: now,
             initialEffect: initialEffect,
-            startsImmediately: startsImmediately,
-            misuse: misuse,
-            turnsInARowMax: 256
+            start: start,
+            warn: warn,
+            drainedRequestsMax: 256
         )
     }
 
-    /// A core with a reducer that needs no more than the action.
+    /// Creates a core with a reducer that needs only the state and the action.
     ///
     /// ```swift
     /// let core = Core(0) { count, action in
@@ -89,172 +87,191 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
         self.init(state, reducer: Reducer(reducer), middleware: middleware)
     }
 
-    /// - Parameter turnsInARowMax: after so many turns, its own included, or some milliseconds, a dispatching thread hands
-    ///   what still waits to another thread, so that a busy core cannot capture a thread that has other things to do.
-    /// - Parameter answersMax: so many answers may come without anything from outside before that is reported: where each
-    ///   action is answered by several, they are never done, however short the way to each.
+    /// - Parameters:
+    ///   - drainedRequestsMax: the number of requests, its own included, that a dispatching thread processes before it hands
+    ///     the queue to another thread, so that a busy core cannot capture a thread such as the main one.
+    ///   - followUpsMax: the number of follow-up actions without any request from outside that raises a warning. The limit
+    ///     on the depth alone does not detect actions that are each answered by several.
     init(
         _ state: State,
         reducer: Reducer<State>,
         middleware: [Middleware<State>] = [],
         now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
         initialEffect: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
-        startsImmediately: Bool = true,
-        misuse: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError,
-        turnsInARowMax: Int,
-        answersMax: Int = 1_000_000
+        start: CoreStart = .immediate,
+        warn: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError,
+        drainedRequestsMax: Int,
+        followUpsMax: Int = 1_000_000
     ) {
-        precondition(turnsInARowMax > 0, "turnsInARowMax must be positive, is \(turnsInARowMax)")
-        kept = .allocate(capacity: 1)
-        kept.initialize(to: Kept(state: state, hasMiddleware: !middleware.isEmpty))
+        precondition(drainedRequestsMax > 0, "drainedRequestsMax must be positive, is \(drainedRequestsMax)")
+        storage = .allocate(capacity: 1)
+        storage.initialize(to: Storage(state: state, hasMiddleware: !middleware.isEmpty))
         self.reducer = reducer
         self.middleware = middleware
         self.now = now
         self.initialEffect = initialEffect
-        self.misuse = misuse
-        self.turnsInARowMax = turnsInARowMax
-        self.answersMax = answersMax
-        let entrance = Entrance<State>()
+        self.warn = warn
+        self.drainedRequestsMax = drainedRequestsMax
+        self.followUpsMax = followUpsMax
+        let reference = Locked(WeakReference())
         effects = EffectRunner { result in
-            guard let core = entrance.core else { return result.settle() }
-            core.enter(.result(result, depth: core.depthOfNext { type(of: result.action).name }))
+            guard let core = reference.withLock({ $0.core }) else { return result.complete() }
+            core.submit(.result(result, depth: core.depthOfNext { type(of: result.action).name }))
         }
-        entrance.open(self)
-        if startsImmediately { enter(.start) }
+        reference.withLock { $0.core = self }
+        if start == .immediate { submit(.start) }
+    }
+
+    /// How the core's own effects refer to it without keeping it alive.
+    private struct WeakReference {
+        weak var core: Core?
     }
 
     deinit {
         effects.cancelAll()
-        kept.pointee.observers.removeAll()
-        kept.deinitialize(count: 1)
-        kept.deallocate()
+        storage.pointee.observers.removeAll()
+        storage.deinitialize(count: 1)
+        storage.deallocate()
     }
 
-    /// The state after the last action that was reduced.
+    /// The state after the last reduced action.
     public var state: State {
         stateLock.lock()
         defer { stateLock.unlock() }
-        return kept.pointee.state
+        return storage.pointee.state
     }
 
     // MARK: Actions
 
-    /// Takes an action in.
+    /// Enqueues an action.
     ///
-    /// If nobody else is at work it is applied, and its observers have been told, on return, along with what they
-    /// dispatched in turn; otherwise it is queued. A long queue is handed to another thread.
+    /// If no other thread drains the queue, this applies the action, notifies the observers, and does the same for the
+    /// actions that they dispatch, before it returns. A long queue is handed to another thread.
     ///
-    /// If a middleware keeps the action back, nobody hears of it here: ``send(_:)`` says so.
+    /// If a middleware rejects the action, this does not report it; ``send(_:)`` does.
     @inlinable
     public func dispatch(_ action: any Action) {
-        guard line.enter() else { return dispatchLater(action) }
-        kept.pointee.begin(atDepth: 0)
-        take(action)
-        if !line.leave() { drainOn() }
+        guard queue.beginDraining() else { return dispatchQueued(action) }
+        storage.pointee.begin(atDepth: 0)
+        process(action)
+        if !queue.endDraining() { drainRemaining() }
     }
 
-    /// Takes an action in and returns when it has been applied and its observers have been told.
+    /// Enqueues an action and returns after it is applied and its observers are notified.
     ///
-    /// - Returns: the revision that it made, and the value that a middleware answered with.
-    /// - Throws: ``Rejection`` if a middleware kept it back (its own code, or `swallowed`), or with code `stopped`.
+    /// - Throws: the ``Rejection`` of a middleware, with its own code or `swallowed`, or with code `stopped`.
     @discardableResult
-    // Disfavored, so that the overload for thunks is chosen, which returns their value.
+    // Disfavored, so that the compiler prefers the overload for thunks, which returns their value.
     @_disfavoredOverload
-    public func send(_ action: any Action) async throws(Rejection) -> Reply {
-        if line.isDrainedHere { misuse(.awaitedWhileDraining(action: type(of: action).name)) }
+    public func send(_ action: any Action) async throws(Rejection) -> ActionResult {
+        if queue.isDrainedByCaller { warn(.awaitedWhileDraining(action: type(of: action).name)) }
         let result = await withCheckedContinuation { continuation in
-            enter(
-                .awaited(action, { continuation.resume(returning: $0) }, depth: depthOfNext { type(of: action).name })
-            )
+            let depth = depthOfNext { type(of: action).name }
+            submit(.awaited(action, { continuation.resume(returning: $0) }, depth: depth))
         }
         return try result.get()
     }
 
-    /// Runs a thunk in its turn and returns its value.
+    /// Runs a thunk and returns its value.
     ///
     /// ```swift
     /// let isEmpty = try await core.send(Thunk<Cart, Bool> { $0.state.items.isEmpty })
     /// ```
     ///
-    /// - Throws: the ``Rejection`` that the thunk or a middleware throws; with code `swallowed` if no ``Middleware/thunk``
-    ///   ran it.
+    /// - Throws: the ``Rejection`` that the thunk or a middleware throws; code `swallowed` if no ``Middleware/thunk`` ran it.
     @discardableResult
     public func send<Value: Sendable>(_ thunk: Thunk<State, Value>) async throws(Rejection) -> Value {
         let action: any Action = thunk
-        let reply = try await send(action)
-        guard let answer = reply.value, let value = answer as? Value else {
-            throw Rejection.unanswered(thunk, by: reply.value)
+        let result = try await send(action)
+        guard let answer = result.value, let value = answer as? Value else {
+            throw Rejection.unanswered(thunk, by: result.value)
         }
         return value
     }
 
     // MARK: Observing
 
-    /// Calls `body` for each action reduced from now on, until the subscription is cancelled or dropped.
+    /// Calls `body` for each reduced action until the subscription is cancelled or dropped.
     ///
-    /// Registering goes through the same line as actions: every action dispatched before is already in the replayed
-    /// state, every later one is delivered as a change.
+    /// Registration goes through the same queue as actions: the replayed state contains every action dispatched before, and
+    /// every later action is delivered as a change.
     ///
     /// - Parameters:
-    ///   - replay: whether `body` is first shown the current state.
-    ///   - body: called on the thread that drains, one change at a time. It may dispatch, observe and cancel.
+    ///   - replay: whether `body` first receives the current state.
+    ///   - body: runs on the draining thread, for one change at a time. It may dispatch, observe and cancel.
     public func observe(
         replay: Bool = true,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
-        observe(replay: replay, needsOld: true, body)
+        observe(replay: replay, oldState: .included, body)
     }
 
-    /// Calls `body` for each action reduced from now on, with or without ``Change/old``.
+    /// Calls `body` for each reduced action, with or without ``Change/old``.
     ///
     /// If no observer needs the old state, the core does not retain it and changes collections in place.
     ///
     /// - Parameters:
-    ///   - replay: whether `body` is first shown the current state.
-    ///   - needsOld: whether ``Change/old`` must be there.
-    ///   - body: called on the thread that drains, one change at a time. It may dispatch, observe and cancel.
+    ///   - replay: whether `body` first receives the current state.
+    ///   - oldState: whether the changes must include the old state.
+    ///   - body: runs on the draining thread, for one change at a time. It may dispatch, observe and cancel.
     public func observe(
         replay: Bool = true,
-        needsOld: Bool,
+        oldState: OldState,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
         let listener = Listener(body)
-        enter(.observe(listener, replay: replay, needsOld: needsOld))
-        // Weakly, so that the callback ends with the core, whoever holds the subscription.
+        submit(.observe(listener, replay: replay, oldState: oldState))
+        // Weak references, so that the callback is released with the core even if the subscription is still held.
         return Subscription { [weak self, weak listener] in
-            if let listener, listener.deactivate() { self?.enter(.ignore(listener, needsOld: needsOld)) }
+            if let listener, listener.deactivate() { self?.submit(.ignore(listener, oldState: oldState)) }
         }
     }
 
-    /// Calls `body` for each action that reaches the reducer from now on, just before or after; there is no replay.
+    /// Calls `body` for each action that reaches the reducer, just before or after; there is no replay.
     public func tap(
         _ moment: TapMoment,
         _ body: @escaping @Sendable (TappedAction<State>) -> Void
     ) -> Subscription {
         let listener = Listener(body)
-        enter(.tap(listener, moment))
-        // Weakly, so that the callback ends with the core, whoever holds the subscription.
+        submit(.tap(listener, moment))
+        // Weak references, so that the callback is released with the core even if the subscription is still held.
         return Subscription { [weak self, weak listener] in
-            if let listener, listener.deactivate() { self?.enter(.untap(listener)) }
+            if let listener, listener.deactivate() { self?.submit(.untap(listener)) }
         }
     }
 
     // MARK: Life
 
-    /// Takes actions from now on, and starts the initial effect. Does nothing on a core that runs.
-    public func start() { enter(.start) }
+    /// Accepts actions from now on and starts the initial effect. Does nothing on a running core.
+    public func start() { submit(.start) }
 
-    /// Ends all effects; actions are rejected until ``start()``. The state stays, and observers stay.
+    /// Cancels all effects and rejects actions until ``start()``. State and observers remain.
     ///
-    /// Actions dispatched before are reduced before.
-    public func stop() { enter(.stop) }
+    /// The core still reduces actions that were dispatched before.
+    public func stop() { submit(.stop) }
 
-    /// Puts another state in place of the current one, in its turn, as a change without an action.
+    /// Replaces the state, in queue order, as a change without an action.
     public func replace(_ state: State) { update { $0 = state } }
 
-    /// Changes the state in its turn without an action: what scopes write with.
+    /// Changes the state, in queue order, without an action.
     @usableFromInline
     func update(_ change: @escaping @Sendable (inout State) -> Void) {
-        enter(.update(change, depth: depthOfNext { "a replaced state" }))
+        submit(.update(change, depth: depthOfNext { "a replaced state" }))
     }
+}
+
+/// When a core starts to accept actions.
+public enum CoreStart: Sendable {
+    /// When its initializer returns.
+    case immediate
+    /// When ``Core/start()`` is called. Observers that are added before see the initial state and every change.
+    case onDemand
+}
+
+/// The result of an awaited action that was applied.
+public struct ActionResult: Sendable {
+    /// The first revision that contains the action; the current one if a middleware answered instead of the reducer.
+    public let revision: UInt64
+    /// The value that a middleware, such as the one for thunks, answered with, or nil.
+    public let value: (any Sendable)?
 }

@@ -1,18 +1,16 @@
-/// What waits, first come, first served.
+/// A first-in, first-out queue with amortized O(1) operations.
 struct FIFO<Element> {
-    private var arrived: [Element] = []
-    /// The next ones, last first: so taking one out moves none of the others.
-    private var next: [Element] = []
+    private var appended: [Element] = []
+    /// The next elements in reverse order, so that removing one moves no others.
+    private var reversed: [Element] = []
 
-    var isEmpty: Bool { arrived.isEmpty && next.isEmpty }
-
-    mutating func append(_ element: Element) { arrived.append(element) }
+    mutating func append(_ element: Element) { appended.append(element) }
 
     mutating func popFirst() -> Element? {
-        if next.isEmpty, !arrived.isEmpty {
-            next = arrived.reversed()
-            arrived = []
+        if reversed.isEmpty, !appended.isEmpty {
+            reversed = appended.reversed()
+            appended = []
         }
-        return next.popLast()
+        return reversed.popLast()
     }
 }

@@ -1,10 +1,9 @@
-/// Describes work to be done after a reduction; what it finds out comes back as actions.
+/// Describes work to run after a reduction; its results return as actions.
 ///
-/// A reducer returns effects and never does the work itself. They start once the action that they belong to is applied
-/// (on a primary: durable) and its observers have been told, in the order of the actions. Asynchronous work runs up to its
-/// first suspension before the next starts; from there on all run side by side. Only behind one that is busy for more
-/// than 10 ms before it suspends, the others start without waiting for that. Results are ordinary actions: they are
-/// reduced against the state as it then is, so nothing is lost to one that was read too early.
+/// A reducer returns effects and never performs work itself. Effects start after their action is applied (on a primary:
+/// durable) and its observers are notified, in the order of the actions. Asynchronous work runs up to its first suspension
+/// before the next effect of the same core starts, and concurrently from there on. Results are ordinary actions, reduced
+/// against the state at that time, so no concurrent change is lost.
 ///
 /// ```swift
 /// let reducer = Reducer<Library> { library, action in
@@ -23,7 +22,6 @@
 public struct Effect: Sendable {
     @usableFromInline package let operation: Operation?
 
-    /// What there is to do.
     @usableFromInline
     package indirect enum Operation: Sendable {
         case dispatch(any Action)
@@ -33,7 +31,7 @@ public struct Effect: Sendable {
         case sequence(Parts)
     }
 
-    /// One piece of asynchronous or blocking work.
+    /// One unit of asynchronous or blocking work.
     @usableFromInline
     package struct Work: Sendable {
         package let id: AnyID?
@@ -48,10 +46,10 @@ public struct Effect: Sendable {
     @inlinable
     init(_ operation: Operation?) { self.operation = operation }
 
-    /// Nothing to do.
+    /// The effect without work.
     @inlinable public static var none: Effect { Effect(nil) }
 
-    /// Whether there is nothing to do.
+    /// Whether the effect has no work.
     @inlinable public var isNone: Bool { operation == nil }
 }
 
@@ -59,13 +57,14 @@ extension Effect {
     /// Dispatches one action, after those that are already queued.
     public static func dispatch(_ action: any Action) -> Effect { Effect(.dispatch(action)) }
 
-    /// Runs asynchronous work that sends any number of actions: none, one, or a stream of them.
+    /// Runs asynchronous work that sends any number of actions.
     ///
-    /// The work must not hold up its thread for long: that is what ``blocking(_:)`` is for.
+    /// The work must not block its thread or compute for long without suspending: it would delay the start of later effects.
+    /// Use ``blocking(_:)`` instead.
     ///
     /// - Parameters:
     ///   - priority: of the task.
-    ///   - work: ends when it returns. `await send(action)` returns when the action has been reduced.
+    ///   - work: `await send(action)` returns after the action is reduced.
     public static func run(
         priority: TaskPriority? = nil,
         _ work: @escaping @Sendable (_ send: Send) async -> Void
@@ -73,13 +72,13 @@ extension Effect {
         Effect(.run(Work(id: nil, body: .run(priority, work))))
     }
 
-    /// Runs asynchronous work that ``cancel(id:)`` can end.
+    /// Runs asynchronous work that ``cancel(id:)`` can cancel.
     ///
     /// - Parameters:
-    ///   - id: what ``cancel(id:)`` names it by.
+    ///   - id: identifies the work.
     ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run.
     ///   - priority: of the task.
-    ///   - work: ends when it returns. `await send(action)` returns when the action has been reduced.
+    ///   - work: `await send(action)` returns after the action is reduced.
     public static func run(
         id: some Hashable & Sendable,
         cancelInFlight: Bool = false,
@@ -90,19 +89,19 @@ extension Effect {
         return cancelInFlight ? .merge(.cancel(id: id), run) : run
     }
 
-    /// Runs work that blocks its thread, such as reading a file, on a thread of its own, so that nothing else waits.
+    /// Runs work that blocks its thread, such as reading a file, on a thread of its own.
     ///
-    /// 512 at a time in a process are the limit; more wait for their turn. The stack of such a thread has 512 KiB.
+    /// A process runs at most 512 of these at a time and queues the others. The stack of such a thread has 512 KiB.
     public static func blocking(_ work: @escaping @Sendable (_ send: BlockingSend) -> Void) -> Effect {
         Effect(.run(Work(id: nil, body: .blocking(work))))
     }
 
-    /// Runs work that blocks its thread and that ``cancel(id:)`` can end: what it sends then is dropped, and
-    /// ``BlockingSend/isCancelled`` says so.
+    /// Runs work that blocks its thread and that ``cancel(id:)`` can cancel: actions that it sends afterwards are dropped,
+    /// and ``BlockingSend/isCancelled`` is true.
     ///
     /// - Parameters:
-    ///   - id: what ``cancel(id:)`` names it by.
-    ///   - cancelInFlight: whether it replaces work that runs under the same id, which is cancelled first.
+    ///   - id: identifies the work.
+    ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run.
     ///   - work: runs on a thread of its own.
     public static func blocking(
         id: some Hashable & Sendable,
@@ -113,11 +112,11 @@ extension Effect {
         return cancelInFlight ? .merge(.cancel(id: id), blocking) : blocking
     }
 
-    /// Ends all work that runs under `id`: its task is cancelled, and what it has sent and is not reduced yet, or sends
-    /// from now on, is dropped. Ids are the same if they are equal and of the same type.
+    /// Cancels all work that runs under `id`: its task is cancelled, and its actions that are not reduced yet are dropped.
+    /// Ids are the same if they are equal and of the same type.
     public static func cancel(id: some Hashable & Sendable) -> Effect { Effect(.cancel(AnyID(id))) }
 
-    /// Starts several effects, in the order given, without waiting for any; nil stands for none.
+    /// Starts several effects in the order given, without waiting for their ends; nil stands for none.
     public static func merge(_ effects: [Effect?]) -> Effect {
         composed(effects, as: Operation.merge) { if case .merge(let parts) = $0 { parts } else { nil } }
     }
@@ -126,10 +125,10 @@ extension Effect {
     @_disfavoredOverload
     public static func merge(_ effects: Effect?...) -> Effect { merge(effects) }
 
-    /// Starts several effects; see ``merge(_:)-([Effect?])``. Here `.none` is an effect without a doubt.
+    /// Starts several effects; see ``merge(_:)-([Effect?])``. With this overload `.none` is the effect, not the optional.
     public static func merge(_ effects: Effect...) -> Effect { merge(effects) }
 
-    /// Starts each effect when the one before has ended, also if it was cancelled; nil stands for none.
+    /// Starts each effect after the one before has ended or was cancelled; nil stands for none.
     public static func sequence(_ effects: [Effect?]) -> Effect {
         composed(effects, as: Operation.sequence) { if case .sequence(let parts) = $0 { parts } else { nil } }
     }
@@ -138,7 +137,82 @@ extension Effect {
     @_disfavoredOverload
     public static func sequence(_ effects: Effect?...) -> Effect { sequence(effects) }
 
-    /// Starts several effects one after another; see ``sequence(_:)-([Effect?])``. Here `.none` is an effect without a
-    /// doubt.
+    /// Starts several effects one after another; see ``sequence(_:)-([Effect?])``. With this overload `.none` is the effect,
+    /// not the optional.
     public static func sequence(_ effects: Effect...) -> Effect { sequence(effects) }
+}
+
+// MARK: Composition
+
+extension Effect {
+    /// The parts of a composite effect: two or more, none of them empty.
+    @usableFromInline
+    package struct Parts: Sendable, Sequence {
+        let effects: [Effect]
+        /// Computed once, because parts nest.
+        let workCount: Int
+
+        fileprivate init(_ effects: [Effect]) {
+            self.effects = effects
+            workCount = effects.reduce(0) { $0 + $1.workCount }
+        }
+
+        @usableFromInline
+        package func makeIterator() -> IndexingIterator<[Effect]> { effects.makeIterator() }
+    }
+
+    /// The number of units of work.
+    package var workCount: Int {
+        switch operation {
+        case nil, .dispatch, .cancel: 0
+        case .run: 1
+        case .merge(let parts), .sequence(let parts): parts.workCount
+        }
+    }
+
+    /// The ids that the effect cancels, including those that a sequence cancels later.
+    package var cancelledIDs: [AnyID] {
+        switch operation {
+        case nil, .dispatch, .run: []
+        case .cancel(let id): [id]
+        case .merge(let parts), .sequence(let parts): parts.flatMap(\.cancelledIDs)
+        }
+    }
+
+    /// Composes effects. Flattens parts that are composed in the same way, which bounds the depth.
+    private static func composed(
+        _ effects: [Effect?],
+        as composite: (Parts) -> Operation,
+        flattening parts: (Operation) -> Parts?
+    ) -> Effect {
+        var flat: [Effect] = []
+        flat.reserveCapacity(effects.count)
+        for effect in effects {
+            guard let effect, let operation = effect.operation else { continue }
+            if let parts = parts(operation) {
+                flat += parts.effects
+            } else {
+                flat.append(effect)
+            }
+        }
+        return flat.count > 1 ? Effect(composite(Parts(flat))) : flat.first ?? .none
+    }
+}
+
+/// Collects effects one by one and merges them once: repeated merging would copy the parts each time. Allocates from the
+/// second effect on.
+struct EffectList {
+    private var first = Effect.none
+    private var others: [Effect] = []
+
+    mutating func append(_ effect: Effect) {
+        guard !effect.isNone else { return }
+        if first.isNone {
+            first = effect
+        } else {
+            others.append(effect)
+        }
+    }
+
+    var merged: Effect { others.isEmpty ? first : .merge([first] + others) }
 }

@@ -1,62 +1,58 @@
+internal import Dispatch
 internal import Locking
-import Synchronization
+internal import Synchronization
 
-/// Starts effects, keeps track of what runs, and ends it.
+/// Starts effects, tracks the running work, and cancels it.
 ///
-/// What an effect sends goes to `deliver`, which puts it in line with all other actions.
+/// Passes the actions that effects send to `deliver`, which enqueues them like all other actions.
 package final class EffectRunner: Sendable {
-    fileprivate struct Running {
+    private struct Content {
         var runs: [UInt64: EffectRun] = [:]
-        var byID: [AnyID: Set<UInt64>] = [:]
+        var numbersByID: [AnyID: Set<UInt64>] = [:]
         var count: UInt64 = 0
-        /// Stands for all that is sent without any work.
-        var sending = EffectRun(number: 0, id: nil)
-        /// Rises with each `cancelAll`, so that a sequence that was cut off does not go on.
+        /// The run of all `.dispatch` effects, which involve no work.
+        var dispatchRun = EffectRun(number: 0, id: nil)
+        /// Incremented by `cancelAll`, so that interrupted sequences do not continue.
         var generation: UInt64 = 0
+
+        mutating func remove(_ run: EffectRun) {
+            runs[run.number] = nil
+            guard let id = run.id, var numbers = numbersByID.removeValue(forKey: id) else { return }
+            numbers.remove(run.number)
+            if !numbers.isEmpty { numbersByID[id] = numbers }
+        }
     }
 
-    private let running = Locked(Running())
-    private let starting: StartLine
+    private let content = Locked(Content())
+    /// Work starts on this queue, in call order. Dispatch gives it a thread outside of the cooperative pool.
+    private let startQueue = DispatchQueue(label: "statecast.effects.start")
     private let deliver: @Sendable (EffectResult) -> Void
 
-    package convenience init(deliver: @escaping @Sendable (EffectResult) -> Void) {
-        self.init(starting: StartLine(), deliver: deliver)
-    }
-
-    init(starting: StartLine, deliver: @escaping @Sendable (EffectResult) -> Void) {
-        self.starting = starting
-        self.deliver = deliver
-    }
+    package init(deliver: @escaping @Sendable (EffectResult) -> Void) { self.deliver = deliver }
 
     deinit { cancelAll() }
 
-    /// How many pieces of work are under way.
-    package var runningCount: Int { running.withLock { $0.runs.count } }
+    /// The number of running units of work.
+    package var runningCount: Int { content.withLock { $0.runs.count } }
 
-    /// Starts an effect. Called for one effect after the other, in the order of their actions.
+    /// Starts an effect. Called for one effect at a time, in the order of their actions.
     ///
-    /// - Parameter key: of the effect's first piece of work; the others count on from its index.
+    /// - Parameter key: the key of the effect's first unit of work; the index of the others counts up from it.
     package func start(_ effect: Effect, key: IdempotencyKey) {
         guard !effect.isNone else { return }
-        start(effect, key: key, in: running.withLock { $0.generation }) {}
+        start(effect, key: key, in: content.withLock { $0.generation }) {}
     }
 
-    /// Ends all work, and keeps sequences from going on.
+    /// Cancels all work and all sequences.
     package func cancelAll() {
-        let runs = running.withLock { running in
-            defer {
-                running.runs = [:]
-                running.byID = [:]
-                running.sending = EffectRun(number: 0, id: nil)
-                running.generation += 1
-            }
-            return running.runs.values + [running.sending]
+        let runs = content.withLock { content in
+            defer { content = Content(count: content.count, generation: content.generation + 1) }
+            return content.runs.values + [content.dispatchRun]
         }
         for run in runs { run.cancel() }
     }
-}
 
-extension EffectRunner {
+    /// - Parameter next: called once after the effect has ended, unless its generation is over.
     private func start(
         _ effect: Effect,
         key: IdempotencyKey,
@@ -66,29 +62,24 @@ extension EffectRunner {
         switch effect.operation {
         case nil: next()
         case .dispatch(let action):
-            guard let run = running.withLock({ $0.generation == generation ? $0.sending : nil }) else { return }
-            deliver(EffectResult(action: action, run: run, onSettled: next))
+            guard let run = content.withLock({ $0.generation == generation ? $0.dispatchRun : nil }) else { return }
+            deliver(EffectResult(action: action, run: run, onComplete: next))
         case .cancel(let id):
             cancel(id)
             next()
         case .run(let work): start(work, key: key, in: generation, then: next)
         case .merge(let parts):
-            let left = Locked(parts.effects.count)
+            let remaining = Countdown(from: parts.effects.count)
             var key = key
             for effect in parts {
-                start(effect, key: key, in: generation) {
-                    let isLast = left.withLock { left in
-                        left -= 1
-                        return left == 0
-                    }
-                    if isLast { next() }
-                }
+                start(effect, key: key, in: generation) { if remaining.decrement() { next() } }
                 key = key.advanced(by: effect.workCount)
             }
         case .sequence(let parts): start(parts.effects[...], key: key, in: generation, then: next)
         }
     }
 
+    /// Starts the effects of a sequence.
     private func start(
         _ effects: ArraySlice<Effect>,
         key: IdempotencyKey,
@@ -96,15 +87,16 @@ extension EffectRunner {
         then next: @escaping @Sendable () -> Void
     ) {
         var (effects, key) = (effects, key)
-        // A loop over parts that end at once: were each to start the next, many would overflow the stack.
+        // A loop over the parts that end at once: recursion would overflow the stack.
         while let first = effects.popFirst() {
             guard isCurrent(generation) else { return }
             let (others, keyOfOthers) = (effects, key.advanced(by: first.workCount))
-            let meeting = Meeting()
+            // Decremented by the end of the part and by this loop. The later of the two continues the sequence.
+            let remaining = Countdown(from: 2)
             start(first, key: key, in: generation) { [weak self] in
-                if meeting.isLastToCome() { self?.start(others, key: keyOfOthers, in: generation, then: next) }
+                if remaining.decrement() { self?.start(others, key: keyOfOthers, in: generation, then: next) }
             }
-            guard meeting.isLastToCome() else { return }
+            guard remaining.decrement() else { return }
             key = keyOfOthers
         }
         guard isCurrent(generation) else { return }
@@ -118,79 +110,114 @@ extension EffectRunner {
         then next: @escaping @Sendable () -> Void
     ) {
         guard let run = register(work.id, in: generation) else { return }
-        let ended: @Sendable () -> Void = { [weak self] in
-            if self?.ended(run, in: generation) ?? false { next() }
+        let end: @Sendable () -> Void = { [weak self] in
+            if self?.end(run, in: generation) ?? false { next() }
         }
         switch work.body {
         case .run(let priority, let body):
             let send = Send(idempotencyKey: key, run: run, deliver: deliver)
-            let executor = StartInOrder(on: starting)
             run.attach(
-                Task.detached(executorPreference: executor, priority: priority) {
+                Task.detached(executorPreference: OrderedStart(on: startQueue), priority: priority) {
                     await body(send)
-                    ended()
+                    end()
                 }
             )
         case .blocking(let body):
             let send = BlockingSend(idempotencyKey: key, run: run, deliver: deliver)
-            starting.append {
-                BlockingThreads.shared.start {
+            startQueue.async {
+                BlockingThreadPool.shared.start {
                     body(send)
-                    ended()
+                    end()
                 }
             }
         }
     }
 
-    private func isCurrent(_ generation: UInt64) -> Bool { running.withLock { $0.generation == generation } }
+    private func isCurrent(_ generation: UInt64) -> Bool { content.withLock { $0.generation == generation } }
 
     private func register(_ id: AnyID?, in generation: UInt64) -> EffectRun? {
-        running.withLock { running in
-            guard running.generation == generation else { return nil }
-            running.count += 1
-            let run = EffectRun(number: running.count, id: id)
-            running.runs[run.number] = run
-            if let id { running.byID[id, default: []].insert(run.number) }
+        content.withLock { content in
+            guard content.generation == generation else { return nil }
+            content.count += 1
+            let run = EffectRun(number: content.count, id: id)
+            content.runs[run.number] = run
+            if let id { content.numbersByID[id, default: []].insert(run.number) }
             return run
         }
     }
 
-    /// Forgets a run. Says whether what comes after it may start.
-    private func ended(_ run: EffectRun, in generation: UInt64) -> Bool {
-        running.withLock { running in
-            running.forget(run)
-            return running.generation == generation
+    /// Removes a run. Returns whether the sequence that contains it may continue.
+    private func end(_ run: EffectRun, in generation: UInt64) -> Bool {
+        content.withLock { content in
+            content.remove(run)
+            return content.generation == generation
         }
     }
 
     private func cancel(_ id: AnyID) {
-        let runs = running.withLock { running in
-            let runs = (running.byID[id] ?? []).sorted().compactMap { running.runs[$0] }
-            for run in runs { running.forget(run) }
+        let runs = content.withLock { content in
+            let runs = (content.numbersByID[id] ?? []).sorted().compactMap { content.runs[$0] }
+            for run in runs { content.remove(run) }
             return runs
         }
         for run in runs { run.cancel() }
     }
 }
 
-/// Of the end of a part and of whoever started it, each of which comes once, on any thread: the last one goes on.
-private final class Meeting: Sendable {
-    private let oneIsThere = Atomic(false)
+/// One running unit of work.
+final class EffectRun: Sendable {
+    let number: UInt64
+    let id: AnyID?
+    private let cancelled = Atomic(false)
+    private let sendCount = Atomic(0)
+    private let task = Locked<Task<Void, Never>?>(nil)
 
-    func isLastToCome() -> Bool { oneIsThere.exchange(true, ordering: .acquiringAndReleasing) }
-}
+    init(number: UInt64, id: AnyID?) {
+        self.number = number
+        self.id = id
+    }
 
-extension EffectRunner.Running {
-    fileprivate mutating func forget(_ run: EffectRun) {
-        runs[run.number] = nil
-        guard let id = run.id, var numbers = byID.removeValue(forKey: id) else { return }
-        numbers.remove(run.number)
-        if !numbers.isEmpty { byID[id] = numbers }
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+
+    /// Counts a send. Returns whether the task is to yield after it.
+    func isDueToYield() -> Bool { sendCount.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 64) }
+
+    func attach(_ task: Task<Void, Never>) {
+        self.task.withLock { $0 = task }
+        if isCancelled { task.cancel() }
+    }
+
+    func cancel() {
+        cancelled.store(true, ordering: .releasing)
+        task.withLock { $0 }?.cancel()
     }
 }
 
-extension IdempotencyKey {
-    fileprivate func advanced(by count: Int) -> IdempotencyKey {
-        IdempotencyKey(lineage: lineage, revision: revision, index: index + count, start: start)
+/// Runs the first job of a task on a serial queue and all others on the global executor.
+///
+/// Tasks thereby start in the order in which they are created, which the cooperative pool does not guarantee.
+private final class OrderedStart: TaskExecutor {
+    private let queue: DispatchQueue
+    private let hasStarted = Atomic(false)
+
+    init(on queue: DispatchQueue) { self.queue = queue }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if hasStarted.exchange(true, ordering: .acquiringAndReleasing) {
+            globalConcurrentExecutor.enqueue(job)
+        } else {
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
     }
+}
+
+/// Counts events that occur on any thread.
+private final class Countdown: Sendable {
+    private let remaining: Atomic<Int>
+
+    init(from count: Int) { remaining = Atomic(count) }
+
+    /// Returns whether this was the last event.
+    func decrement() -> Bool { remaining.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }

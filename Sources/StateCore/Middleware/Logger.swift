@@ -1,17 +1,17 @@
-/// What a logger is told about one action.
+/// One action and its outcome, as a logger receives it.
 public struct ActionLogEntry<State>: CustomStringConvertible {
-    /// The action as it came to the logger.
+    /// The action that the logger received.
     public let action: any Action
-    /// When it was taken in, and from whom.
+    /// The time and the sender of the action.
     public let context: ActionContext
     /// The state before.
     public let old: State
-    /// The state after; the same if the action was kept back.
+    /// The state after; the same if the action was rejected.
     public let new: State
-    /// Why the action did not reach the reducer; nil if it did.
+    /// The reason for which the action did not reach the reducer, or nil.
     public let rejection: Rejection?
 
-    /// The action and its payload, and what kept it back.
+    /// The action, its payload and its rejection.
     public var description: String {
         let action = "\(type(of: action).name) \(action)"
         return rejection.map { "\(action) rejected: \($0)" } ?? action
@@ -19,27 +19,20 @@ public struct ActionLogEntry<State>: CustomStringConvertible {
 }
 
 extension Middleware {
-    /// Tells `write` of each action, once it is reduced or kept back.
+    /// Calls `write` for each action after it is reduced or rejected.
     ///
-    /// Placed first it sees what was dispatched, placed last what reaches the reducer. Since it shows the old state beside
-    /// the new one, the reducer copies the collections that it changes.
+    /// As the first middleware it logs dispatched actions, as the last one the actions that reach the reducer. Because it
+    /// keeps the old state, the reducer copies the collections that it changes.
     ///
     /// ```swift
     /// let core = Core(App(), reducer: App.reducer, middleware: [.logger { print($0) }])
     /// ```
     public static func logger(_ write: @escaping @Sendable (ActionLogEntry<State>) -> Void) -> Middleware {
         Middleware { action, store, next in
-            let old = store.state
+            let (old, context) = (store.state, store.context)
             func log(_ rejection: Rejection?) {
-                write(
-                    ActionLogEntry(
-                        action: action,
-                        context: store.context,
-                        old: old,
-                        new: store.state,
-                        rejection: rejection
-                    )
-                )
+                let new = store.state
+                write(ActionLogEntry(action: action, context: context, old: old, new: new, rejection: rejection))
             }
             do {
                 let value = try next(action)

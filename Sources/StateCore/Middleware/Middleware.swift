@@ -1,7 +1,6 @@
-/// Stands between those who dispatch and the reducer: sees each action and the state, and may let the action pass, change
-/// it, keep it, refuse it, dispatch more, or answer with a value.
+/// Processes each action before the reducer: passes it on, changes it, rejects it, dispatches more, or answers with a value.
 ///
-/// Middlewares run one inside the other, the first one outermost, when the action's turn has come.
+/// Middlewares are nested, the first one outermost, and run when the core processes the action.
 ///
 /// ```swift
 /// let clamped = Middleware<Counter> { action, store, next in
@@ -14,22 +13,22 @@
 /// }
 /// ```
 ///
-/// On a primary the middleware sees who sent the action (``ActionContext/session``, ``ActionContext/user``), and what it
-/// throws reaches the sender in place of a receipt; what reaches the reducer is what is recorded.
+/// On a primary, the context contains the sender (``ActionContext/session``, ``ActionContext/user``), the sender receives a
+/// thrown rejection in place of a receipt, and the journal records the action that reaches the reducer.
 public struct Middleware<State>: Sendable {
-    /// The rest of the way: the middlewares further in, and the reducer. To be called at most once.
+    /// Passes an action to the inner middlewares and the reducer. To be called at most once.
     ///
-    /// - Returns: the value that a middleware further in answers with; nil from the reducer.
-    /// - Throws: the ``Rejection`` of a middleware further in.
+    /// - Returns: the value that an inner middleware answers with; nil from the reducer.
+    /// - Throws: the error of an inner middleware.
     public typealias Next = (_ action: any Action) throws -> (any Sendable)?
 
-    let body: @Sendable (any Action, MiddlewareStore<State>, Next) throws -> (any Sendable)?
+    fileprivate let body: @Sendable (any Action, MiddlewareStore<State>, Next) throws -> (any Sendable)?
 
-    /// A middleware that does what `body` does.
+    /// Creates a middleware.
     ///
-    /// - Parameter body: passes the action on by calling `next`, and returns the value for whoever awaits the action. If it
-    ///   neither calls `next` nor returns a value, the action is rejected as `swallowed`. A ``Rejection`` that it throws
-    ///   before calling `next` is the action's; any other error becomes a rejection with code `refused`.
+    /// - Parameter body: passes the action on by calling `next`, and returns the value for the code that awaits the action.
+    ///   If it neither calls `next` nor returns a value, the action is rejected as `swallowed`. A ``Rejection`` thrown before
+    ///   `next` is the result of the action; any other error becomes a rejection with code `refused`.
     public init(
         _ body:
             @escaping @Sendable (
@@ -40,9 +39,7 @@ public struct Middleware<State>: Sendable {
     ) {
         self.body = body
     }
-}
 
-extension Middleware {
     /// A middleware that only decides whether an action may pass.
     ///
     /// ```swift
@@ -53,7 +50,7 @@ extension Middleware {
     /// }
     /// ```
     ///
-    /// - Parameter check: throws a ``Rejection`` to refuse; any code may be given.
+    /// - Parameter check: throws a ``Rejection`` with any code to reject the action.
     public static func policy(
         _ check: @escaping @Sendable (_ action: any Action, _ store: MiddlewareStore<State>) throws -> Void
     ) -> Middleware {
@@ -64,28 +61,86 @@ extension Middleware {
     }
 }
 
-/// What a middleware may look at and do while it has an action before it. Not to be kept.
+/// The store that a middleware accesses while it processes an action. Not valid afterwards, except for ``dispatcher``.
 public struct MiddlewareStore<State> {
     private let read: () -> State
-    /// When the action was taken in, and from whom.
+    /// The time and the sender of the action.
     public let context: ActionContext
-    /// Takes more actions; they get their turn behind those that already wait. May be kept, to dispatch later.
+    /// Enqueues more actions. May be kept to dispatch later.
     public let dispatcher: any ActionDispatcher
 
-    /// Describes the store around a middleware.
-    ///
-    /// - Parameter read: the state as it is at the moment of the call.
+    /// - Parameter read: returns the state at the time of the call.
     package init(context: ActionContext, dispatcher: any ActionDispatcher, read: @escaping () -> State) {
         self.context = context
         self.dispatcher = dispatcher
         self.read = read
     }
 
-    /// The state: before `next` the one that the action will meet, after it the one that it led to.
+    /// The state: before `next` the input of the reducer, after `next` its output.
     ///
-    /// Kept in a variable beyond `next` it makes the reducer copy the collections that it changes.
+    /// A copy that is kept across `next` makes the reducer copy the collections that it changes.
     public var state: State { read() }
 
-    /// Takes one more action; see ``dispatcher``.
+    /// Enqueues one more action; see ``dispatcher``.
     public func dispatch(_ action: any Action) { dispatcher.dispatch(action) }
+}
+
+// MARK: The chain
+
+extension Array {
+    /// Passes an action through the middlewares, the first one outermost, and to `reduce` unless one rejects or answers it.
+    ///
+    /// - Returns: the value that a middleware answers with, or the reason for which the action was not reduced.
+    package func pass<State>(
+        _ action: any Action,
+        in store: MiddlewareStore<State>,
+        warn: (Misuse) -> Void,
+        to reduce: (any Action) -> Void
+    ) -> Result<(any Sendable)?, Rejection> where Element == Middleware<State> {
+        var isReduced = false
+        do {
+            let value = try pass(action, at: startIndex, in: store, warn: warn) { action in
+                isReduced = true
+                reduce(action)
+            }
+            guard isReduced || value != nil else { throw Rejection.swallowed(action) }
+            return .success(value)
+        } catch {
+            guard !isReduced else {
+                // The state contains the action, so it must not be reported as rejected.
+                warn(.rejectedTooLate(action: type(of: action).name, error: "\(error)"))
+                return .success(nil)
+            }
+            return .failure(error as? Rejection ?? Rejection(.refused, "\(type(of: action).name): \(error)"))
+        }
+    }
+
+    private func pass<State>(
+        _ action: any Action,
+        at index: Int,
+        in store: MiddlewareStore<State>,
+        warn: (Misuse) -> Void,
+        to reduce: (any Action) -> Void
+    ) throws -> (any Sendable)? where Element == Middleware<State> {
+        guard index < endIndex else {
+            if type(of: action).isForMiddleware { warn(.unhandledByMiddleware(action: type(of: action).name)) }
+            reduce(action)
+            return nil
+        }
+        var isPassedOn = false
+        return try self[index].body(action, store) { action in
+            guard !isPassedOn else {
+                warn(.nextCalledTwice(action: type(of: action).name))
+                return nil
+            }
+            isPassedOn = true
+            return try pass(action, at: index + 1, in: store, warn: warn, to: reduce)
+        }
+    }
+}
+
+extension Rejection {
+    package static func swallowed(_ action: any Action) -> Rejection {
+        Rejection(.swallowed, "a middleware took \(type(of: action).name) and did not pass it on")
+    }
 }

@@ -1,18 +1,17 @@
-/// What an observer is told: the state changed, or (in the replay) this is where it comes in.
+/// One change of a state, or the replay of the current state at the start of an observation.
 public struct Change<State: Sendable>: Sendable {
-    /// The state before; nil in the replay, and for an observer that does not need it where no other does.
+    /// The state before; nil in the replay, and possibly if the observation omits it.
     public let old: State?
     /// The state after, or the current one in the replay. It may equal `old`.
     public let new: State
-    /// The action that was reduced; nil in the replay, when the state was replaced, and where actions are not seen,
-    /// as on a replica.
+    /// The reduced action; nil in the replay, after a replaced state, and where actions are not available, as on a replica.
     public let action: (any Action)?
     /// The revision of `old`; nil in the replay.
     public let oldRevision: UInt64?
-    /// The revision of `new`: how many changes the state has seen since its history began.
+    /// The revision of `new`: the number of changes since the history began.
     public let revision: UInt64
 
-    /// Describes a step from `old` to `new`.
+    /// Creates a change from `old` to `new`.
     @inlinable
     public init(old: State, oldRevision: UInt64, new: State, revision: UInt64, action: (any Action)?) {
         self.old = old
@@ -22,7 +21,7 @@ public struct Change<State: Sendable>: Sendable {
         self.revision = revision
     }
 
-    /// Describes where an observer comes in.
+    /// Creates a replay.
     public init(replay state: State, revision: UInt64) {
         old = nil
         new = state
@@ -31,7 +30,7 @@ public struct Change<State: Sendable>: Sendable {
         self.revision = revision
     }
 
-    /// Describes a step whose old state may not have been kept.
+    /// Creates a change whose old state may be omitted.
     @inlinable
     init(old: State?, oldRevision: UInt64?, new: State, revision: UInt64, action: (any Action)?) {
         self.old = old

@@ -1,67 +1,81 @@
 public import Dispatch
 
-/// Where an observer's callback runs.
+/// The execution context of an observer's callback.
 ///
-/// Wherever that is, changes arrive one at a time and in order, also on a queue that is concurrent.
+/// In every context, also on a concurrent queue, changes arrive one at a time and in order.
 public struct Delivery: Sendable {
-    /// A place other than the one where the change is made.
-    struct Place: Sendable {
-        /// Whether the caller runs there already, so that a callback may be called directly.
-        var isHere: @Sendable () -> Bool = { false }
-        /// Runs work there, later.
-        let run: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
+    /// A context other than the one where the change is made.
+    struct Context: Sendable {
+        /// Whether the caller already runs in the context, so that a callback may be called directly.
+        var isCurrent: @Sendable () -> Bool = { false }
+        /// Schedules work in the context.
+        let schedule: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
     }
 
-    /// Nil if the callback is called where the change is made.
-    let place: Place?
+    /// Nil if the callback runs where the change is made.
+    private let context: Context?
 
-    private init(_ place: Place?) { self.place = place }
+    private init(_ context: Context?) { self.context = context }
 
-    private init(run: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
-        place = Place(run: run)
-    }
-
-    /// Where the change is made, before anything else happens to the state. The callback should be quick.
+    /// Runs the callback where the change is made, before the core processes anything else. The callback should be short.
     public static let inline = Delivery(nil)
 
-    /// On the main actor: the callback may use `MainActor.assumeIsolated`, and need not if it is observed on
+    /// Runs the callback on the main actor, where it may use `MainActor.assumeIsolated`. It need not if the observation uses
     /// `MainActor.shared` instead.
     ///
-    /// If the turn is taken on the main actor and no earlier change is queued, the callback runs within the turn: on an idle
-    /// core a view that dispatches has its new state when `dispatch` returns. The callback should then be quick, and what it
-    /// dispatches is applied after it returns. The first call may come before `observe` returns.
+    /// If the change is made on the main actor and no earlier change is queued, the callback runs at once: on an idle core, a
+    /// view that dispatches has its new state when `dispatch` returns. The callback should therefore be short, and its own
+    /// dispatches are applied after it returns. The first call may precede the return of `observe`.
     public static let mainActor = Delivery(.mainActor)
 
-    /// On an actor's executor: the callback may use `assumeIsolated` of each actor that runs there.
+    /// Runs the callback on an actor's executor, where it may use `assumeIsolated` of each actor of that executor.
     public static func executor(_ executor: any SerialExecutor) -> Delivery {
-        let lane = Lane(executor)
-        return Delivery { work in
-            Task.detached { await lane.run(work) }
-        }
+        let actor = ExecutorActor(executor)
+        return Delivery(
+            Context { work in
+                Task.detached { await actor.run(work) }
+            }
+        )
     }
 
-    /// On an executor of tasks, such as a pool of threads of one's own.
+    /// Runs the callback on a task executor, such as a custom thread pool.
     public static func taskExecutor(_ executor: any TaskExecutor) -> Delivery {
-        Delivery { work in
-            Task.detached(executorPreference: executor) { work() }
-        }
+        Delivery(
+            Context { work in
+                Task.detached(executorPreference: executor) { work() }
+            }
+        )
     }
 
-    /// On a dispatch queue, serial or concurrent.
+    /// Runs the callback on a dispatch queue, serial or concurrent.
     public static func queue(_ queue: DispatchQueue) -> Delivery {
-        Delivery { work in queue.async(execute: work) }
+        Delivery(Context { work in queue.async(execute: work) })
+    }
+
+    /// Subscribes `body` so that it runs in this context for one event at a time, in order, and never after the subscription
+    /// is cancelled.
+    func subscribe<Event: Sendable>(
+        _ body: @escaping @Sendable (Event) -> Void,
+        to subscribe: (_ body: @escaping @Sendable (Event) -> Void) -> Subscription
+    ) -> Subscription {
+        guard let context else { return subscribe(body) }
+        let mailbox = Mailbox(in: context, handler: body)
+        let subscription = subscribe { event in
+            if mailbox.enqueue(event) { mailbox.startReader() }
+        }
+        return Subscription(wrapping: subscription) { [weak mailbox] in mailbox?.close() }
     }
 }
 
-extension Delivery.Place {
-    static let mainActor = Delivery.Place(isHere: { isOnMainActor }) { work in
+extension Delivery.Context {
+    static let mainActor = Delivery.Context(isCurrent: { isOnMainQueue }) { work in
         Task.detached { @MainActor in work() }
     }
 }
 
-/// Whether the caller runs on the main dispatch queue, and so on the main actor. Other ways to run on the main actor are not
-/// recognized, because asking for them traps.
-var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
+/// Whether the caller runs on the main dispatch queue, and thereby on the main actor. Code that runs on the main actor in
+/// other ways is not recognized: the functions that check the isolation trap.
+private var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
 
 private let mainQueueKey = {
     let key = DispatchSpecificKey<Void>()
@@ -69,8 +83,8 @@ private let mainQueueKey = {
     return key
 }()
 
-/// An actor for nothing but to be on a given executor: plain work can only be put on one as an actor's.
-private actor Lane {
+/// Runs closures on a serial executor, which only accepts the jobs of actors.
+private actor ExecutorActor {
     private nonisolated let executor: any SerialExecutor
 
     init(_ executor: any SerialExecutor) { self.executor = executor }
@@ -78,18 +92,4 @@ private actor Lane {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     func run(_ work: @Sendable () -> Void) { work() }
-}
-
-extension Delivery {
-    /// Subscribes `body` so that it is called here: for one event at a time, in order, and never after the
-    /// subscription is cancelled.
-    func subscribe<Event: Sendable>(
-        _ body: @escaping @Sendable (Event) -> Void,
-        to subscribe: (_ body: @escaping @Sendable (Event) -> Void) -> Subscription
-    ) -> Subscription {
-        guard let place else { return subscribe(body) }
-        let mailbox = Mailbox(at: place, handler: body)
-        let subscription = subscribe { mailbox.post($0) }
-        return Subscription(over: subscription) { [weak mailbox] in mailbox?.close() }
-    }
 }

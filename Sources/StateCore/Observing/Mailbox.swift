@@ -1,94 +1,85 @@
 internal import Locking
 
-/// Where letters wait for a reader elsewhere: who posts does not wait, and the order is kept.
+/// A queue whose elements are handled one at a time, in order, in another execution context.
 ///
-/// There is at most one reader at a time. It is called for when a letter comes in and none is at work, and goes on until
-/// there is nothing to take. So the order holds also where several threads could read at once.
-final class Mailbox<Letter: Sendable, Handler: Sendable>: Sendable {
+/// At most one reader is active. It starts when an element is enqueued and no reader is active, and runs until the queue is
+/// empty. The order is therefore kept even if several threads could read.
+final class Mailbox<Element: Sendable, Handler: Sendable>: Sendable {
     private struct Content {
-        /// What letters are for; nil once the box is closed.
+        /// Nil after the mailbox is closed.
         var handler: Handler?
-        var letters = FIFO<Letter>()
+        var elements = FIFO<Element>()
         var hasReader = false
     }
 
     private let content: Locked<Content>
-    private let callReader: @Sendable (Mailbox) -> Void
+    private let start: @Sendable (Mailbox) -> Void
 
-    /// - Parameter callReader: calls `take()` until it gives nil, at once or soon.
-    init(for handler: Handler, callReader: @escaping @Sendable (Mailbox) -> Void) {
+    /// - Parameter startReader: calls `dequeue()` until it returns nil, now or later.
+    init(for handler: Handler, startReader: @escaping @Sendable (Mailbox) -> Void) {
         content = Locked(Content(handler: handler))
-        self.callReader = callReader
+        start = startReader
     }
 
-    /// Puts a letter in, and calls for a reader if none is at work; a closed box drops it.
-    func post(_ letter: Letter) {
-        if put(letter) { callForReader() }
-    }
-
-    /// Puts a letter in; a closed box drops it. Returns whether the caller must call ``callForReader()``, after it has
-    /// released its locks.
-    func put(_ letter: Letter) -> Bool {
+    /// Enqueues an element; a closed mailbox drops it. Returns whether the caller must call ``startReader()``, outside of all
+    /// locks.
+    func enqueue(_ element: Element) -> Bool {
         content.withLock { content in
             guard content.handler != nil else { return false }
-            content.letters.append(letter)
+            content.elements.append(element)
             defer { content.hasReader = true }
             return !content.hasReader
         }
     }
 
-    /// Calls the reader that ``put(_:)`` asked for. It may take letters before this returns.
-    func callForReader() { callReader(self) }
+    /// Starts the reader as ``enqueue(_:)`` demands. The reader may handle elements before this returns.
+    func startReader() { start(self) }
 
-    /// The next letter, for the reader; nil if there is none, and then it is the reader no more.
-    func take() -> (letter: Letter, handler: Handler)? {
+    /// Dequeues an element for the reader. If it returns nil, the reader is no longer active.
+    func dequeue() -> (element: Element, handler: Handler)? {
         content.withLock { content in
-            guard let handler = content.handler, let letter = content.letters.popFirst() else {
+            guard let handler = content.handler, let element = content.elements.popFirst() else {
                 content.hasReader = false
                 return nil
             }
-            return (letter, handler)
+            return (element, handler)
         }
     }
 
-    /// Forgets all letters and whom they were for. Nothing is taken any more.
+    /// Releases the handler and all elements. Nothing is dequeued afterwards.
     func close() {
-        // Ends outside the lock: what ends with it may come back here.
+        // Released outside the lock: the release may run user code that accesses the mailbox.
         let former = content.withLock { content in
             let former = content
             content.handler = nil
-            content.letters = FIFO()
+            content.elements = FIFO()
             return former
         }
         withExtendedLifetime(former) {}
     }
 }
 
-extension Mailbox where Handler == @Sendable (Letter) -> Void {
-    /// After so many letters a reader lets others have the thread.
-    private static var lettersInARowMax: Int { 64 }
+extension Mailbox where Handler == @Sendable (Element) -> Void {
+    /// The number of elements that a reader handles before it yields its thread.
+    private static var elementsInARowMax: Int { 64 }
 
-    /// A box whose letters are handed to `handler` at a place: before `post` returns if the caller is there already and
-    /// nothing waits, else later.
-    convenience init(at place: Delivery.Place, handler: @escaping @Sendable (Letter) -> Void) {
-        self.init(for: handler) { box in
-            if place.isHere() {
-                box.readHere(at: place)
+    /// Creates a mailbox whose elements are handled in a context: by `startReader()` itself if the caller already runs in the
+    /// context, otherwise later.
+    convenience init(in context: Delivery.Context, handler: @escaping @Sendable (Element) -> Void) {
+        self.init(for: handler) { mailbox in
+            if context.isCurrent() {
+                mailbox.read(in: context)
             } else {
-                box.read(at: place)
+                context.schedule { mailbox.read(in: context) }
             }
         }
     }
 
-    private func read(at place: Delivery.Place) {
-        place.run { self.readHere(at: place) }
-    }
-
-    private func readHere(at place: Delivery.Place) {
-        for _ in 0..<Self.lettersInARowMax {
-            guard let (letter, handler) = take() else { return }
-            handler(letter)
+    private func read(in context: Delivery.Context) {
+        for _ in 0..<Self.elementsInARowMax {
+            guard let (element, handler) = dequeue() else { return }
+            handler(element)
         }
-        read(at: place)
+        context.schedule { self.read(in: context) }
     }
 }

@@ -1,25 +1,25 @@
 public import Observation
 
-/// A source's state for views that track what they read: `value` is observable, and changes on the main actor.
+/// The state of a source as an observable `value` that changes on the main actor, for views that track their reads.
 ///
 /// ```swift
 /// let fuel = Observed(core.scope(\.fuel))
 /// withObservationTracking { label.text = "\(fuel.value)" } onChange: { ... }
 /// ```
 ///
-/// It follows until it is dropped.
+/// It observes the source until it is dropped.
 @MainActor @Observable
 public final class Observed<Value: Sendable> {
-    /// The state, as far as it has come to the main actor.
+    /// The last state that was delivered to the main actor.
     public private(set) var value: Value
     @ObservationIgnored private var subscription: Subscription?
 
-    /// Follows a source that may have nothing to show yet.
+    /// Observes a source that may not have a state yet.
     ///
     /// - Parameters:
-    ///   - source: what it follows.
-    ///   - initially: the value until the source shows one.
-    ///   - areEqual: whether going from one value to the next is not worth telling; `{ _, _ in false }` tells each.
+    ///   - source: the observed source.
+    ///   - initially: the value until the source delivers one.
+    ///   - areEqual: whether a new value is to be ignored; `{ _, _ in false }` publishes each.
     public init(
         _ source: some StateSource<Value>,
         initially value: Value,
@@ -32,7 +32,7 @@ public final class Observed<Value: Sendable> {
         }
     }
 
-    /// Follows a source that can be asked for its state, which is the value from the start.
+    /// Observes a source whose current state is the initial value.
     public convenience init(
         _ source: some StateKeeper<Value>,
         removeDuplicates areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool
@@ -42,12 +42,12 @@ public final class Observed<Value: Sendable> {
 }
 
 extension Observed where Value: Equatable {
-    /// Follows a source that may have nothing to show yet; equal values are not told.
+    /// Observes a source that may not have a state yet, and ignores equal values.
     public convenience init(_ source: some StateSource<Value>, initially value: Value) {
         self.init(source, initially: value, removeDuplicates: { $0 == $1 })
     }
 
-    /// Follows a source that can be asked for its state; equal values are not told.
+    /// Observes a source whose current state is the initial value, and ignores equal values.
     public convenience init(_ source: some StateKeeper<Value>) {
         self.init(source, initially: source.state, removeDuplicates: { $0 == $1 })
     }

@@ -1,17 +1,17 @@
-/// A part of what a source shows, as a source of its own: a change that leaves the part equal is not told.
+/// A part of a source's state, as a source of its own. Changes that leave the part equal are not delivered.
 ///
 /// ```swift
 /// let fuel = core.scope(\.truck.fuel)
 /// let subscription = fuel.observe { change in print(change.new) }
 /// ```
 ///
-/// However many observe one scope (its copies count as one), each change is mapped and compared once, and not at all
-/// while nobody observes. Observers of a scope and of its source are told in the order in which they registered.
+/// All observers of one scope and its copies share one mapping and one comparison for each change; without observers there is
+/// none. Observers of a scope and of its source are notified in the order in which they registered.
 ///
-/// Revisions are those of the source; those at which the part stayed equal are left out. A scope keeps its source alive;
-/// its subscriptions do not, and do not need the scope either.
+/// Revisions are those of the source, without those at which the part stayed equal. A scope retains its source. Its
+/// subscriptions do not, and do not need the scope either.
 public struct Scope<Source: StateSource, Value: Sendable>: StateSource {
-    /// What it shows.
+    /// The part.
     public typealias State = Value
 
     @usableFromInline let source: Source
@@ -23,38 +23,99 @@ public struct Scope<Source: StateSource, Value: Sendable>: StateSource {
         self.node = node
     }
 
-    /// Calls `body` for each change of the part from now on, until the subscription is cancelled or dropped.
+    /// Calls `body` for each change of the part until the subscription is cancelled or dropped.
     ///
     /// - Parameters:
-    ///   - replay: whether `body` is first shown the current value.
-    ///   - body: called where the change is made. It may dispatch, observe and cancel.
+    ///   - replay: whether `body` first receives the current value.
+    ///   - body: runs where the change is made. It may dispatch, observe and cancel.
     @inlinable
     public func observe(
         replay: Bool = true,
         _ body: @escaping @Sendable (_ change: Change<Value>) -> Void
     ) -> Subscription {
-        let attendance = node.attend()
-        // The replay provides the first old value. Old states are not needed: the scope keeps the last value.
-        return source.observe(replay: true, needsOld: false) { change in
-            guard let change = attendance.change(for: change), replay || change.oldRevision != nil else { return }
+        let registration = node.register()
+        // The replay provides the first old value, and the node keeps the last one.
+        return source.observe(replay: true, oldState: .omitted) { change in
+            guard let change = registration.change(for: change), replay || change.oldRevision != nil else { return }
             body(change)
         }
     }
 }
 
 extension Scope: ActionDispatcher where Source: ActionDispatcher {
-    /// Hands an action to the source.
+    /// Dispatches to the source.
     @inlinable
     public func dispatch(_ action: any Action) { source.dispatch(action) }
 }
 
 extension Scope where Source: ActionDispatcher & AnyObject {
-    /// Takes actions in as the scope does, without keeping the source alive; see ``ActionDispatcher/dispatcher``.
+    /// A dispatcher that references the source weakly; see ``ActionDispatcher/dispatcher``.
     public var dispatcher: any ActionDispatcher { source.dispatcher }
 }
 
 extension Scope: StateKeeper where Source: StateKeeper {
-    /// The part as it is now. Mapped at each call.
+    /// The current value of the part. Mapped at each call.
     @inlinable
     public var state: Value { node.map(source.state) }
+}
+
+// MARK: Creating scopes
+
+extension StateSource {
+    /// A part of the state, given by a key path or a pure function.
+    @inlinable
+    public func scope<Value: Equatable & Sendable>(
+        _ transform: @escaping @Sendable (_ state: State) -> Value
+    ) -> Scope<Self, Value> {
+        Scope(source: self, node: ScopeNode(transform, areEqual: { $0 == $1 }, reference: .latest))
+    }
+
+    /// A part of the state with a custom equality.
+    ///
+    /// Because each value is compared with the last delivered one, small steps are delivered once they add up. A new observer
+    /// receives the current value.
+    ///
+    /// ```swift
+    /// core.scope { $0.position } removeDuplicates: { $0.distance(to: $1) < 0.5 }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - transform: a key path or a pure function.
+    ///   - areEqual: whether a value need not be delivered; `{ _, _ in false }` delivers each.
+    @inlinable
+    public func scope<Value: Sendable>(
+        _ transform: @escaping @Sendable (_ state: State) -> Value,
+        removeDuplicates areEqual: @escaping @Sendable (_ delivered: Value, _ new: Value) -> Bool
+    ) -> Scope<Self, Value> {
+        Scope(source: self, node: ScopeNode(transform, areEqual: areEqual, reference: .delivered))
+    }
+}
+
+extension Scope {
+    /// A part of the part. It is not mapped when this scope's value stays equal.
+    @inlinable
+    public func scope<Inner: Equatable & Sendable>(
+        _ transform: @escaping @Sendable (_ value: Value) -> Inner
+    ) -> Scope<Source, Inner> {
+        scope(transform, removeDuplicates: { $0 == $1 }, reference: .latest)
+    }
+
+    /// A part of the part with a custom equality, which compares each value with the last delivered one.
+    @inlinable
+    public func scope<Inner: Sendable>(
+        _ transform: @escaping @Sendable (_ value: Value) -> Inner,
+        removeDuplicates areEqual: @escaping @Sendable (_ delivered: Inner, _ new: Inner) -> Bool
+    ) -> Scope<Source, Inner> {
+        scope(transform, removeDuplicates: areEqual, reference: .delivered)
+    }
+
+    @inlinable
+    func scope<Inner: Sendable>(
+        _ transform: @escaping @Sendable (_ value: Value) -> Inner,
+        removeDuplicates areEqual: @escaping @Sendable (_ old: Inner, _ new: Inner) -> Bool,
+        reference: ComparisonReference
+    ) -> Scope<Source, Inner> {
+        let inner = ScopeNode(of: node, transform, areEqual: areEqual, reference: reference)
+        return Scope<Source, Inner>(source: source, node: inner)
+    }
 }

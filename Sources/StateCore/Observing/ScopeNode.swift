@@ -1,68 +1,91 @@
-/// What all observers of one scope share: each change of the source is mapped and compared once for all of them.
+public import Locking
+
+/// The value with which a scope compares a new value.
+@usableFromInline
+enum ComparisonReference: Sendable {
+    /// The latest value. Sufficient for `==`, where it equals the last delivered one, and fast, because the buffers of
+    /// unchanged collections are identical.
+    case latest
+    /// The last delivered value, so that an equality with a tolerance cannot drift.
+    case delivered
+}
+
+/// The shared state of all observers of one scope: each change of the source is mapped and compared once for all of them.
 ///
-/// It does not know its source: observers hold on to it, and must not keep the source alive.
+/// It does not reference the source: observers retain the node and must not retain the source.
 ///
-/// The first observer that a change reaches works its turn out, the others find it here. All of them are observers of the
-/// source, which calls one at a time; the lock is for what others do meanwhile, such as leaving.
+/// The first observer that receives a change computes the part's change, the others reuse it. The source calls one observer
+/// at a time; the lock protects against observers that are removed meanwhile.
 @usableFromInline
 final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
+    /// The change of the part that one change of the source causes.
     @usableFromInline
-    struct Memo {
-        @usableFromInline var observers = 0
-        @usableFromInline var turn: ScopeTurn<Value>?
+    struct PartChange: Sendable {
+        /// The part before; nil in the replay, and if the part stayed equal.
+        @usableFromInline let old: Value?
+        @usableFromInline let oldRevision: UInt64?
+        /// The part after. If it stayed equal, the value with which the next one is to be compared.
+        @usableFromInline let new: Value
+        @usableFromInline let revision: UInt64
+        /// Whether the change is to be delivered.
+        @usableFromInline let isDelivered: Bool
+
+        @inlinable
+        init(old: Value?, oldRevision: UInt64?, new: Value, revision: UInt64, isDelivered: Bool) {
+            self.old = old
+            self.oldRevision = oldRevision
+            self.new = new
+            self.revision = revision
+            self.isDelivered = isDelivered
+        }
+    }
+
+    @usableFromInline
+    struct Content {
+        @usableFromInline var observerCount = 0
+        @usableFromInline var last: PartChange?
 
         @inlinable
         init() {}
     }
 
-    /// The part itself.
     @usableFromInline let map: @Sendable (Root) -> Value
-    /// The part after a change, and, if asked for, before; nil if it is clear without looking that it stayed what it was.
+    /// The part after a change and, on request, before; nil if the part is known to have stayed equal.
     @usableFromInline let parts: @Sendable (Change<Root>, _ withOld: Bool) -> (old: Value?, new: Value)?
     @usableFromInline let areEqual: @Sendable (Value, Value) -> Bool
-    /// Whether a part that stayed equal is compared with the one told last, so that an equality with a tolerance cannot
-    /// drift. Not so for `==`, where the newest part does as well, and where identical buffers compare at once.
-    @usableFromInline let comparesWithTold: Bool
-    @usableFromInline let attendAbove: @Sendable () -> (any Sendable)?
-    @usableFromInline let lock = InlineLock(onRecursion: "a scope works its turn out inside the lock of its memo")
-    /// Safe: touched with the lock held only, until the end.
-    @usableFromInline nonisolated(unsafe) let memo: UnsafeMutablePointer<Memo>
+    @usableFromInline let reference: ComparisonReference
+    /// Registers an observer with the node of the enclosing scope. The observation ends with the returned object.
+    @usableFromInline let registerAbove: @Sendable () -> (any Sendable)?
+    @usableFromInline let content = Locked(Content())
 
     @inlinable
     init(
         map: @escaping @Sendable (Root) -> Value,
         parts: @escaping @Sendable (Change<Root>, _ withOld: Bool) -> (old: Value?, new: Value)?,
         areEqual: @escaping @Sendable (Value, Value) -> Bool,
-        comparesWithTold: Bool,
-        attendAbove: @escaping @Sendable () -> (any Sendable)?
+        reference: ComparisonReference,
+        registerAbove: @escaping @Sendable () -> (any Sendable)?
     ) {
         self.map = map
         self.parts = parts
         self.areEqual = areEqual
-        self.comparesWithTold = comparesWithTold
-        self.attendAbove = attendAbove
-        memo = .allocate(capacity: 1)
-        memo.initialize(to: Memo())
+        self.reference = reference
+        self.registerAbove = registerAbove
     }
 
-    deinit {
-        memo.deinitialize(count: 1)
-        memo.deallocate()
-    }
-
-    /// A part of the source itself.
+    /// A part of the source's state.
     @inlinable
     convenience init(
         _ transform: @escaping @Sendable (Root) -> Value,
         areEqual: @escaping @Sendable (Value, Value) -> Bool,
-        comparesWithTold: Bool
+        reference: ComparisonReference
     ) {
         self.init(
             map: transform,
             parts: { change, withOld in (withOld ? change.old.map(transform) : nil, transform(change.new)) },
             areEqual: areEqual,
-            comparesWithTold: comparesWithTold,
-            attendAbove: { nil }
+            reference: reference,
+            registerAbove: { nil }
         )
     }
 
@@ -72,120 +95,119 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
         of above: ScopeNode<Root, Above>,
         _ transform: @escaping @Sendable (Above) -> Value,
         areEqual: @escaping @Sendable (Value, Value) -> Bool,
-        comparesWithTold: Bool
+        reference: ComparisonReference
     ) {
         self.init(
             map: { transform(above.map($0)) },
             parts: { change, withOld in
-                guard let turn = above.turn(of: change), turn.isChanged else { return nil }
-                return (withOld ? turn.old.map(transform) : nil, transform(turn.new))
+                guard let outer = above.partChange(for: change), outer.isDelivered else { return nil }
+                return (withOld ? outer.old.map(transform) : nil, transform(outer.new))
             },
             areEqual: areEqual,
-            // What is known here is then a part of what was told above.
-            comparesWithTold: comparesWithTold || above.comparesWithTold,
-            attendAbove: { above.attend() }
+            // A part of a delivered value is never newer than the last delivered one.
+            reference: above.reference == .delivered ? .delivered : reference,
+            registerAbove: { above.register() }
         )
     }
 
-    /// What `change` means here; nil if the part stayed what it was, whatever that is.
+    // MARK: Changes
+
+    /// The change of the part that `change` causes; nil if the part stayed equal and its value is unknown.
     @inlinable
-    func turn(of change: Change<Root>) -> ScopeTurn<Value>? {
-        lock.lock()
-        let known = memo.pointee.turn
-        lock.unlock()
-        if let known, known.revision == change.revision {
-            // A replay shows the part that is known; a change that leads forward is the one it was worked out for.
-            // One that leads back, into another history, may have numbers that came before.
+    func partChange(for change: Change<Root>) -> PartChange? {
+        let last = content.withLock { $0.last }
+        if let last, last.revision == change.revision {
+            // A replay starts with the known part. A change that leads forward is the one that it was computed for; a change
+            // that leads back, into another history, may have revisions that occurred before.
             guard let oldRevision = change.oldRevision else {
-                return known.isChanged || !comparesWithTold ? start(known.new, at: change.revision) : start(change)
+                return last.isDelivered || reference == .latest
+                    ? replay(last.new, revision: change.revision) : replay(change)
             }
-            if known.oldRevision == oldRevision, oldRevision < change.revision { return known }
+            if last.oldRevision == oldRevision, oldRevision < change.revision { return last }
         }
-        // Without the lock: transforms and comparisons are other people's code.
-        let turn = workedOut(change, from: known)
-        lock.lock()
-        let former = memo.pointee.turn
-        // Also if it is unknown: what was known is of another history, whose numbers may come again.
-        if memo.pointee.observers > 0 { memo.pointee.turn = turn }
-        lock.unlock()
-        // Let go of behind the lock: other people's code, too.
+        // Outside the lock, because transforms and comparisons are user code.
+        let next = computePartChange(for: change, after: last)
+        let former = content.withLock { content in
+            let former = content.last
+            // Stored even if it is nil: the last one may belong to another history with the same revisions.
+            if content.observerCount > 0 { content.last = next }
+            return former
+        }
+        // Released outside the lock, because the release may run user code.
         withExtendedLifetime(former) {}
-        return turn
+        return next
     }
 
-    /// The part as it is, whatever was told of it.
+    /// The current part, independent of earlier deliveries.
     @inlinable
-    func start(_ change: Change<Root>) -> ScopeTurn<Value> {
-        start(parts(change, false)?.new ?? map(change.new), at: change.revision)
-    }
-
-    @inlinable
-    func start(_ value: Value, at revision: UInt64) -> ScopeTurn<Value> {
-        ScopeTurn(old: nil, oldRevision: nil, new: value, revision: revision, isChanged: true)
+    func replay(_ change: Change<Root>) -> PartChange {
+        replay(parts(change, false)?.new ?? map(change.new), revision: change.revision)
     }
 
     @inlinable
-    func workedOut(_ change: Change<Root>, from known: ScopeTurn<Value>?) -> ScopeTurn<Value>? {
+    func replay(_ value: Value, revision: UInt64) -> PartChange {
+        PartChange(old: nil, oldRevision: nil, new: value, revision: revision, isDelivered: true)
+    }
+
+    @inlinable
+    func computePartChange(for change: Change<Root>, after last: PartChange?) -> PartChange? {
         let revision = change.revision
-        guard let oldRevision = change.oldRevision else { return start(change) }
-        // Revisions name a state only as long as they rise: otherwise the known part may be of another history.
-        let last = known.flatMap { $0.revision == oldRevision && oldRevision < revision ? $0.new : nil }
-        guard let parts = parts(change, last == nil) else {
-            return last.map {
-                ScopeTurn(old: nil, oldRevision: oldRevision, new: $0, revision: revision, isChanged: false)
+        guard let oldRevision = change.oldRevision else { return replay(change) }
+        // Revisions identify states only while they increase: otherwise the last part may belong to another history.
+        let known = last.flatMap { $0.revision == oldRevision && oldRevision < revision ? $0.new : nil }
+        guard let parts = parts(change, known == nil) else {
+            return known.map {
+                PartChange(old: nil, oldRevision: oldRevision, new: $0, revision: revision, isDelivered: false)
             }
         }
-        guard let old = last ?? parts.old else { return start(parts.new, at: revision) }
+        guard let old = known ?? parts.old else { return replay(parts.new, revision: revision) }
         let isChanged = !areEqual(old, parts.new)
-        return ScopeTurn(
+        return PartChange(
             old: isChanged ? old : nil,
             oldRevision: oldRevision,
-            new: isChanged || !comparesWithTold ? parts.new : old,
+            new: isChanged || reference == .latest ? parts.new : old,
             revision: revision,
-            isChanged: isChanged
+            isDelivered: isChanged
         )
     }
 
     // MARK: Observers
 
     @inlinable
-    func attend() -> ScopeAttendance<Root, Value> { ScopeAttendance(self, above: attendAbove()) }
-}
+    func register() -> Registration { Registration(self, above: registerAbove()) }
 
-/// One observer's share in a node. Once the last one is gone, the node keeps no part of any state.
-@usableFromInline
-final class ScopeAttendance<Root: Sendable, Value: Sendable>: Sendable {
-    @usableFromInline let node: ScopeNode<Root, Value>
-    @usableFromInline let above: (any Sendable)?
+    /// The registration of one observer. When the last one is released, the node releases its part of the state.
+    @usableFromInline
+    final class Registration: Sendable {
+        @usableFromInline let node: ScopeNode<Root, Value>
+        @usableFromInline let above: (any Sendable)?
 
-    @inlinable
-    init(_ node: ScopeNode<Root, Value>, above: (any Sendable)?) {
-        self.node = node
-        self.above = above
-        node.lock.lock()
-        node.memo.pointee.observers += 1
-        node.lock.unlock()
-    }
+        @inlinable
+        init(_ node: ScopeNode<Root, Value>, above: (any Sendable)?) {
+            self.node = node
+            self.above = above
+            node.content.withLock { $0.observerCount += 1 }
+        }
 
-    /// What the observer is to be told of `change`, if anything.
-    @inlinable
-    func change(for change: Change<Root>) -> Change<Value>? {
-        guard let turn = node.turn(of: change), turn.isChanged else { return nil }
-        return Change(
-            old: turn.old,
-            oldRevision: turn.oldRevision,
-            new: turn.new,
-            revision: turn.revision,
-            action: change.action
-        )
-    }
+        /// The change to deliver, or nil.
+        @inlinable
+        func change(for change: Change<Root>) -> Change<Value>? {
+            guard let part = node.partChange(for: change), part.isDelivered else { return nil }
+            return Change(
+                old: part.old,
+                oldRevision: part.oldRevision,
+                new: part.new,
+                revision: part.revision,
+                action: change.action
+            )
+        }
 
-    deinit {
-        node.lock.lock()
-        node.memo.pointee.observers -= 1
-        var former: ScopeTurn<Value>?
-        if node.memo.pointee.observers == 0 { former = node.memo.pointee.turn.take() }
-        node.lock.unlock()
-        withExtendedLifetime(former) {}
+        deinit {
+            let former = node.content.withLock { content in
+                content.observerCount -= 1
+                return content.observerCount == 0 ? content.last.take() : nil
+            }
+            withExtendedLifetime(former) {}
+        }
     }
 }

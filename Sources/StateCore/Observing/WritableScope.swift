@@ -1,19 +1,18 @@
-/// A part of a core's state that can also be written, without an action.
+/// A ``Scope`` of a core's state that can also be written without an action.
 ///
-/// All that a ``Scope`` does, and ``replace(_:)`` and ``update(_:)``. They go through the core's line like everything
-/// else: in order, and on top of whatever came before. Observers see a change without an action, so what a reducer or a
-/// log should know of is better dispatched.
+/// ``replace(_:)`` and ``update(_:)`` go through the core's queue, in order with all actions. Observers see a change without
+/// an action: dispatch changes that a reducer or a log must see.
 ///
 /// ```swift
 /// let step = core.scope(\.step)
 /// step.update { $0 += 1 }
 /// ```
 public struct WritableScope<Root: Sendable, Value: Sendable>: StateKeeper, ActionDispatcher {
-    /// What it shows.
+    /// The part.
     public typealias State = Value
 
     @usableFromInline let scope: Scope<Core<Root>, Value>
-    /// Lets the part be changed where it lies.
+    /// Changes the part in place.
     @usableFromInline let write: @Sendable (_ root: inout Root, _ change: (inout Value) -> Void) -> Void
 
     @inlinable
@@ -25,11 +24,11 @@ public struct WritableScope<Root: Sendable, Value: Sendable>: StateKeeper, Actio
         self.write = write
     }
 
-    /// Calls `body` for each change of the part from now on, until the subscription is cancelled or dropped.
+    /// Calls `body` for each change of the part until the subscription is cancelled or dropped.
     ///
     /// - Parameters:
-    ///   - replay: whether `body` is first shown the current value.
-    ///   - body: called where the change is made. It may dispatch, write, observe and cancel.
+    ///   - replay: whether `body` first receives the current value.
+    ///   - body: runs where the change is made. It may dispatch, write, observe and cancel.
     @inlinable
     public func observe(
         replay: Bool = true,
@@ -38,24 +37,24 @@ public struct WritableScope<Root: Sendable, Value: Sendable>: StateKeeper, Actio
         scope.observe(replay: replay, body)
     }
 
-    /// Hands an action to the core.
+    /// Dispatches to the core.
     @inlinable
     public func dispatch(_ action: any Action) { scope.dispatch(action) }
 
-    /// Takes actions in as the scope does, without keeping the core alive; see ``ActionDispatcher/dispatcher``.
+    /// A dispatcher that references the core weakly; see ``ActionDispatcher/dispatcher``.
     public var dispatcher: any ActionDispatcher { scope.dispatcher }
 
-    /// The part as it is now.
+    /// The current value of the part.
     @inlinable
     public var state: Value { scope.state }
 
-    /// Puts another value in place of the part, in its turn.
+    /// Replaces the part, in queue order.
     @inlinable
     public func replace(_ value: Value) { update { $0 = value } }
 
-    /// Changes the part in its turn, going by what it then is: nothing that others wrote meanwhile is lost.
+    /// Changes the part, in queue order, based on its value at that time: no concurrent change is lost.
     ///
-    /// - Parameter change: has the state to itself, like a reducer, and like a reducer must not ask the core for it.
+    /// - Parameter change: like a reducer, it must not read the core's ``Core/state``.
     @inlinable
     public func update(_ change: @escaping @Sendable (_ value: inout Value) -> Void) {
         scope.source.update { [write] root in write(&root, change) }
@@ -63,35 +62,35 @@ public struct WritableScope<Root: Sendable, Value: Sendable>: StateKeeper, Actio
 }
 
 extension Core {
-    /// A part of the state that can be written.
+    /// A writable part of the state.
     @inlinable
     public func scope<Value: Equatable & Sendable>(
         _ path: any WritableKeyPath<State, Value> & Sendable
     ) -> WritableScope<State, Value> {
-        scope(path, removeDuplicates: { $0 == $1 }, comparingWithTold: false)
+        scope(path, removeDuplicates: { $0 == $1 }, reference: .latest)
     }
 
-    /// A part of the state that can be written, with an equality of its own.
+    /// A writable part of the state with a custom equality.
     ///
-    /// - Parameter areEqual: whether going from the value told last to the next is not worth telling.
+    /// - Parameter areEqual: whether a value need not be delivered after the last delivered one.
     @inlinable
     public func scope<Value: Sendable>(
         _ path: any WritableKeyPath<State, Value> & Sendable,
-        removeDuplicates areEqual: @escaping @Sendable (_ told: Value, _ new: Value) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ delivered: Value, _ new: Value) -> Bool
     ) -> WritableScope<State, Value> {
-        scope(path, removeDuplicates: areEqual, comparingWithTold: true)
+        scope(path, removeDuplicates: areEqual, reference: .delivered)
     }
 
     @inlinable
     func scope<Value: Sendable>(
         _ path: any WritableKeyPath<State, Value> & Sendable,
         removeDuplicates areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool,
-        comparingWithTold comparesWithTold: Bool
+        reference: ComparisonReference
     ) -> WritableScope<State, Value> {
         let node = ScopeNode(
             { (state: State) in state[keyPath: path] },
             areEqual: areEqual,
-            comparesWithTold: comparesWithTold
+            reference: reference
         )
         return WritableScope(scope: Scope(source: self, node: node)) { state, change in
             change(&state[keyPath: path])
@@ -100,38 +99,38 @@ extension Core {
 }
 
 extension WritableScope {
-    /// A part of the part that can be written.
+    /// A writable part of the part.
     @inlinable
     public func scope<Inner: Equatable & Sendable>(
         _ inner: any WritableKeyPath<Value, Inner> & Sendable
     ) -> WritableScope<Root, Inner> {
-        scope(inner, removeDuplicates: { $0 == $1 }, comparingWithTold: false)
+        scope(inner, removeDuplicates: { $0 == $1 }, reference: .latest)
     }
 
-    /// A part of the part that can be written, with an equality of its own.
+    /// A writable part of the part with a custom equality.
     ///
-    /// - Parameter areEqual: whether going from the value told last to the next is not worth telling.
+    /// - Parameter areEqual: whether a value need not be delivered after the last delivered one.
     @inlinable
     public func scope<Inner: Sendable>(
         _ inner: any WritableKeyPath<Value, Inner> & Sendable,
-        removeDuplicates areEqual: @escaping @Sendable (_ told: Inner, _ new: Inner) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ delivered: Inner, _ new: Inner) -> Bool
     ) -> WritableScope<Root, Inner> {
-        scope(inner, removeDuplicates: areEqual, comparingWithTold: true)
+        scope(inner, removeDuplicates: areEqual, reference: .delivered)
     }
 
     @inlinable
     func scope<Inner: Sendable>(
         _ inner: any WritableKeyPath<Value, Inner> & Sendable,
         removeDuplicates areEqual: @escaping @Sendable (_ old: Inner, _ new: Inner) -> Bool,
-        comparingWithTold: Bool
+        reference: ComparisonReference
     ) -> WritableScope<Root, Inner> {
-        let part = scope.scope({ $0[keyPath: inner] }, removeDuplicates: areEqual, comparingWithTold: comparingWithTold)
+        let part = scope.scope({ $0[keyPath: inner] }, removeDuplicates: areEqual, reference: reference)
         return WritableScope<Root, Inner>(scope: part) { [write] root, change in
             write(&root) { value in change(&value[keyPath: inner]) }
         }
     }
 
-    /// A part of the part that can only be read.
+    /// A read-only part of the part.
     @inlinable
     public func scope<Inner: Equatable & Sendable>(
         _ transform: @escaping @Sendable (_ value: Value) -> Inner
@@ -139,11 +138,11 @@ extension WritableScope {
         scope.scope(transform)
     }
 
-    /// A part of the part that can only be read, with an equality of its own.
+    /// A read-only part of the part with a custom equality.
     @inlinable
     public func scope<Inner: Sendable>(
         _ transform: @escaping @Sendable (_ value: Value) -> Inner,
-        removeDuplicates areEqual: @escaping @Sendable (_ told: Inner, _ new: Inner) -> Bool
+        removeDuplicates areEqual: @escaping @Sendable (_ delivered: Inner, _ new: Inner) -> Bool
     ) -> Scope<Core<Root>, Inner> {
         scope.scope(transform, removeDuplicates: areEqual)
     }

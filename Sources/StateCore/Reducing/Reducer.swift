@@ -1,9 +1,8 @@
-/// The only thing that changes a state: a pure function of the state, an action and its context.
+/// The only code that changes a state: a pure function of the state, an action and its context.
 ///
-/// Pure means: no clock, no randomness, no I/O, no trap whatever the action says. What it needs from outside is in the
-/// action or in the `ActionContext`; what it wants done outside it returns as an ``Effect``. It cannot throw: what
-/// cannot be done leaves the state alone, or is kept from the reducer by a ``Middleware``. An action that it does not
-/// know leaves the state alone.
+/// Pure means: no clock, no randomness, no I/O, and no trap for any action. All input is in the action or in the
+/// ``ActionContext``; work outside is returned as an ``Effect``. A reducer cannot throw: it ignores an action that it cannot
+/// apply, or a ``Middleware`` rejects such actions. It also ignores unknown actions.
 ///
 /// ```swift
 /// let reducer = Reducer<Counter> { counter, action in
@@ -16,10 +15,10 @@
 /// ```
 public struct Reducer<State>: Sendable {
     @usableFromInline let body: @Sendable (inout State, any Action, ActionContext) -> Effect
-    /// Whether it may look at the context. If not, nobody need ask the clock.
+    /// Whether it may read the context. If not, the core does not read the clock.
     @usableFromInline let readsContext: Bool
 
-    /// A reducer that needs no more than the action.
+    /// A reducer that needs only the action.
     @inlinable
     public init(_ body: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Void) {
         readsContext = false
@@ -29,10 +28,10 @@ public struct Reducer<State>: Sendable {
         }
     }
 
-    /// A reducer that also says what is to be done.
+    /// A reducer that also returns an effect.
     ///
-    /// If the closure is a single expression, write its type: `{ state, action -> Effect in work(action) }`. Swift takes it
-    /// for one that returns nothing otherwise, and warns of an unused result.
+    /// If the closure is a single expression, write its type: `{ state, action -> Effect in work(action) }`. Otherwise Swift
+    /// infers a closure that returns nothing, and warns of an unused result.
     @inlinable
     @_disfavoredOverload
     public init(_ body: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Effect) {
@@ -40,7 +39,7 @@ public struct Reducer<State>: Sendable {
         self.body = { state, action, _ in body(&state, action) }
     }
 
-    /// A reducer that also asks when the action came, and from whom.
+    /// A reducer that also reads the context.
     @inlinable
     public init(
         _ body: @escaping @Sendable (_ state: inout State, _ action: any Action, _ context: ActionContext) -> Void
@@ -52,7 +51,7 @@ public struct Reducer<State>: Sendable {
         }
     }
 
-    /// A reducer that asks when the action came, and from whom, and says what is to be done.
+    /// A reducer that also reads the context and returns an effect.
     @inlinable
     @_disfavoredOverload
     public init(
@@ -64,7 +63,7 @@ public struct Reducer<State>: Sendable {
 
     /// A reducer from a function that returns the next state.
     ///
-    /// Its state is copied where an `inout` one is changed in place: prefer that for large collections.
+    /// It copies the collections that it changes. Prefer a reducer with an `inout` state for large collections.
     @inlinable
     public init(next: @escaping @Sendable (_ state: State, _ action: any Action) -> State) {
         readsContext = false
@@ -74,7 +73,7 @@ public struct Reducer<State>: Sendable {
         }
     }
 
-    /// A reducer around others: it looks at the context if they do.
+    /// A reducer composed of others, which reads the context if they do.
     init(
         readsContext: Bool,
         _ body: @escaping @Sendable (_ state: inout State, _ action: any Action, _ context: ActionContext) -> Effect
@@ -85,9 +84,70 @@ public struct Reducer<State>: Sendable {
 
     /// Reduces one action into `state`.
     ///
-    /// - Returns: what is to be done about it. A reducer that calls another one returns it, or merges it with its own.
+    /// - Returns: the effect. A reducer that calls another one returns this effect, or merges it with its own.
     @inlinable
     public func reduce(into state: inout State, _ action: any Action, context: ActionContext) -> Effect {
         body(&state, action, context)
+    }
+}
+
+// MARK: One type of action
+
+extension Reducer {
+    /// A reducer for one type of action; it ignores all others.
+    ///
+    /// With an enum as the type, the compiler checks that each case is handled:
+    ///
+    /// ```swift
+    /// enum CartAction: Action {
+    ///     case added(item: Item)
+    ///     case cleared
+    /// }
+    /// let reducer = Reducer<Cart>(of: CartAction.self) { cart, action in
+    ///     switch action {
+    ///     case .added(let item): cart.items.append(item)
+    ///     case .cleared: cart.items = []
+    ///     }
+    /// }
+    /// ```
+    public init<Handled: Action>(
+        of type: Handled.Type,
+        _ body: @escaping @Sendable (_ state: inout State, _ action: Handled) -> Void
+    ) {
+        self.init { state, action in
+            if let action = action as? Handled { body(&state, action) }
+        }
+    }
+
+    /// A reducer for one type of action that also returns an effect.
+    @_disfavoredOverload
+    public init<Handled: Action>(
+        of type: Handled.Type,
+        _ body: @escaping @Sendable (_ state: inout State, _ action: Handled) -> Effect
+    ) {
+        self.init { state, action -> Effect in
+            (action as? Handled).map { body(&state, $0) } ?? .none
+        }
+    }
+
+    /// A reducer for one type of action that also reads the context.
+    public init<Handled: Action>(
+        of type: Handled.Type,
+        _ body: @escaping @Sendable (_ state: inout State, _ action: Handled, _ context: ActionContext) -> Void
+    ) {
+        self.init { state, action, context in
+            if let action = action as? Handled { body(&state, action, context) }
+        }
+    }
+
+    /// A reducer for one type of action that also reads the context and returns an effect.
+    @_disfavoredOverload
+    public init<Handled: Action>(
+        of type: Handled.Type,
+        _ body: @escaping @Sendable (_ state: inout State, _ action: Handled, _ context: ActionContext) -> Effect
+    ) {
+        self.init { state, action, context -> Effect in
+            (action as? Handled).map { body(&state, $0, context) } ?? .none
+        }
     }
 }

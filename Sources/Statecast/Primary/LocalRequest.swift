@@ -32,7 +32,7 @@ enum LocalAction: Sendable {
         switch self {
         case .dispatched: break
         case .awaited(_, let answer): answer(outcome)
-        case .result(let result): result.settle()
+        case .result(let result): result.complete()
         }
     }
 }

@@ -51,12 +51,12 @@ extension StoreHost {
     func pass(_ action: BatchedAction) -> Result<Reduced, Rejection> {
         action.arrived.flatMap { arrived in
             guard !definition.middleware.isEmpty else {
-                if type(of: arrived).isForMiddleware { misused(.untakenByMiddleware(action: type(of: arrived).name)) }
+                if type(of: arrived).isForMiddleware { misused(.unhandledByMiddleware(action: type(of: arrived).name)) }
                 return .success(Reduced(effect: reduce(arrived, context: action.context), bytes: action.bytes))
             }
             var reduced: Result<Reduced, Rejection>?
             let store = MiddlewareStore(context: action.context, dispatcher: dispatcher) { [self] in state }
-            let outcome = definition.middleware.pass(arrived, in: store, misuse: misused) { reached in
+            let outcome = definition.middleware.pass(arrived, in: store, warn: misused) { reached in
                 reduced = bytesForJournal(of: reached).map { bytes in
                     Reduced(effect: reduce(reached, context: action.context), bytes: bytes)
                 }

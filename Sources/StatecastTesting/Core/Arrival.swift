@@ -19,5 +19,5 @@ struct Arrival: Sendable {
     var isWanted: Bool { result?.isWanted ?? true }
 
     /// Lets whoever sent it go on. What follows in a sequence is sent in this turn.
-    func settle() { Turn.take { result?.settle() } }
+    func settle() { Turn.take { result?.complete() } }
 }

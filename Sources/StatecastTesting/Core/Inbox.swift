@@ -34,7 +34,7 @@ final class Inbox: ActionDispatcher {
     func deliver(_ result: EffectResult) {
         if let ended = result.action as? PartEnded {
             forget([ended.number])
-            result.settle()
+            result.complete()
         } else {
             arrive(Arrival(action: result.action, result: result))
         }

@@ -46,11 +46,11 @@ package final class PollLoop: SerialExecutor {
         wakeUp = try WakeUp()
         roster = Roster(wakeUp: wakeUp)
         self.name = name
-        try LoopThread.start { self.run() }
+        try Self.startThread { self.run() }
     }
 
     /// Whether the caller runs on this loop.
-    package var isOnLoop: Bool { owner.load(ordering: .relaxed) == LoopThread.current }
+    package var isOnLoop: Bool { owner.load(ordering: .relaxed) == Threads.currentID }
 
     /// Ends the loop: it finishes the jobs that are queued, drops all handlers and timers, and ends its thread.
     ///
@@ -112,7 +112,7 @@ package final class PollLoop: SerialExecutor {
     // MARK: - The thread
 
     private func run() {
-        owner.store(LoopThread.current, ordering: .relaxed)
+        owner.store(Threads.currentID, ordering: .relaxed)
         var backlog = JobBacklog()
         while takeIn(&backlog) {
             backlog.run(atMost: Self.jobsPerTurnMax, on: asUnownedSerialExecutor())
@@ -166,13 +166,23 @@ package final class PollLoop: SerialExecutor {
 
     private func drainOnNewThread() {
         do {
-            try LoopThread.start {
-                self.owner.store(LoopThread.current, ordering: .relaxed)
+            try Self.startThread {
+                self.owner.store(Threads.currentID, ordering: .relaxed)
                 var backlog = JobBacklog()
                 self.drain(&backlog)
             }
         } catch {
             preconditionFailure("a job came after the shutdown of a poll loop and cannot run: \(error)")
+        }
+    }
+
+    /// Starts a thread with the same stack size on all systems: user code such as a coder recurses here, and macOS gives
+    /// 512 KiB by default.
+    private static func startThread(_ body: @escaping @Sendable () -> Void) throws(ZeroMQError) {
+        do {
+            try Threads.start(stackBytes: 8 << 20, body)
+        } catch {
+            throw .failed("cannot start the thread of a poll loop", errno: error.errno)
         }
     }
 }

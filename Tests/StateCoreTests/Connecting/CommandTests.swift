@@ -2,7 +2,7 @@ import StateCore
 import Testing
 
 @Suite struct `A command` {
-    @Test func `without an id equals its copies only`() {
+    @Test func `without an id equals only its copies`() {
         let command = Command<Int> { _ in }
         let copy = command
         #expect(command == copy)
@@ -36,7 +36,7 @@ import Testing
         #expect(seen.all == [42, 0, -1])
     }
 
-    @Test func `dispatches what its value is turned into`() {
+    @Test func `dispatches the action created from its value`() {
         let core = Lorry.core()
         let drive: Command<Int> = core.command(id: "drive") { Driven(miles: $0) }
         let refuel: Command<Void> = core.scope(\.tank).command(id: "refuel") { Refuelled(fuel: 100) }
@@ -47,7 +47,7 @@ import Testing
         #expect(drive == core.command(id: "drive") { Driven(miles: -$0) })
     }
 
-    @Test func `of a core does not keep it, and does nothing without it`() {
+    @Test func `of a core does not retain it, and does nothing after the core is deallocated`() {
         weak var core: Core<Lorry>?
         let drive: Command<Int>
         do {
@@ -61,7 +61,7 @@ import Testing
         drive(2)
     }
 
-    @Test func `of a scope's dispatcher does not keep the core`() {
+    @Test func `of a scope's dispatcher does not retain the core`() {
         weak var core: Core<Lorry>?
         let commands: [Command<Int>]
         do {
@@ -80,7 +80,7 @@ import Testing
         commands.forEach { $0(2) }
     }
 
-    @Test func `bound to a value is called without one, and equals its like`() {
+    @Test func `bound to a value is called without one, and equals those with an equal value`() {
         let seen = Recorder<Int>()
         let (named, other) = (Command<Int>(id: "drive") { seen.record($0) }, Command<Int>(id: "stop") { _ in })
         let unique = Command<Int> { seen.record(-$0) }

@@ -2,7 +2,7 @@ import StateCore
 import Testing
 
 @Suite struct `A component` {
-    @Test func `is given its props in order`() async {
+    @Test func `receives its props in order`() async {
         let core = Lorry.core()
         let logbook = Logbook<Int>()
         let connection = core.connect(logbook, to: \.miles)
@@ -11,7 +11,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `is given the next props only when it is done with the ones before`() async {
+    @Test func `receives the next props only after its update has returned`() async {
         let core = Lorry.core()
         let clerk = Clerk()
         let connection = core.connect(clerk, to: \.miles)
@@ -26,7 +26,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `that is slow holds up nobody`() async {
+    @Test func `that is slow delays no other code`() async {
         let core = Lorry.core()
         let clerk = Clerk()
         let logbook = Logbook<Int>()
@@ -39,7 +39,7 @@ import Testing
         clerk.goOn()
     }
 
-    @Test func `is given nothing more once the connection was cancelled`() async {
+    @Test func `receives nothing after the connection is cancelled`() async {
         let core = Lorry.core()
         let clerk = Clerk()
         let connection = core.connect(clerk, to: \.miles)
@@ -53,7 +53,7 @@ import Testing
         clerk.goOn()
     }
 
-    /// A service that goes on when it is told to.
+    /// A service whose updates end on demand.
     private final class Clerk: Component {
         let events = Arrivals<String>()
         private let permits = Arrivals<Void>()
@@ -64,6 +64,65 @@ import Testing
             events.record("\(props) begins")
             _ = await permits.next()
             events.record("\(props) ends")
+        }
+    }
+}
+
+/// The number of rounds that catches queued props at each stage.
+private let rounds = 200
+
+@Suite struct `After the cancellation of a connection` {
+    @MainActor
+    @Test func `on the main actor, a view receives nothing, including queued props`() async {
+        for _ in 0..<rounds {
+            let core = Lorry.core()
+            let gauge = Gauge(-1)
+            let gate = Gate()
+            let connection = await Task.detached { core.connect(gauge, to: \.miles) }.value
+            #expect(await gauge.seen.next() == 0)
+            let bell = Bell(gate)
+            let ringing = core.connect(bell, to: \.miles)
+            elsewhere { core.dispatch(Driven(miles: 1)) }
+            // Later props have arrived elsewhere, while the main actor was busy.
+            withExtendedLifetime(bell) { gate.block() }
+            connection.cancel()
+            let other = core.connect(gauge, to: { -$0.miles })
+            #expect(await gauge.seen.next() == -1)
+            ringing.cancel()
+            other.cancel()
+        }
+    }
+
+    @Test func `on its own actor, a component receives nothing, including queued props`() async {
+        for _ in 0..<rounds {
+            let core = Lorry.core()
+            let clerk = Clerk()
+            await clerk.cancelsWhatIsOnItsWay(from: core)
+            let other = core.connect(clerk, to: { -$0.miles })
+            #expect(await clerk.seen.next() == -1)
+            other.cancel()
+        }
+    }
+
+    /// An actor with its own thread, which it may block.
+    private actor Clerk: Component {
+        nonisolated let seen = Arrivals<Int>()
+        private let executor = QueueExecutor()
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+        func update(_ props: Int) { seen.record(props) }
+
+        func cancelsWhatIsOnItsWay(from core: Core<Lorry>) async {
+            let gate = Gate()
+            let connection = core.connect(self, to: \.miles)
+            #expect(await seen.next() == 0)
+            let bell = Bell(gate)
+            let ringing = core.connect(bell, to: \.miles)
+            core.dispatch(Driven(miles: 1))
+            withExtendedLifetime(bell) { gate.block() }
+            connection.cancel()
+            ringing.cancel()
         }
     }
 }

@@ -2,14 +2,14 @@ import StateCore
 import Testing
 
 @Suite struct `A connection` {
-    /// A connector whose life can be followed.
+    /// A connector whose deallocation is observable.
     private struct Held: Connector {
         let cargo: Lorry.Cargo
 
         func props(from lorry: Lorry, at now: Timestamp) -> Int { lorry.miles }
     }
 
-    @Test func `keeps neither its component nor the core`() async {
+    @Test func `retains neither its component nor the core`() async {
         weak var core: Core<Lorry>?
         let ends = Arrivals<Void>()
         let connection: Subscription
@@ -24,7 +24,7 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test func `ends when its component is gone, and lets go of the connector`() async {
+    @Test func `ends after its component is deallocated, and releases the connector`() async {
         let core = Lorry.core()
         let ends = Arrivals<Void>()
         weak var connector: Lorry.Cargo?
@@ -41,7 +41,7 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test func `lets go of its connector when it is cancelled`() async {
+    @Test func `releases its connector when it is cancelled`() async {
         let core = Lorry.core()
         let logbook = Logbook<Int>()
         weak var connector: Lorry.Cargo?
@@ -56,7 +56,7 @@ import Testing
         #expect(connector == nil)
     }
 
-    @Test func `keeps no actor for the props that wait for it`() async {
+    @Test func `does not retain an actor with queued props`() async {
         let core = Lorry.core()
         let (ends, gate, seen) = (Arrivals<Void>(), Gate(), Recorder<Int>())
         let connection: Subscription
@@ -72,7 +72,7 @@ import Testing
         connection.cancel()
     }
 
-    /// An actor that takes its time with the first props.
+    /// An actor whose first update is slow.
     private actor Porter: Component {
         private let life: Life
         private let gate: Gate
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `may be cancelled by its equality`() async {
+    @Test func `may be cancelled by its equality function`() async {
         let core = Lorry.core()
         let logbook = Logbook<Int>()
         let connection = Box<Subscription>()
@@ -107,15 +107,15 @@ import Testing
         other.cancel()
     }
 
-    @Test func `may be cancelled by a state that ends`() async {
-        let source = ToldSource<Witness>()
+    @Test func `may be cancelled by the release of a state`() async {
+        let source = ManualSource<Witness>()
         let logbook = Logbook<Int>()
         let connection = Box<Subscription>()
         let ends = Arrivals<Void>()
         connection.set(
             source.connect(logbook, via: Presence(), ticks: AsyncStream<Timestamp>.makeStream().stream)
         )
-        source.tell(
+        source.deliver(
             Change(
                 replay: Witness {
                     connection.value?.cancel()
@@ -124,11 +124,11 @@ import Testing
                 revision: 1
             )
         )
-        source.tell(Change(replay: Witness {}, revision: 2))
+        source.deliver(Change(replay: Witness {}, revision: 2))
         _ = await ends.next()
     }
 
-    /// Shows that there is a state.
+    /// Renders true for any state.
     private struct Presence: Connector {
         func props(from state: Witness, at now: Timestamp) -> Int { 0 }
     }
@@ -147,7 +147,7 @@ import Testing
         other.cancel()
     }
 
-    @Test func `lets go of its connector when the core is gone, also if it was detached`() async {
+    @Test func `releases its connector after the core is deallocated, even if it was detached`() async {
         let logbook = Logbook<Int>()
         weak var connector: Lorry.Cargo?
         do {
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `keeps no component that is its own connector, and ends with it`(isOfPart: Bool) async {
+    func `does not retain a component that is its own connector, and ends with it`(isOfPart: Bool) async {
         let core = Lorry.core()
         let ends = Arrivals<Void>()
         let connection: Subscription

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Ticks` {
     private let time = Timestamp.epoch.advanced(by: .seconds(7))
 
-    @Test func `render the last state again, as of their time`() async {
+    @Test func `render the last state again with their time`() async {
         let core = Lorry.core(miles: 1)
         let logbook = Logbook<MilesConnector.Props>()
         let (ticks, tick) = AsyncStream.makeStream(of: Timestamp.self)
@@ -31,8 +31,8 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `show nothing as long as there is no state, and go on`() async {
-        let source = ToldSource<Lorry>()
+    @Test func `render nothing before the first state, and continue`() async {
+        let source = ManualSource<Lorry>()
         let logbook = Logbook<MilesConnector.Props>()
         let (requests, times) = (Arrivals<Void>(), Arrivals<Timestamp>())
         let ticks = AsyncStream {
@@ -41,15 +41,15 @@ import Testing
         }
         let connection = source.connect(logbook, via: MilesConnector(), now: { .epoch }, ticks: ticks)
         times.record(time)
-        // Whoever asks for the second tick is done with the first.
+        // A request for the second tick follows the processing of the first.
         _ = await requests.next(2)
-        source.tell(Change(replay: Lorry(miles: 3), revision: 1))
+        source.deliver(Change(replay: Lorry(miles: 3), revision: 1))
         times.record(time)
         #expect(await logbook.seen.next(2).map(\.time) == [.epoch, time])
         connection.cancel()
     }
 
-    @Test func `make way for a state that comes while they are compared`() async {
+    @Test func `are superseded by a state that arrives while they are compared`() async {
         let core = Lorry.core()
         let logbook = Logbook<MilesConnector.Props>()
         let (ticks, tick) = AsyncStream.makeStream(of: Timestamp.self)
@@ -75,12 +75,12 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `that come while a state is compared are followed by that state`() async {
+    @Test func `that arrive while a state is compared are followed by that state`() async {
         let core = Lorry.core()
         let logbook = Logbook<MilesConnector.Props>()
         let (requests, times, isTicked) = (Tally(), Arrivals<Timestamp>(), Gate())
         let ticks = AsyncStream {
-            // Whoever asks for the second tick is done with the first.
+            // A request for the second tick follows the processing of the first.
             if requests.counting(requests.count) > 0 { isTicked.open() }
             return await times.next()
         }
@@ -108,7 +108,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `are no longer waited for once the connection ends`() async {
+    @Test func `are no longer awaited after the connection ends`() async {
         let core = Lorry.core()
         let logbook = Logbook<MilesConnector.Props>()
         let ends = Arrivals<Void>()
@@ -118,7 +118,7 @@ import Testing
         _ = await ends.next()
     }
 
-    @Test func `are no longer waited for once the core is gone`() async {
+    @Test func `are no longer awaited after the core is deallocated`() async {
         let logbook = Logbook<MilesConnector.Props>()
         let ends = Arrivals<Void>()
         let (ticks, tick) = AsyncStream.makeStream(of: Timestamp.self)
@@ -130,7 +130,7 @@ import Testing
         _ = await ends.next()
     }
 
-    @Test func `end the connection once the component is gone`() async {
+    @Test func `end the connection after the component is deallocated`() async {
         let core = Lorry.core()
         let (ends, deaths) = (Arrivals<Void>(), Arrivals<Void>())
         let (ticks, tick) = AsyncStream.makeStream(of: Timestamp.self)
@@ -145,22 +145,22 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test func `of a clock come one period apart, without those that were missed`() async {
+    @Test func `of a clock are one period apart, without missed ones`() async {
         let clock = JumpingClock()
         let ticks = Timestamp.ticks(every: .seconds(2), pacedBy: clock, now: { .epoch })
         var iterator = ticks.makeAsyncIterator()
         for seconds in [2, 4, 6] {
-            #expect(await iterator.next() == .epoch)
+            #expect(await iterator.next(isolation: #isolation) == .epoch)
             #expect(clock.now.seconds == seconds)
         }
         clock.jump(to: 13)
-        _ = await iterator.next()
-        _ = await iterator.next()
+        _ = await iterator.next(isolation: #isolation)
+        _ = await iterator.next(isolation: #isolation)
         #expect(clock.now.seconds == 14)
-        // As late as the next one: that one has been missed.
+        // As late as the next tick, which is missed.
         clock.jump(to: 18)
-        _ = await iterator.next()
-        _ = await iterator.next()
+        _ = await iterator.next(isolation: #isolation)
+        _ = await iterator.next(isolation: #isolation)
         #expect(clock.now.seconds == 20)
     }
 
@@ -168,21 +168,21 @@ import Testing
         let clock = JumpingClock(lateness: 1)
         var iterator = Timestamp.ticks(every: .seconds(10), pacedBy: clock, now: { .epoch }).makeAsyncIterator()
         for seconds in [11, 21, 31] {
-            #expect(await iterator.next() == .epoch)
+            #expect(await iterator.next(isolation: #isolation) == .epoch)
             #expect(clock.now.seconds == seconds)
         }
     }
 
     @Test func `of a clock end with their task`() async {
         let task = Task {
-            // A period beyond any patience: only cancelling ends it.
+            // Only a cancellation ends such a long period.
             for await _ in Timestamp.ticks(every: .seconds(1_000_000)) {}
         }
         task.cancel()
         await task.value
     }
 
-    /// A clock on which whoever sleeps wakes at once, so many seconds after the time wanted.
+    /// A clock on which sleeps end at once, a number of seconds after their deadline.
     private final class JumpingClock: Clock {
         struct Instant: InstantProtocol {
             var seconds: Int

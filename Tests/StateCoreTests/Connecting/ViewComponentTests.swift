@@ -30,7 +30,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `is not told of equal props`() async {
+    @Test func `does not receive equal props`() async {
         let core = Lorry.core()
         let gauge = Gauge(-1)
         let connection = core.connect(gauge, to: \.miles)
@@ -41,7 +41,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `is told the first props also if it has equal ones already, so that it draws`() async {
+    @Test func `receives the first props even if it already has equal ones, so that it draws`() async {
         let core = Lorry.core()
         let gauge = Gauge(0)
         let connection = core.connect(gauge, to: \.miles)
@@ -49,7 +49,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `may go by an equality of its own`() async {
+    @Test func `may use a custom equality`() async {
         let core = Lorry.core()
         let coarse = Gauge(0)
         let always = Gauge(0)
@@ -57,14 +57,14 @@ import Testing
             core.connect(coarse, to: \.miles, removeDuplicates: { $0 / 10 == $1 / 10 }),
             core.connect(always, to: \.miles, removeDuplicates: { _, _ in false }),
         ]
-        // Compared with the last one delivered: no number of small steps goes unnoticed.
+        // Compared with the last delivered props, so that small steps add up.
         for miles in [9, 9, 10, 19, 20] { core.dispatch(Driven(miles: miles)) }
         #expect(await coarse.seen.next(3) == [0, 10, 20])
         #expect(await always.seen.next(6) == [0, 9, 9, 10, 19, 20])
         connections.forEach { $0.cancel() }
     }
 
-    @Test func `costs one rendering for each change`() {
+    @Test func `renders once for each change`() {
         let core = Lorry.core()
         let gauge = Gauge(MilesConnector.Props(miles: 0))
         let connector = MilesConnector()
@@ -74,7 +74,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `is told nothing once the connection was cancelled`() async {
+    @Test func `receives nothing after the connection is cancelled`() async {
         let core = Lorry.core()
         let gauge = Gauge(-1)
         let connection = core.connect(gauge, to: \.miles)
@@ -86,7 +86,7 @@ import Testing
         other.cancel()
     }
 
-    @Test func `needs no more than a property for its props`() async {
+    @Test func `needs only a property for its props`() async {
         let core = Lorry.core(miles: 42)
         let label = Label()
         let connection = core.connect(label, to: \.miles)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `can dispatch by the commands in its props, which are equal at each rendering`() async {
+    @Test func `dispatches through the commands in its props, which are equal at each rendering`() async {
         struct Props: Equatable, Sendable {
             var miles: Int
             var onDrive: Command<Int>
@@ -145,7 +145,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `is set no props at once while others are on their way`() async {
+    @Test func `receives no props synchronously while others are queued`() async {
         let core = Lorry.core()
         let gauge = Gauge(-1)
         let connection = core.connect(gauge, to: \.miles)
@@ -156,7 +156,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `may cancel its connection when it is set its props`() {
+    @Test func `may cancel its connection while it receives its props`() {
         let core = Lorry.core()
         let quitter = Quitter()
         quitter.connection = core.connect(quitter, to: \.miles)
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `that is its own connector is not kept`() {
+    @Test func `that is its own connector is not retained`() {
         final class Board: ViewComponent, Connector {
             var props = -1
             nonisolated func props(from lorry: Lorry, at now: Timestamp) -> Int { lorry.miles }

@@ -7,7 +7,7 @@ import Testing
         var unchanged = Array(repeating: 0, count: 1_000)
     }
 
-    /// Where the buffers of the state lie: a copy lies elsewhere, as long as the original is there.
+    /// The addresses of the state's buffers, which a copy changes as long as the original exists.
     private struct Places: Hashable {
         var changed: UInt
         var unchanged: UInt
@@ -33,7 +33,7 @@ import Testing
         )
     }
 
-    @Test func `copies no collection of a state that nobody observes`() {
+    @Test func `copies no collection of a state without observers`() {
         let places = Recorder<Places>()
         let core = pairCore(noting: places)
         for _ in 0..<3 { core.dispatch(Append(1)) }
@@ -42,7 +42,7 @@ import Testing
         #expect(core.state.changed[0] == 3)
     }
 
-    @Test func `copies no collection when only taps and middlewares look on, and hold on to nothing`() {
+    @Test func `copies no collection for taps and middlewares that retain no state`() {
         let places = Recorder<Places>()
         let sums = Recorder<Int>()
         let core = pairCore(
@@ -63,14 +63,14 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `copies no collection for scopes of another part, or for who follows and keeps nothing`() {
+    @Test func `copies no collection for scopes of another part, or for observers without old states`() {
         let places = Recorder<Places>()
         let core = pairCore(noting: places)
         let sums = Recorder<Int>()
         let subscriptions = [
             core.scope(\.unchanged).observe { sums.record($0.new.count) },
             core.scope { $0.unchanged.count }.observe(replay: false) { sums.record($0.new) },
-            core.observe(needsOld: false) { change in
+            core.observe(oldState: .omitted) { change in
                 #expect(change.old == nil)
                 sums.record(change.new.changed[0])
             },
@@ -81,10 +81,10 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `keeps the old state again once somebody is to be shown it`() {
+    @Test func `keeps the old state from the first observer on that needs it`() {
         let core = pairCore(noting: Recorder())
         let seen = Recorder<[Int?]>()
-        let following = core.observe(needsOld: false) { seen.record([$0.old?.changed[0]]) }
+        let following = core.observe(oldState: .omitted) { seen.record([$0.old?.changed[0]]) }
         let observing = core.observe(replay: false) { seen.record([$0.old?.changed[0], $0.new.changed[0]]) }
         core.dispatch(Append(1))
         observing.cancel()
@@ -93,7 +93,7 @@ import Testing
         following.cancel()
     }
 
-    @Test func `copies no collection again once the observers are gone`() {
+    @Test func `copies no collection after the observers are cancelled`() {
         let places = Recorder<Places>()
         let core = pairCore(noting: places)
         core.observe { _ in }.cancel()
@@ -101,7 +101,7 @@ import Testing
         #expect(Set(places.all).count == 1)
     }
 
-    @Test func `copies what it changes and nothing else for an observer, who sees both states`() {
+    @Test func `copies only the changed collections for an observer, which receives both states`() {
         let places = Recorder<Places>()
         let core = pairCore(noting: places)
         let seen = Recorder<[Int?]>()
@@ -113,7 +113,7 @@ import Testing
         for _ in 0..<3 { core.dispatch(Append(1)) }
         #expect(seen.all == [[0, 1], [1, 2], [2, 3]])
         #expect(Set(places.all.map(\.unchanged)).count == 1)
-        // All of them are held, so no two lie in the same place.
+        // All of them are retained, so no two have the same address.
         #expect(Set(places.all.map(\.changed)).count == 3)
         subscription.cancel()
     }

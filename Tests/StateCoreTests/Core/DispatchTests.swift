@@ -3,7 +3,7 @@ import Testing
 @testable import StateCore
 
 @Suite struct `Dispatching` {
-    @Test func `has applied the action and told the observers when it returns`() {
+    @Test func `has applied the action and notified the observers when it returns`() {
         let core = logCore()
         let seen = Recorder<[Int]>()
         let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
@@ -13,7 +13,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `from an observer is queued, and done on return`() {
+    @Test func `from an observer is queued, and applied when the outer dispatch returns`() {
         let core = logCore()
         let order = Recorder<String>()
         let subscription = core.observe(replay: false) { [weak core] change in
@@ -27,7 +27,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `from the reducer is queued, and done on return`() {
+    @Test func `from the reducer is queued, and applied when the outer dispatch returns`() {
         let target = Box<Core<Log>>()
         let reducer = Reducer<Log> { log, action in
             guard let action = action as? Append else { return }
@@ -55,7 +55,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `asks the clock once for each action`() {
+    @Test func `reads the clock once for each action`() {
         let times = Recorder<Timestamp>()
         let asked = Recorder<Void>()
         let reducer = Reducer<Log> { _, _, context in times.record(context.time) }
@@ -69,7 +69,7 @@ import Testing
         #expect(asked.all.count == 2)
     }
 
-    @Test func `from many threads loses nothing and keeps each one's order`() async {
+    @Test func `from many threads loses nothing and keeps the order of each thread`() async {
         let core = logCore()
         let writers = 8
         let each = 500
@@ -94,7 +94,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `hands a slow queue on long before its turns are used up`() async {
+    @Test func `hands a slow queue to another thread long before its limit of requests`() async {
         let clock = ContinuousClock()
         let byCaller = Recorder<Bool>()
         let reducer = Reducer<Log> { log, action in
@@ -116,14 +116,14 @@ import Testing
         Caller.$isDispatching.withValue(true) { core.dispatch(Append(1)) }
         await done.passed()
         #expect(core.state.entries == Array(1...100))
-        // It looks at the clock at each eighth turn, when some milliseconds have passed.
+        // It reads the clock after every eighth request, when some milliseconds have passed.
         #expect(byCaller.all.prefix { $0 }.count <= 8)
         #expect(byCaller.all.count == 100)
         subscription.cancel()
     }
 
-    @Test func `hands a long queue on, in order`() async {
-        let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, turnsInARowMax: 3)
+    @Test func `hands a long queue to another thread, in order`() async {
+        let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, drainedRequestsMax: 3)
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
         let byCaller = Recorder<Bool>()
         let subscription = core.observe(replay: false) { [weak core] change in

@@ -2,8 +2,8 @@ import Testing
 
 @testable import StateCore
 
-@Suite struct `A core that nobody holds any more` {
-    /// Makes a core, does something with it, and lets go of it.
+@Suite struct `A core without references` {
+    /// Creates a core, uses it, releases it, and returns whether it was deallocated.
     private func gone(_ make: () -> Core<Log>, using use: (Core<Log>) -> Void) -> Bool {
         weak var core: Core<Log>?
         func live() {
@@ -16,11 +16,11 @@ import Testing
         return core == nil
     }
 
-    @Test func `ends at once`() {
+    @Test func `is deallocated at once`() {
         #expect(gone(logCore) { $0.dispatch(Append(1)) })
     }
 
-    @Test func `ends although subscriptions and taps are held`() {
+    @Test func `is deallocated while subscriptions and taps are held`() {
         let held = Recorder<Subscription>()
         let isGone = gone(logCore) { core in
             held.record(core.observe { _ in })
@@ -31,12 +31,12 @@ import Testing
         }
         #expect(isGone)
         #expect(held.all.count == 3)
-        // Cancelling what has ended does nothing.
+        // Cancelling after the end does nothing.
         held.all.forEach { $0.cancel() }
     }
 
     @Test(arguments: [false, true])
-    func `releases its observers and taps, although their subscriptions are held`(isDetached: Bool) {
+    func `releases its observers and taps, even if their subscriptions are held`(isDetached: Bool) {
         let ends = Recorder<Void>()
         let held = Recorder<Subscription>()
         let isGone = gone(logCore) { core in
@@ -50,7 +50,7 @@ import Testing
         held.all.forEach { $0.cancel() }
     }
 
-    @Test func `ends although what observes it dispatches by its dispatcher`() {
+    @Test func `is deallocated although an observer holds its dispatcher`() {
         let isGone = gone(logCore) { core in
             let dispatcher = core.dispatcher
             let number = Box<Int>()
@@ -63,7 +63,7 @@ import Testing
         #expect(isGone)
     }
 
-    @Test func `ends although a middleware kept the dispatcher, which then does nothing`() throws {
+    @Test func `is deallocated although a middleware holds the dispatcher, which then does nothing`() throws {
         let kept = Box<any ActionDispatcher>()
         let reduced = Recorder<Int>()
         let isGone = gone {
@@ -88,7 +88,7 @@ import Testing
         #expect(reduced.all == [1, 2])
     }
 
-    @Test func `ends although effects run, and they are cancelled`() async {
+    @Test func `is deallocated while effects run, and cancels them`() async {
         let started = Recorder<Void>()
         let ended = Recorder<Void>()
         let effect = Effect.run { _ in
@@ -103,11 +103,11 @@ import Testing
         core.set(nil)
         #expect(gone == nil)
         await ended.reaching(3)
-        // What stood behind the cancelled work of the sequence does not start.
+        // The effects after the cancelled work of the sequence do not start.
         #expect(started.all.count == 3)
     }
 
-    @Test func `ends although blocking work goes on, which can tell`() async {
+    @Test func `is deallocated while blocking work runs, which sees its cancellation`() async {
         let started = Gate()
         let goOn = Gate()
         let told = Recorder<Bool>()
@@ -129,7 +129,7 @@ import Testing
         #expect(seen == [false, true])
     }
 
-    @Test func `lets go of work that sends, and drops what it sends`() async {
+    @Test func `is deallocated while work sends, and drops the action`() async {
         let started = Gate()
         let goOn = Gate()
         let returned = Gate()
@@ -149,7 +149,7 @@ import Testing
         await returned.passed()
     }
 
-    @Test func `ends when a long queue that a task took over is done, not before`() async {
+    @Test func `is deallocated after a long queue is drained on another thread, not before`() async {
         let ended = Gate()
         let reduced = Recorder<Int>()
         do {
@@ -166,7 +166,7 @@ import Testing
                     }
                 },
                 now: { .epoch },
-                turnsInARowMax: 2
+                drainedRequestsMax: 2
             )
             target.set(core)
             core.dispatch(Append(1))

@@ -2,11 +2,13 @@ import Testing
 
 @testable import StateCore
 
-@Suite struct `The turn of one action` {
-    @Test func `goes from middlewares to taps, the reducer, observers, taps, effects and the awaiting one`() async {
+@Suite struct `The processing of one action` {
+    @Test func `calls middlewares, taps, the reducer, observers, taps, effects and the awaiting task in this order`()
+        async
+    {
         let steps = Recorder<String>()
         let started = Gate()
-        // Cancelled work is told so at once, by the thread that starts the cancelling effect: so it shows when that is.
+        // A cancellation handler runs on the thread that starts the cancelling effect, and thereby records its position.
         let work = Effect.run(id: "work") { _ in
             await withTaskCancellationHandler {
                 started.open()
@@ -40,7 +42,7 @@ import Testing
             core.tap(.before) { _ in steps.record("tap before") },
             core.observe(replay: false) { _ in steps.record("observer 2") },
         ]
-        core.enter(.awaited(Append(1), { _ in steps.record("awaiting one") }, depth: 0))
+        core.submit(.awaited(Append(1), { _ in steps.record("awaiting one") }, depth: 0))
         #expect(
             steps.all == [
                 "into outer", "into inner", "tap before", "reducer", "out of inner", "out of outer",
@@ -50,10 +52,10 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `is over before the next one's begins, wherever the next one was dispatched`() {
+    @Test func `ends before that of the next action begins, wherever that one was dispatched`() {
         let steps = Recorder<String>()
         let target = Box<Core<Log>>()
-        /// Dispatches the numbers 2, 3, ... from one place after the other.
+        /// Dispatches the numbers 2, 3, ... from one position after the other.
         @Sendable func step(_ place: String, _ number: Int, answer: Int) {
             steps.record("\(place) \(number)")
             if number == 1 { target.value?.dispatch(Append(answer)) }

@@ -2,7 +2,7 @@ import StateCore
 import Testing
 
 @Suite struct `A callback` {
-    @Test func `that ends may dispatch, also while its cancellation is being worked on`() {
+    @Test func `may dispatch when it is released, even during its cancellation`() {
         let core = logCore()
         do {
             let witness = Witness { [weak core] in core?.dispatch(Append(2)) }
@@ -15,7 +15,7 @@ import Testing
         #expect(core.state.entries == [1, 2, 3])
     }
 
-    @Test func `of a tap may dispatch as it ends`() {
+    @Test func `of a tap may dispatch when it is released`() {
         let core = logCore()
         do {
             let witness = Witness { [weak core] in core?.dispatch(Append(2)) }
@@ -26,7 +26,7 @@ import Testing
         #expect(core.state.entries == [1, 2])
     }
 
-    @Test func `may let go of the last subscription to itself, and dispatch as that ends`() {
+    @Test func `may release its own last subscription, and dispatch when that ends`() {
         let core = logCore()
         let held = Box<Subscription>()
         let seen = Recorder<[Int]>()
@@ -44,7 +44,7 @@ import Testing
         #expect(core.state.entries == [1, 2])
     }
 
-    @Test func `may hold an action's last reference, whose end dispatches`() {
+    @Test func `may hold the last reference to an action that dispatches when it is released`() {
         struct Held: Action {
             var witness: Witness?
 
@@ -55,7 +55,7 @@ import Testing
         let core = logCore()
         core.dispatch(Held(Witness { [weak core] in core?.dispatch(Append(1)) }))
         #expect(core.state.entries == [1])
-        // The same for one that waits in line.
+        // The same for a queued action.
         let subscription = core.observe(replay: false) { [weak core] change in
             guard change.action is Append, change.revision == 3 else { return }
             core?.dispatch(Held(Witness { core?.dispatch(Append(3)) }))
@@ -65,7 +65,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `may cancel others that come later, which then miss the change`() {
+    @Test func `may cancel later callbacks, which then miss the change`() {
         let core = logCore()
         let seen = Recorder<String>()
         let others = Recorder<Subscription>()
@@ -82,7 +82,7 @@ import Testing
         first.cancel()
     }
 
-    @Test func `may cancel one that came before, which has seen the change and sees no more`() {
+    @Test func `may cancel an earlier callback, which has received the change and receives no more`() {
         let core = logCore()
         let seen = Recorder<String>()
         let first = core.observe(replay: false) { seen.record("first \($0.revision)") }
@@ -96,7 +96,7 @@ import Testing
         second.cancel()
     }
 
-    @Test func `may add others, who begin behind the change with their replay`() {
+    @Test func `may add observers, which start with a replay after the change`() {
         let core = logCore()
         let seen = Recorder<String>()
         let added = Recorder<Subscription>()
@@ -113,7 +113,7 @@ import Testing
         first.cancel()
     }
 
-    @Test func `may read the state, which is the one that it is told of`() {
+    @Test func `may read the state, which is the one that it receives`() {
         let core = logCore()
         let seen = Recorder<Bool>()
         let subscriptions = [

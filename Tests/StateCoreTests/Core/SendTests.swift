@@ -2,7 +2,7 @@ import StateCore
 import Testing
 
 @Suite struct `Awaiting an action` {
-    @Test func `returns once it is applied and the observers were told`() async throws {
+    @Test func `returns after it is applied and the observers are notified`() async throws {
         let core = logCore()
         let seen = Recorder<[Int]>()
         let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
@@ -14,7 +14,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `from many tasks gives each its own revision, without a gap`() async throws {
+    @Test func `from many tasks returns different revisions, without a gap`() async throws {
         let core = logCore()
         let count = 1_000
         let made = try await withThrowingTaskGroup(of: (UInt64, Int).self) { group in
@@ -24,11 +24,11 @@ import Testing
             return try await group.reduce(into: [UInt64: Int]()) { $0[$1.0] = $1.1 }
         }
         #expect(made.keys.sorted() == Array(1...UInt64(count)))
-        // The revision is the one that contains the action: entry by entry.
+        // The entry at each revision is that of the action.
         #expect(core.state.entries == (1...UInt64(count)).map { made[$0] })
     }
 
-    @Test func `waits for the actions that were dispatched before`() async throws {
+    @Test func `waits for earlier actions`() async throws {
         let core = logCore()
         let holding = Gate()
         let held = Gate()

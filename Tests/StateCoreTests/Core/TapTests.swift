@@ -3,7 +3,7 @@ import StateCore
 import Testing
 
 @Suite struct `A tap` {
-    @Test func `before the reducer sees the state and the revision before`() throws {
+    @Test func `before the reducer receives the old state and revision`() throws {
         let core = logCore()
         core.dispatch(Append(1))
         let seen = Recorder<TappedAction<Log>>()
@@ -17,7 +17,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `after the reducer sees the state and the revision after`() throws {
+    @Test func `after the reducer receives the new state and revision`() throws {
         let core = logCore()
         core.dispatch(Append(1))
         let seen = Recorder<TappedAction<Log>>()
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [TapMoment.before, .after])
-    func `sees every action in order until it is cancelled`(moment: TapMoment) {
+    func `receives every action in order until it is cancelled`(moment: TapMoment) {
         let core = logCore()
         let seen = Recorder<Int>()
         let subscription = core.tap(moment) { seen.record(($0.action as? Append)?.number ?? 0) }
@@ -55,7 +55,7 @@ import Testing
         #expect(core.state.entries == Array(1...6))
     }
 
-    @Test func `sees neither a replaced state nor an action that was kept back`() {
+    @Test func `receives neither a replaced state nor a rejected action`() {
         let core = Core(
             Log(),
             reducer: Log.reducer,
@@ -72,7 +72,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `is told in the order of registration, also after one was cancelled by another`() {
+    @Test func `is called in the order of registration, even after one cancelled another`() {
         let core = logCore()
         let order = Recorder<Int>()
         let third = Box<Subscription>()
@@ -90,7 +90,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `is told the context that the reducer is given`() {
+    @Test func `receives the context that the reducer receives`() {
         let core = Core(Log(), reducer: Log.reducer, now: { Timestamp(milliseconds: 7) })
         let seen = Recorder<ActionContext>()
         let subscription = core.tap(.before) { seen.record($0.context) }
@@ -99,7 +99,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `cancelled while its registration waits is never told, and forgotten`() {
+    @Test func `cancelled while its registration is queued is never called, and released`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let ends = Recorder<Void>()
@@ -117,7 +117,7 @@ import Testing
         observer.cancel()
     }
 
-    @Test func `of a scope is told of every action, with the part in place of the state`() {
+    @Test func `of a scope receives every action, with the part instead of the state`() {
         let core = Lorry.core()
         let seen = Recorder<String>()
         let note = { @Sendable (tapped: TappedAction<Int>) in
@@ -135,7 +135,7 @@ import Testing
         #expect(seen.all.count == 4)
     }
 
-    @Test func `of one type of action shows only those, with the state after them`() {
+    @Test func `of one type of action receives only those, with the new state`() {
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
         let subscription = core.tap(Driven.self) { action, lorry in seen.record([action.miles, lorry.miles]) }
@@ -145,7 +145,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `on a queue is called there, in order`() async {
+    @Test func `on a queue runs there, in order`() async {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "tap")
         let seen = Arrivals<Int>()
@@ -159,7 +159,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `on the main actor may use its state`() async {
+    @Test func `on the main actor may access its state`() async {
         let core = Lorry.core()
         var seen: [Int] = []
         let told = Arrivals<Void>()

@@ -3,7 +3,7 @@ import Testing
 @testable import StateCore
 
 @Suite struct `A sequence of effects` {
-    @Test func `starts each when the one before has ended`() async {
+    @Test func `starts each effect when the one before has ended`() async {
         let steps = Recorder<String>()
         let goOn = Gate()
         let core = effectCore([
@@ -22,7 +22,7 @@ import Testing
             "probe": .run { _ in steps.record("probe") },
         ])
         core.dispatch(Perform("it"))
-        // Effects start in order: had the second step been started, it would come before the probe.
+        // Effects start in order: if the second step had been started, it would precede the probe.
         core.dispatch(Perform("probe"))
         let early = await steps.reaching(2)
         #expect(early == ["begin 1", "probe"])
@@ -31,7 +31,7 @@ import Testing
         #expect(all == ["begin 1", "probe", "end 1", "middle", "middle", "last"])
     }
 
-    @Test func `goes on when the one before was cancelled and has ended`() async {
+    @Test func `continues when the effect before was cancelled and has ended`() async {
         let steps = Recorder<String>()
         let core = effectCore([
             "it": .sequence(
@@ -51,7 +51,7 @@ import Testing
         #expect(all == ["begin 1", "end 1", "second"])
     }
 
-    @Test func `does not go on once the core was stopped, also if it runs again`() async {
+    @Test func `does not continue after the core was stopped, even if it runs again`() async {
         let steps = Recorder<String>()
         let goOn = Gate()
         let core = effectCore([
@@ -78,7 +78,7 @@ import Testing
         #expect(core.state.entries.isEmpty)
     }
 
-    @Test func `is not what merged effects are: they run side by side`() async {
+    @Test func `differs from merged effects, which run concurrently`() async {
         let begun = Recorder<Int>()
         let goOn = Gate()
         let ended = Recorder<Int>()
@@ -98,7 +98,7 @@ import Testing
         await ended.reaching(3)
     }
 
-    @Test func `goes through 100,000 parts that end at once`() {
+    @Test func `supports 100,000 parts that end at once`() {
         let cancels = (0..<100_000).map { Effect.cancel(id: $0) }
         let sends = (0..<100_000).map { Effect.dispatch(Append($0)) }
         let isInOrder = delivered(by: .sequence(cancels + sends)) == Array(0..<100_000)

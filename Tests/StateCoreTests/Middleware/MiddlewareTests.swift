@@ -6,13 +6,13 @@ import Testing
         var description: String { "trouble" }
     }
 
-    private func core(_ middleware: Middleware<Log>..., misuses: Recorder<Misuse>? = nil) -> Core<Log> {
+    private func core(_ middleware: Middleware<Log>..., warnings: Recorder<Misuse>? = nil) -> Core<Log> {
         Core(
             Log(),
             reducer: Log.reducer,
             middleware: middleware,
             now: { Timestamp(milliseconds: 7) },
-            misuse: { misuses?.record($0) }
+            warn: { warnings?.record($0) }
         )
     }
 
@@ -25,7 +25,7 @@ import Testing
         #expect(reply.value == nil)
     }
 
-    @Test func `changes actions, and all behind it see the changed one`() {
+    @Test func `changes actions for all inner middlewares and the reducer`() {
         let core = core(
             Middleware { action, _, next in try next((action as? Append).map { Append($0.number * 10) } ?? action) }
         )
@@ -40,9 +40,9 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `swallows actions: nobody sees them, and whoever awaits is told`() async {
-        let misuses = Recorder<Misuse>()
-        let core = core(Middleware { _, _, _ in nil }, misuses: misuses)
+    @Test func `swallows actions: they are not delivered, and awaiting them throws`() async {
+        let warnings = Recorder<Misuse>()
+        let core = core(Middleware { _, _, _ in nil }, warnings: warnings)
         let seen = Recorder<UInt64>()
         let subscriptions = [
             core.tap(.before) { seen.record($0.revision) },
@@ -55,31 +55,31 @@ import Testing
         #expect(rejection?.message == "a middleware took Append and did not pass it on")
         #expect(core.state.entries.isEmpty)
         #expect(seen.all.isEmpty)
-        #expect(misuses.all.isEmpty)
+        #expect(warnings.all.isEmpty)
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `rejects actions with a code and a reason of its own`() async throws {
-        let misuses = Recorder<Misuse>()
+    @Test func `rejects actions with a custom code and reason`() async throws {
+        let warnings = Recorder<Misuse>()
         let odd = Rejection(Rejection.Code(rawValue: "odd"), "only even numbers, not 1")
         let core = core(
             .policy { action, _ in if (action as? Append)?.number == 1 { throw odd } },
-            misuses: misuses
+            warnings: warnings
         )
         await #expect(throws: odd) { try await core.send(Append(1)) }
         core.dispatch(Append(1))
         try await core.send(Append(2))
         #expect(core.state.entries == [2])
-        #expect(misuses.all.isEmpty)
+        #expect(warnings.all.isEmpty)
     }
 
-    @Test func `may reject with the core's own code, which is no misuse`() async throws {
-        let misuses = Recorder<Misuse>()
+    @Test func `may reject with the core's own code without a warning`() async throws {
+        let warnings = Recorder<Misuse>()
         let closed = Rejection(.stopped, "closed for the night")
-        let core = core(.policy { _, _ in throw closed }, misuses: misuses)
+        let core = core(.policy { _, _ in throw closed }, warnings: warnings)
         core.dispatch(Append(1))
         await #expect(throws: closed) { try await core.send(Append(1)) }
-        #expect(misuses.all.isEmpty)
+        #expect(warnings.all.isEmpty)
     }
 
     @Test func `refuses with any other error that it throws`() async {
@@ -88,7 +88,7 @@ import Testing
         #expect(core.state.entries.isEmpty)
     }
 
-    @Test func `dispatches more, which gets its turn behind the action and what waits`() {
+    @Test func `dispatches more actions, which are reduced after the action and the queued ones`() {
         let core = core(
             Middleware { action, store, next in
                 if (action as? Append)?.number == 1 { store.dispatch(Append(3)) }
@@ -103,7 +103,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `answers with a value through the others, with or without passing the action on`() async throws {
+    @Test func `answers with a value, with or without passing the action on`() async throws {
         let core = core(
             Middleware { action, _, next in (try next(action) as? Int).map { $0 + 1 } },
             Middleware { action, store, next in
@@ -137,7 +137,7 @@ import Testing
         #expect(steps.all == ["into a", "into b", "into c", "out of c", "out of b", "out of a"])
     }
 
-    @Test func `keeps an action from those inside it`() {
+    @Test func `rejects an action before the inner middlewares`() {
         let seen = Recorder<Int>()
         let core = core(
             .policy { action, _ in if (action as? Append)?.number == 1 { throw Rejection(.refused, "one") } },
@@ -148,7 +148,7 @@ import Testing
         #expect(seen.all == [2])
     }
 
-    @Test func `may answer in place of one inside it that refused`() async throws {
+    @Test func `may answer after an inner middleware rejected the action`() async throws {
         let core = core(
             Middleware { action, _, next in (try? next(action)) ?? "never mind" },
             .policy { _, _ in throw Rejection(.refused, "no") }
@@ -158,7 +158,7 @@ import Testing
         #expect(core.state.entries.isEmpty)
     }
 
-    @Test func `sees the state before and after, and the context`() {
+    @Test func `reads the state before and after, and the context`() {
         let seen = Recorder<[Int]>()
         let contexts = Recorder<ActionContext>()
         let core = core(
@@ -175,8 +175,8 @@ import Testing
         #expect(contexts.all == Array(repeating: ActionContext(time: Timestamp(milliseconds: 7)), count: 2))
     }
 
-    @Test func `that calls next twice is reported, and what is inside it runs once`() async throws {
-        let misuses = Recorder<Misuse>()
+    @Test func `that calls next twice raises a warning, and the inner middlewares run once`() async throws {
+        let warnings = Recorder<Misuse>()
         let inside = Recorder<Int>()
         let core = core(
             Middleware { action, _, next in
@@ -184,30 +184,30 @@ import Testing
                 return try next(Append(2))
             },
             .policy { action, _ in inside.record((action as? Append)?.number ?? 0) },
-            misuses: misuses
+            warnings: warnings
         )
         let reply = try await core.send(Append(1))
         #expect(reply.revision == 1)
         #expect(core.state.entries == [1])
         #expect(inside.all == [1])
-        #expect(misuses.all == [.nextCalledTwice(action: "Append")])
+        #expect(warnings.all == [.nextCalledTwice(action: "Append")])
     }
 
-    @Test func `that throws after next is reported, and the action counts as applied`() async throws {
-        let misuses = Recorder<Misuse>()
+    @Test func `that throws after next raises a warning, and the action counts as applied`() async throws {
+        let warnings = Recorder<Misuse>()
         let core = core(
             Middleware { action, _, next in
                 _ = try next(action)
                 throw Trouble()
             },
-            misuses: misuses
+            warnings: warnings
         )
         let seen = Recorder<[Int]>()
         let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
         let reply = try await core.send(Append(1))
         #expect(reply.revision == 1)
         #expect(seen.all == [[1]])
-        #expect(misuses.all == [.rejectedTooLate(action: "Append", error: "trouble")])
+        #expect(warnings.all == [.rejectedTooLate(action: "Append", error: "trouble")])
         subscription.cancel()
     }
 

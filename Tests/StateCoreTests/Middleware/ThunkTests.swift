@@ -7,7 +7,7 @@ import Testing
         Core(Log(), reducer: Log.reducer, middleware: others + [.thunk], now: { .epoch })
     }
 
-    @Test func `looks at the state and returns a value, through other middlewares`() async throws {
+    @Test func `reads the state and returns a value, through other middlewares`() async throws {
         let core = core(Middleware { action, _, next in try next(action) })
         core.dispatch(Append(4))
         #expect(try await core.send(Thunk<Log, Int> { $0.state.entries.count }) == 1)
@@ -17,7 +17,7 @@ import Testing
         #expect(reply.revision == 1)
     }
 
-    @Test func `dispatches, and what it dispatches comes behind it`() async throws {
+    @Test func `dispatches actions that are reduced after it`() async throws {
         let core = core()
         let before = try await core.send(
             Thunk { (store: MiddlewareStore<Log>) in
@@ -59,7 +59,7 @@ import Testing
         #expect(core.state.entries == [2, 1])
     }
 
-    @Test func `that returns nothing, or nil, is answered all the same`() async throws {
+    @Test func `that returns Void or nil has a result`() async throws {
         let core = core()
         try await core.send(Thunk<Log, Void> { _ in })
         #expect(try await core.send(Thunk<Log, Int?> { _ in nil }) == nil)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `is no action that anybody sees, and leaves the revision alone`() {
+    @Test func `is not delivered to observers and taps, and does not change the revision`() {
         let core = core()
         let seen = Recorder<UInt64>()
         let subscriptions = [core.tap(.before) { seen.record($0.revision) }, core.observe { seen.record($0.revision) }]
@@ -100,30 +100,30 @@ import Testing
     }
 
     /// A core whose middlewares run no thunk of its state.
-    private func core(_ middleware: [Middleware<Log>], reporting misuses: Recorder<Misuse>) -> Core<Log> {
-        Core(Log(), reducer: Log.reducer, middleware: middleware, now: { .epoch }, misuse: { misuses.record($0) })
+    private func core(_ middleware: [Middleware<Log>], reporting warnings: Recorder<Misuse>) -> Core<Log> {
+        Core(Log(), reducer: Log.reducer, middleware: middleware, now: { .epoch }, warn: { warnings.record($0) })
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `that no middleware runs is reported`(hasOtherMiddleware: Bool, hasTap: Bool) async {
-        let misuses = Recorder<Misuse>()
-        let core = core(hasOtherMiddleware ? [.policy { _, _ in }] : [], reporting: misuses)
+    func `that no middleware runs raises a warning`(hasOtherMiddleware: Bool, hasTap: Bool) async {
+        let warnings = Recorder<Misuse>()
+        let core = core(hasOtherMiddleware ? [.policy { _, _ in }] : [], reporting: warnings)
         let tap = hasTap ? core.tap(.before) { _ in } : nil
         core.dispatch(Thunk<Log, Int> { _ in 1 })
         core.dispatch(Append(1))
-        #expect(misuses.all == [.untakenByMiddleware(action: "Thunk<Log, Int>")])
+        #expect(warnings.all == [.unhandledByMiddleware(action: "Thunk<Log, Int>")])
         #expect(core.state.entries == [1])
         tap?.cancel()
     }
 
-    @Test func `of another state is reported`() async {
-        let misuses = Recorder<Misuse>()
-        let core = core([.thunk], reporting: misuses)
+    @Test func `of another state raises a warning`() async {
+        let warnings = Recorder<Misuse>()
+        let core = core([.thunk], reporting: warnings)
         core.dispatch(Thunk<Int, Void> { _ in })
-        #expect(misuses.all == [.untakenByMiddleware(action: "Thunk<Int, ()>")])
+        #expect(warnings.all == [.unhandledByMiddleware(action: "Thunk<Int, ()>")])
     }
 
-    @Test func `that no middleware runs is rejected where its value is awaited, and says what to do`() async throws {
+    @Test func `that no middleware runs is rejected with advice when its value is awaited`() async throws {
         let core = core([], reporting: Recorder())
         let rejection = await #expect(throws: Rejection.self) { try await core.send(Thunk<Log, Int> { _ in 1 }) }
         #expect(rejection?.code == .swallowed)

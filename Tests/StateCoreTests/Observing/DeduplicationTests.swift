@@ -3,7 +3,7 @@ import StateCore
 import Testing
 
 @Suite struct `Removing duplicates` {
-    @Test func `is not done at the root unless asked for`() {
+    @Test func `is off by default for a core`() {
         let core = Lorry.core()
         let seen = Recorder<UInt64>()
         let subscription = core.observe(replay: false) { seen.record($0.revision) }
@@ -12,7 +12,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `leaves out changes to an equal state, but never the replay`() {
+    @Test func `skips changes to an equal state, but never the replay`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.observe(removeDuplicates: ==) { seen.record($0.new.miles) }
@@ -21,7 +21,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `goes by one's own equality`() {
+    @Test func `uses a custom equality`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.observe(replay: false, removeDuplicates: { $0.miles / 10 == $1.miles / 10 }) {
@@ -32,7 +32,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `tells small steps, none of which makes a difference, once they add up`() {
+    @Test func `delivers small steps once they add up`() {
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
         let subscriptions = [true, false].map { replay in
@@ -45,7 +45,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `goes together with delivery elsewhere`() async {
+    @Test func `works with every delivery`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
         let subscription = core.observe(on: .queue(.global()), removeDuplicates: ==) { seen.record($0.new.miles) }
@@ -54,7 +54,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `and all else is there for any source`() {
+    @Test func `and all other observations are available for any source`() {
         func follow(_ source: some StateSource<Lorry>, _ seen: Recorder<Int>) -> Subscription {
             source.observe { seen.record($0.new.miles) }
         }
@@ -62,5 +62,53 @@ import Testing
         let seen = Recorder<Int>()
         follow(core, seen).cancel()
         #expect(seen.all == [7])
+    }
+}
+
+@Suite struct `An equality with a tolerance` {
+    private let core = Lorry.core()
+    private let seen = Recorder<[Int]>()
+    private let near: @Sendable (Int, Int) -> Bool = { abs($0 - $1) < 5 }
+
+    private func drive(_ miles: some Sequence<Int>) {
+        for miles in miles { core.dispatch(Driven(miles: miles)) }
+    }
+
+    private func observe(_ scope: some StateSource<Int>) -> Subscription {
+        scope.observe(replay: true) { [seen] change in seen.record([change.old ?? -1, change.new]) }
+    }
+
+    @Test func `delivers small steps once they add up, from the last delivered value`() {
+        let subscription = observe(core.scope({ $0.miles }, removeDuplicates: near))
+        drive(stride(from: 2, through: 12, by: 2))
+        #expect(seen.all == [[-1, 0], [0, 6], [6, 12]])
+        subscription.cancel()
+    }
+
+    @Test func `also applies to writable parts, and to parts of parts`() {
+        let subscriptions = [
+            observe(core.scope(\.miles, removeDuplicates: near)),
+            observe(core.scope { $0 }.scope({ $0.miles }, removeDuplicates: near)),
+            observe(core.scope(\.self).scope(\.miles, removeDuplicates: near)),
+            observe(core.scope(\.self).scope({ $0.miles }, removeDuplicates: near)),
+            observe(core.scope({ $0.miles }, removeDuplicates: near).scope { $0 }),
+        ]
+        let all = subscriptions.count
+        drive(stride(from: 2, through: 12, by: 2))
+        let each = [[-1, 0], [0, 6], [6, 12]]
+        #expect(seen.all == each.flatMap { Array(repeating: $0, count: all) })
+        subscriptions.forEach { $0.cancel() }
+    }
+
+    @Test func `replays the current value to new observers without affecting the others`() {
+        let scope = core.scope({ $0.miles }, removeDuplicates: near)
+        let inner = scope.scope { -$0 }
+        let subscriptions = [scope.observe { _ in }, inner.observe { _ in }]
+        drive([2, 4])
+        let late = [observe(scope), observe(inner)]
+        #expect(seen.all == [[-1, 4], [-1, -4]])
+        drive([6])
+        #expect(seen.all.dropFirst(2).map(\.last) == [6, -6])
+        (subscriptions + late).forEach { $0.cancel() }
     }
 }

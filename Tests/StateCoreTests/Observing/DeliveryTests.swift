@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `Delivery` {
     @Test(arguments: [false, true])
-    func `to a queue keeps the order, also if the queue is concurrent`(isConcurrent: Bool) async {
+    func `to a queue keeps the order, even if the queue is concurrent`(isConcurrent: Bool) async {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "delivery", attributes: isConcurrent ? .concurrent : [])
         let seen = Arrivals<Int>()
@@ -17,14 +17,14 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `to a concurrent queue brings one change at a time`() async {
+    @Test func `to a concurrent queue delivers one change at a time`() async {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "delivery", attributes: .concurrent)
         let busy = Recorder<Int>()
         let ended = Arrivals<Int>()
         let subscription = core.observe(replay: false, on: .queue(queue)) { change in
             busy.record(change.new.miles)
-            // Lets whoever else might be called in meanwhile get in between.
+            // Gives other callbacks the opportunity to run in between.
             queue.sync {}
             busy.record(change.new.miles)
             ended.record(change.new.miles)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `to the main actor by name may use its state as it is`() async {
+    @Test func `to MainActor.shared may access its state`() async {
         let core = Lorry.core()
         let seen = Arrivals<Void>()
         var miles: [Int] = []
@@ -68,7 +68,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `to an executor may use the actors that live there`() async {
+    @Test func `to an executor may access its actors`() async {
         let core = Lorry.core()
         let resident = Resident(on: QueueExecutor())
         let seen = Arrivals<Void>()
@@ -83,7 +83,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `to an executor of tasks runs there`() async {
+    @Test func `to a task executor runs there`() async {
         let core = Lorry.core()
         let executor = QueueExecutor()
         let seen = Arrivals<Int>()
@@ -96,7 +96,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `inline has happened when an uncontended dispatch returns`() {
+    @Test func `inline is complete when an uncontended dispatch returns`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.observe(on: .inline) { seen.record($0.new.miles) }
@@ -106,13 +106,13 @@ import Testing
     }
 
     @MainActor
-    @Test func `drops what is under way when the subscription is cancelled`() async {
+    @Test func `drops queued changes when the subscription is cancelled`() async {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.observe(replay: false, on: .mainActor) { seen.record($0.new.miles) }
         elsewhere { core.dispatch(Driven(miles: 1)) }
         subscription.cancel()
-        // Behind whatever was already on its way to the main actor.
+        // After everything that was already queued for the main actor.
         await Task.detached { @MainActor in }.value
         #expect(seen.all.isEmpty)
     }
@@ -136,7 +136,7 @@ import Testing
         #expect(seen.all == [1])
     }
 
-    @Test func `keeps neither callback nor changes once it was cancelled`() {
+    @Test func `retains neither callback nor changes after its cancellation`() {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "delivery")
         weak var held: Lorry.Cargo?
@@ -153,13 +153,13 @@ import Testing
             #expect(held != nil)
             #expect(sent != nil)
             subscription.cancel()
-            // The queue still has to call, and will find nothing.
+            // The queue still has to run the reader, which finds nothing.
             #expect(held == nil)
             #expect(sent == nil)
         }
     }
 
-    @Test func `lets go of the source when the subscription is cancelled`() {
+    @Test func `releases the source when the subscription is cancelled`() {
         let ends = Recorder<Void>()
         let source = ZeroSource(onEnd: { ends.record(()) })
         let subscription = source.observe(on: .queue(.global())) { _ in }
@@ -168,7 +168,7 @@ import Testing
         #expect(ends.all.count == 1)
     }
 
-    @Test func `goes on without the subscription's object once that was detached`() async {
+    @Test func `continues without the subscription after that was detached`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
         core.observe(replay: false, on: .queue(.global())) { seen.record($0.new.miles) }.detach()
@@ -191,7 +191,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `to the main actor has happened when a dispatch there returns, and nothing waited`() {
+    @Test func `to the main actor is complete when a dispatch there returns and nothing was queued`() {
         let core = Lorry.core()
         var seen: [Int] = []
         let subscription = core.observe(on: MainActor.shared) { seen.append($0.new.miles) }
@@ -204,7 +204,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `to the main actor keeps the order where a change is on its way already`() async {
+    @Test func `to the main actor keeps the order if a change is already queued`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
         let subscription = core.observe(replay: false, on: .mainActor) { seen.record($0.new.miles) }

@@ -11,7 +11,7 @@ import Testing
         #expect(Observed(core.scope { $0.miles + 1 }).value == 8)
     }
 
-    @Test func `tells who tracked it of the next change`() async {
+    @Test func `notifies its trackers of the next change`() async {
         let core = Lorry.core()
         let miles = Observed(core.scope(\.miles))
         await changed(miles) { core.dispatch(Driven(miles: 1)) }
@@ -20,7 +20,7 @@ import Testing
         #expect(miles.value == 2)
     }
 
-    @Test func `is silent when the state stays equal`() async {
+    @Test func `does not change when the state stays equal`() async {
         let core = Lorry.core()
         let lorry = Observed(core)
         let told = Recorder<Void>()
@@ -35,7 +35,7 @@ import Testing
         withExtendedLifetime(lorry) {}
     }
 
-    @Test func `goes by its own equality`() async {
+    @Test func `uses its custom equality`() async {
         let core = Lorry.core()
         let miles = Observed(core.scope(\.miles), removeDuplicates: { $0 / 10 == $1 / 10 })
         core.dispatch(Driven(miles: 9))
@@ -46,15 +46,15 @@ import Testing
         #expect(miles.value == 10)
     }
 
-    @Test func `has an initial value for a source that shows nothing yet`() async {
-        let source = ToldSource<Int>()
+    @Test func `has an initial value for a source without a state`() async {
+        let source = ManualSource<Int>()
         let observed = Observed(source, initially: -1)
         #expect(observed.value == -1)
-        await changed(observed) { source.tell(Change(replay: 5, revision: 5)) }
+        await changed(observed) { source.deliver(Change(replay: 5, revision: 5)) }
         #expect(observed.value == 5)
     }
 
-    @Test func `stops following when it is dropped, and is not kept`() async {
+    @Test func `stops observing when it is dropped, and is not retained`() async {
         let core = Lorry.core()
         weak var held: Observed<Int>?
         do {
@@ -67,7 +67,7 @@ import Testing
         await overtakeMainActor()
     }
 
-    /// Returns once `value` has told that it is about to change, and has changed.
+    /// Returns after `value` has notified its trackers and changed.
     private func changed(_ value: Observed<Int>, by change: () -> Void) async {
         let told = Arrivals<Void>()
         withObservationTracking {
@@ -80,7 +80,7 @@ import Testing
         await overtakeMainActor()
     }
 
-    /// Returns behind whatever was already on its way to the main actor.
+    /// Returns after everything that was already queued for the main actor.
     private func overtakeMainActor() async { await Task.detached { @MainActor in }.value }
 
     @Test func `has changed when a dispatch on the main actor returns`() {

@@ -22,7 +22,7 @@ import Testing
         let counted = Counted()
         let subscriptions = (0..<10).map { _ in counted.scope.observe(replay: false) { _ in } }
         counted.core.dispatch(Refuelled(fuel: 1))
-        // The first change also needs the part as it was.
+        // The first change also needs the old part.
         #expect(counted.mappings.count == 2)
         #expect(counted.comparisons.count == 1)
         counted.core.dispatch(Refuelled(fuel: 2))
@@ -32,21 +32,21 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `cost nothing when there are none`() {
+    @Test func `cost nothing if there are none`() {
         let counted = Counted()
         let nested = counted.scope.scope { counted.mappings.counting($0.fuel) }
         counted.core.dispatch(Refuelled(fuel: 1))
         #expect(counted.mappings.count == 0)
         counted.scope.observe(replay: false) { _ in }.cancel()
         nested.observe(replay: false) { _ in }.cancel()
-        // They had the part mapped once as they came, to tell the next change by.
+        // The part was mapped once at registration, to compare the next change with.
         let mappingsBefore = counted.mappings.count
         counted.core.dispatch(Refuelled(fuel: 2))
         #expect(counted.mappings.count == mappingsBefore)
         #expect(counted.comparisons.count == 0)
     }
 
-    @Test func `share with those of its parts`() {
+    @Test func `share with the observers of its parts`() {
         let counted = Counted()
         let inner = Tally()
         let fuel = counted.scope.scope { inner.counting($0.fuel) }
@@ -65,7 +65,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `map no part of a part that stayed equal`() {
+    @Test func `do not map a part of a part that stayed equal`() {
         let counted = Counted()
         let inner = Tally()
         let seen = Recorder<Int>()
@@ -78,12 +78,12 @@ import Testing
         counted.core.dispatch(Refuelled(fuel: 1))
         #expect(inner.count == before + 1)
         #expect(seen.all == [0, 1])
-        // The part above is mapped once for the replay and once for each change.
+        // The enclosing part is mapped once for the replay and once for each change.
         #expect(counted.mappings.count == 4)
         subscription.cancel()
     }
 
-    @Test func `and those of the core are told in the order in which they registered`() {
+    @Test func `and those of the core are notified in the order of registration`() {
         let core = Lorry.core()
         let order = Recorder<String>()
         let tank = core.scope { $0.tank }
@@ -99,7 +99,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `that join late see the same changes`() {
+    @Test func `that register late receive the same changes`() {
         let core = Lorry.core()
         let scope = core.scope(\.miles)
         let seen = Recorder<[Int]>()
@@ -113,7 +113,7 @@ import Testing
         second.cancel()
     }
 
-    @Test func `that come and go on other threads see no gap`() async {
+    @Test func `that register and cancel on other threads see no gap`() async {
         let core = Lorry.core()
         let scope = core.scope(\.miles)
         let nested = scope.scope { $0 }
@@ -139,7 +139,7 @@ import Testing
         #expect(gaps.all.isEmpty)
     }
 
-    @Test func `leave no part of a state behind when the last one is gone`() {
+    @Test func `release the part when the last one is cancelled`() {
         let core = Lorry.core()
         let scope = core.scope { $0.cargo }
         let nested = scope.scope { [$0] }
@@ -152,41 +152,41 @@ import Testing
         withExtendedLifetime((scope, nested)) {}
     }
 
-    @Test func `of a source whose revisions start again are told of the new history`() {
-        let source = ToldSource<Int>()
+    @Test func `of a source whose revisions restart receive the new history`() {
+        let source = ManualSource<Int>()
         let seen = Recorder<Int>()
         let scope = source.scope { $0 }
         let subscriptions = (0..<2).map { _ in scope.observe { seen.record($0.new) } }
-        source.tell(Change(replay: 1, revision: 1))
+        source.deliver(Change(replay: 1, revision: 1))
         // Another history each time, at the same revision.
-        source.tell(Change(old: 1, oldRevision: 1, new: 2, revision: 1, action: nil))
-        source.tell(Change(old: 2, oldRevision: 1, new: 3, revision: 1, action: nil))
+        source.deliver(Change(old: 1, oldRevision: 1, new: 2, revision: 1, action: nil))
+        source.deliver(Change(old: 2, oldRevision: 1, new: 3, revision: 1, action: nil))
         #expect(seen.all == [1, 1, 2, 2, 3, 3])
         subscriptions.forEach { $0.cancel() }
     }
 
     @Test(arguments: [false, true])
-    func `of a part of a part take no change of another history for one they know`(isMoved: Bool) {
-        let source = ToldSource<Lorry>()
+    func `of a part of a part do not mistake a change of another history for a known one`(isMoved: Bool) {
+        let source = ManualSource<Lorry>()
         let seen = Recorder<String>()
         let fuel = source.scope(\.tank).scope(\.fuel)
         let subscription = fuel.observe { seen.record("\($0.old.map(String.init) ?? "")>\($0.new)") }
         var lorry = Lorry()
-        source.tell(Change(replay: lorry, revision: 0))
-        func tell(from oldRevision: UInt64, to revision: UInt64, _ change: (inout Lorry) -> Void) {
+        source.deliver(Change(replay: lorry, revision: 0))
+        func deliver(from oldRevision: UInt64, to revision: UInt64, _ change: (inout Lorry) -> Void) {
             let old = lorry
             change(&lorry)
-            source.tell(Change(old: old, oldRevision: oldRevision, new: lorry, revision: revision, action: nil))
+            source.deliver(Change(old: old, oldRevision: oldRevision, new: lorry, revision: revision, action: nil))
         }
-        tell(from: 0, to: 1) { $0.tank.fuel = 5 }
-        tell(from: 1, to: 2) { $0.tank.fuel = 0 }
-        // Another history, in which the part is as before.
-        tell(from: 2, to: 1) { $0.miles = 1 }
+        deliver(from: 0, to: 1) { $0.tank.fuel = 5 }
+        deliver(from: 1, to: 2) { $0.tank.fuel = 0 }
+        // Another history, in which the part is equal.
+        deliver(from: 2, to: 1) { $0.miles = 1 }
         if isMoved {
-            tell(from: 1, to: 2) { $0.miles = 2 }
-            tell(from: 2, to: 3) { $0.tank.fuel = 7 }
+            deliver(from: 1, to: 2) { $0.miles = 2 }
+            deliver(from: 2, to: 3) { $0.tank.fuel = 7 }
         } else {
-            tell(from: 1, to: 2) { $0.tank.fuel = 7 }
+            deliver(from: 1, to: 2) { $0.tank.fuel = 7 }
         }
         #expect(seen.all == [">0", "0>5", "5>0", "0>7"])
         subscription.cancel()

@@ -2,7 +2,7 @@ import StateCore
 import Testing
 
 @Suite struct `A scope` {
-    @Test func `shows its part now and as it changes`() {
+    @Test func `delivers its current part and its changes`() {
         let core = Lorry.core(miles: 1)
         let seen = Recorder<Int>()
         let scope = core.scope(\.miles)
@@ -13,7 +13,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `tells the old part, the action and the revisions of its source`() throws {
+    @Test func `delivers the old part, the action and the revisions of its source`() throws {
         let core = Lorry.core()
         let seen = Recorder<Change<Int>>()
         let subscription = core.scope(\.miles).observe { seen.record($0) }
@@ -27,7 +27,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `without a replay begins with the next change`() {
+    @Test func `without a replay starts with the next change`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.scope(\.miles).observe(replay: false) { seen.record($0.new) }
@@ -37,7 +37,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `forwards actions to its source, whose observers see them as ever`() {
+    @Test func `forwards actions to its source`() {
         let core = Lorry.core()
         let (ofCore, ofScope) = (Recorder<Int>(), Recorder<Int>())
         let scope = core.scope { $0.tank }
@@ -51,7 +51,7 @@ import Testing
         second.cancel()
     }
 
-    @Test func `is silent when its part stays equal, however it was made`() {
+    @Test func `delivers nothing when its part stays equal, however it was created`() {
         let core = Lorry.core()
         let makings: [@Sendable (Recorder<Int>) -> Subscription] = [
             { seen in core.scope(\.tank.fuel).observe { seen.record($0.new) } },
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `tells each change if its equality says so`() {
+    @Test func `delivers each change if its equality returns false`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.scope({ $0.miles }, removeDuplicates: { _, _ in false }).observe { seen.record($0.new) }
@@ -83,7 +83,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `goes by its own equality, for values that have none as well`() {
+    @Test func `uses a custom equality, even for values that are not equatable`() {
         struct Gauge: Sendable {
             var level: Int
         }
@@ -113,7 +113,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `goes on as long as its subscription and the core, also nested twice`() {
+    @Test func `continues as long as its subscription and the core exist, even nested twice`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscriptions = [
@@ -128,7 +128,7 @@ import Testing
         #expect(seen.all == [0, 0, 1, -2])
     }
 
-    @Test func `keeps its core alive, its subscriptions do not`() {
+    @Test func `retains its core, its subscriptions do not`() {
         weak var core: Core<Lorry>?
         let subscription: Subscription
         do {

@@ -2,30 +2,30 @@ import StateCore
 import Testing
 
 @Suite struct `A sequence of states` {
-    @Test func `starts with the current state and goes on with those that follow`() async {
+    @Test func `starts with the current state and continues with the following ones`() async {
         let core = Lorry.core()
         var states = core.states.makeAsyncIterator()
-        #expect(await states.next()?.miles == 0)
+        #expect(await states.next(isolation: #isolation)?.miles == 0)
         core.dispatch(Driven(miles: 1))
-        #expect(await states.next()?.miles == 1)
+        #expect(await states.next(isolation: #isolation)?.miles == 1)
     }
 
-    @Test func `keeps the newest only`() async {
+    @Test func `keeps only the newest state`() async {
         let core = Lorry.core()
         var states = core.states.makeAsyncIterator()
         for miles in 1...10 { core.dispatch(Driven(miles: miles)) }
-        #expect(await states.next()?.miles == 10)
+        #expect(await states.next(isolation: #isolation)?.miles == 10)
     }
 
-    @Test func `observes from the moment it is made`() async {
+    @Test func `observes from its creation`() async {
         let core = Lorry.core()
         let states = core.scope(\.miles).states
         core.dispatch(Driven(miles: 1))
         var iterator = states.makeAsyncIterator()
-        #expect(await iterator.next() == 1)
+        #expect(await iterator.next(isolation: #isolation) == 1)
     }
 
-    @Test func `neither keeps the core alive nor waits for one that is gone`() async {
+    @Test func `neither retains the core nor waits for one that is deallocated`() async {
         var core: Core<Lorry>? = Lorry.core()
         let states = core?.states
         let miles = core?.scope(\.miles).states
@@ -38,7 +38,7 @@ import Testing
         #expect(seen == [0, 0])
     }
 
-    @Test func `lets go of the source when its iteration ends`() async {
+    @Test func `releases the source when its iteration ends`() async {
         let ends = Arrivals<Void>()
         let source = ZeroSource(onEnd: { ends.record(()) })
         let states = source.states
@@ -47,7 +47,7 @@ import Testing
         withExtendedLifetime(states) {}
     }
 
-    @Test func `lets go of the source when it is dropped without an iteration`() async {
+    @Test func `releases the source when it is dropped without an iteration`() async {
         let ends = Arrivals<Void>()
         let source = ZeroSource(onEnd: { ends.record(()) })
         _ = source.states
@@ -68,48 +68,48 @@ import Testing
 }
 
 @Suite struct `A sequence of changes` {
-    @Test func `brings the replay and each change`() async {
+    @Test func `delivers the replay and each change`() async {
         let core = Lorry.core()
         var changes = core.changes().makeAsyncIterator()
         core.dispatch(Driven(miles: 1))
         core.dispatch(Driven(miles: 2))
-        #expect(await changes.next()?.text == "nil->0")
-        #expect(await changes.next()?.text == "0->1")
-        #expect(await changes.next()?.text == "1->2")
+        #expect(await changes.next(isolation: #isolation)?.text == "nil->0")
+        #expect(await changes.next(isolation: #isolation)?.text == "0->1")
+        #expect(await changes.next(isolation: #isolation)?.text == "1->2")
     }
 
-    @Test func `says exactly how many were lost, and where`() async {
+    @Test func `reports exactly how many changes were lost, and where`() async {
         let core = Lorry.core()
         var changes = core.changes(replay: false, bufferedMax: 2).makeAsyncIterator()
         core.dispatch(Driven(miles: 1))
-        #expect(await changes.next()?.text == "0->1")
+        #expect(await changes.next(isolation: #isolation)?.text == "0->1")
         for miles in 2...6 { core.dispatch(Driven(miles: miles)) }
-        #expect(await changes.next()?.text == "lost 3")
-        #expect(await changes.next()?.text == "4->5")
-        #expect(await changes.next()?.text == "5->6")
+        #expect(await changes.next(isolation: #isolation)?.text == "lost 3")
+        #expect(await changes.next(isolation: #isolation)?.text == "4->5")
+        #expect(await changes.next(isolation: #isolation)?.text == "5->6")
         core.dispatch(Driven(miles: 7))
-        #expect(await changes.next()?.text == "6->7")
+        #expect(await changes.next(isolation: #isolation)?.text == "6->7")
     }
 
     @Test(arguments: [(2, "0->1"), (3, "lost 1")])
-    func `loses none up to its bound`(dispatched: Int, first: String) async {
+    func `loses no change up to its bound`(dispatched: Int, first: String) async {
         let core = Lorry.core()
         var changes = core.changes(replay: false, bufferedMax: 2).makeAsyncIterator()
         for miles in 1...dispatched { core.dispatch(Driven(miles: miles)) }
-        #expect(await changes.next()?.text == first)
+        #expect(await changes.next(isolation: #isolation)?.text == first)
     }
 
-    @Test func `takes revisions at which a scope was silent for no loss`() async {
+    @Test func `does not report revisions that a scope skips as lost`() async {
         let core = Lorry.core()
         var changes = core.scope(\.miles).changes(replay: false).makeAsyncIterator()
         core.dispatch(Driven(miles: 1))
         for fuel in 1...10 { core.dispatch(Refuelled(fuel: fuel)) }
         core.dispatch(Driven(miles: 2))
-        #expect(await changes.next()?.text == "0->1")
-        #expect(await changes.next()?.text == "1->2")
+        #expect(await changes.next(isolation: #isolation)?.text == "0->1")
+        #expect(await changes.next(isolation: #isolation)?.text == "1->2")
     }
 
-    @Test func `ends after its last change when the core is gone`() async {
+    @Test func `ends after its last change when the core is deallocated`() async {
         var core: Core<Lorry>? = Lorry.core()
         let changes = core?.changes(replay: false)
         core?.dispatch(Driven(miles: 1))
@@ -120,7 +120,7 @@ import Testing
     }
 }
 
-extension ChangeSequence<Lorry>.Element {
+extension ChangeEvent<Lorry> {
     fileprivate var text: String {
         switch self {
         case .change(let change): "\(change.old.map { "\($0.miles)" } ?? "nil")->\(change.new.miles)"
@@ -129,7 +129,7 @@ extension ChangeSequence<Lorry>.Element {
     }
 }
 
-extension ChangeSequence<Int>.Element {
+extension ChangeEvent<Int> {
     fileprivate var text: String {
         switch self {
         case .change(let change): "\(change.old.map { "\($0)" } ?? "nil")->\(change.new)"

@@ -2,18 +2,7 @@ import StateCore
 import Testing
 
 @Suite struct `A subscription` {
-    /// What a callback holds on to.
-    private final class Witness: Sendable {
-        private let onEnd: @Sendable () -> Void
-
-        init(onEnd: @escaping @Sendable () -> Void) {
-            self.onEnd = onEnd
-        }
-
-        deinit { onEnd() }
-    }
-
-    @Test func `that was cancelled delivers nothing any more`() {
+    @Test func `that is cancelled delivers nothing`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let subscription = core.observe(replay: false) { seen.record($0.revision) }
@@ -35,7 +24,7 @@ import Testing
         #expect(seen.all == [0, 1])
     }
 
-    @Test func `outlives its object once detached`() {
+    @Test func `outlives its object after it is detached`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         core.observe(replay: false) { seen.record($0.revision) }.detach()
@@ -43,7 +32,7 @@ import Testing
         #expect(seen.all == [1])
     }
 
-    @Test func `can still be cancelled once detached`() {
+    @Test func `can still be cancelled after it is detached`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let subscription = core.observe(replay: false) { seen.record($0.revision) }
@@ -68,7 +57,7 @@ import Testing
         #expect(seen.all == [1])
     }
 
-    @Test func `cancelled by an observer before it misses that very change`() {
+    @Test func `cancelled by an earlier observer misses the current change`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let second = Box<Subscription>()
@@ -79,7 +68,7 @@ import Testing
         first.cancel()
     }
 
-    @Test func `cancelled while its registration waits never delivers, and is forgotten`() {
+    @Test func `cancelled while its registration is queued never delivers, and is released`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let ends = Recorder<Void>()
@@ -111,7 +100,7 @@ import Testing
         withExtendedLifetime(core) {}
     }
 
-    @Test func `calls its end once`() {
+    @Test func `calls its cancellation handler once`() {
         let ends = Recorder<Void>()
         do {
             let subscription = Subscription { ends.record(()) }
@@ -119,5 +108,86 @@ import Testing
             subscription.cancel()
         }
         #expect(ends.all.count == 1)
+    }
+}
+
+@Suite struct `A disposer` {
+    @Test func `cancels all its subscriptions at once, and no others`() {
+        let core = Lorry.core()
+        let seen = Recorder<Int>()
+        let disposer = Disposer()
+        for index in 0..<3 { core.observe(replay: false) { _ in seen.record(index) }.store(in: disposer) }
+        let other = core.observe(replay: false) { _ in seen.record(7) }
+        core.dispatch(Driven(miles: 1))
+        disposer.dispose()
+        core.dispatch(Driven(miles: 2))
+        #expect(seen.all == [0, 1, 2, 7, 7])
+        other.cancel()
+    }
+
+    @Test func `does not affect the others when one of its subscriptions ends`() {
+        let core = Lorry.core()
+        let seen = Recorder<Int>()
+        let disposer = Disposer()
+        let first = core.observe(replay: false) { _ in seen.record(1) }
+        disposer.add(first)
+        core.observe(replay: false) { _ in seen.record(2) }.store(in: disposer)
+        first.cancel()
+        core.dispatch(Driven(miles: 1))
+        #expect(seen.all == [2])
+        disposer.dispose()
+    }
+
+    @Test func `cancels its subscriptions when it is dropped, including detached ones`() {
+        let core = Lorry.core()
+        let seen = Recorder<Int>()
+        do {
+            let disposer = Disposer()
+            let detached = core.observe(replay: false) { _ in seen.record(1) }
+            detached.detach()
+            detached.store(in: disposer)
+            core.observe(replay: false) { _ in seen.record(2) }.store(in: disposer)
+            withExtendedLifetime(disposer) { core.dispatch(Driven(miles: 1)) }
+        }
+        core.dispatch(Driven(miles: 2))
+        #expect(seen.all == [1, 2])
+    }
+
+    @Test func `that is disposed cancels added subscriptions at once`() {
+        let core = Lorry.core()
+        let seen = Recorder<Int>()
+        let disposer = Disposer()
+        disposer.dispose()
+        let late = core.observe(replay: false) { _ in seen.record(1) }
+        late.store(in: disposer)
+        core.dispatch(Driven(miles: 1))
+        #expect(seen.all.isEmpty)
+        withExtendedLifetime(late) {}
+    }
+
+    @Test func `may be disposed by one of its own observers`() {
+        let core = Lorry.core()
+        let seen = Recorder<Int>()
+        let disposer = Disposer()
+        core.observe(replay: false) { [weak disposer] _ in
+            seen.record(1)
+            disposer?.dispose()
+        }.store(in: disposer)
+        core.observe(replay: false) { _ in seen.record(2) }.store(in: disposer)
+        core.dispatch(Driven(miles: 1))
+        #expect(seen.all == [1])
+    }
+
+    @Test func `does not accumulate cancelled subscriptions`() {
+        let disposer = Disposer()
+        weak var first: Subscription?
+        for index in 0..<100 {
+            let subscription = Subscription {}
+            if index == 0 { first = subscription }
+            subscription.cancel()
+            disposer.add(subscription)
+        }
+        #expect(first == nil)
+        withExtendedLifetime(disposer) {}
     }
 }

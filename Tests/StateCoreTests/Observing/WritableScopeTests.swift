@@ -16,7 +16,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is what a key path to a variable gives, also nested`() {
+    @Test func `is created from a key path to a variable, even nested`() {
         let core = Lorry.core()
         let tank = core.scope(\.tank)
         let fuel = tank.scope(\.fuel)
@@ -30,7 +30,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is not what a key path to a constant or a transform gives`() {
+    @Test func `is not created from a key path to a constant or a transform`() {
         let core = Lorry.core()
         let tank = core.scope(\.tank)
         let size: Scope<Core<Lorry>, Int> = tank.scope(\.size)
@@ -39,7 +39,7 @@ import Testing
         #expect(full.state == false)
     }
 
-    @Test func `has an equality of its own if need be`() {
+    @Test func `may have a custom equality`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let miles = core.scope(\.miles, removeDuplicates: { $0 / 10 == $1 / 10 })
@@ -50,7 +50,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `loses no update, from whatever thread`() async {
+    @Test func `loses no update of any thread`() async {
         let core = Lorry.core()
         let miles = core.scope(\.miles)
         await withTaskGroup(of: Void.self) { group in
@@ -60,14 +60,14 @@ import Testing
                 }
             }
         }
-        // Behind all updates: others may be draining them still.
+        // After all updates: other threads may still drain them.
         let seen = Arrivals<Int>()
         let subscription = miles.observe { seen.record($0.new) }
         #expect(await seen.next() == 4_000)
         subscription.cancel()
     }
 
-    @Test func `written by an observer changes in its turn`() {
+    @Test func `written by an observer changes in queue order`() {
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
         let fuel = core.scope(\.tank).scope(\.fuel)

@@ -4,26 +4,26 @@ import Testing
 @Suite struct `Reducer slots` {
     private func appending(_ number: Int) -> Reducer<Log> { Reducer { log, _ in log.entries.append(number) } }
 
-    /// What one action makes of an empty log.
+    /// The result of one action on an empty log.
     private func folded(_ slots: ReducerSlots<Log>) -> [Int] {
         var log = Log()
         _ = slots.reducer.reduce(into: &log, Append(0), context: ActionContext(time: .epoch))
         return log.entries
     }
 
-    @Test func `are empty at first, and then leave the state alone`() {
+    @Test func `are empty at first, and then ignore actions`() {
         let slots = ReducerSlots<Log>()
         #expect(folded(slots).isEmpty)
         #expect(slots["a"] == nil)
     }
 
-    @Test func `fold in the order in which they were added`() {
+    @Test func `run in the order in which they were added`() {
         let slots = ReducerSlots<Log>()
         for number in 0..<100 { slots[number] = appending(number) }
         #expect(folded(slots) == Array(0..<100))
     }
 
-    @Test func `keep the place of one that is replaced, and close up where one is removed`() {
+    @Test func `keep the position of a replaced reducer, and close the gap of a removed one`() {
         let slots = ReducerSlots<Log>()
         for number in 1...3 { slots["\(number)"] = appending(number) }
         slots["2"] = appending(20)
@@ -36,7 +36,7 @@ import Testing
         #expect(slots["1"] != nil)
     }
 
-    @Test func `tell keys of different types apart`() {
+    @Test func `distinguish keys of different types`() {
         let slots = ReducerSlots<Log>()
         slots[1] = appending(1)
         slots["1"] = appending(2)
@@ -45,7 +45,7 @@ import Testing
         #expect(folded(slots) == [2])
     }
 
-    @Test func `hand effects on, in order`() {
+    @Test func `return effects in order`() {
         let slots = ReducerSlots<Log>()
         for number in 1...3 {
             slots[number] = Reducer { _, action -> Effect in action is Perform ? .dispatch(Append(number)) : .none }
@@ -55,7 +55,7 @@ import Testing
         #expect(core.state.entries == [1, 2, 3])
     }
 
-    @Test func `changed by a reducer in one of them apply from the next action on`() {
+    @Test func `changed by one of their reducers apply from the next action on`() {
         let slots = ReducerSlots<Log>()
         let added = appending(2)
         slots["first"] = Reducer { log, _ in
@@ -70,7 +70,7 @@ import Testing
         slots["first"] = nil
     }
 
-    @Test func `may be set by what goes with a reducer that is taken out`() {
+    @Test func `may be set during the release of a removed reducer`() {
         let slots = ReducerSlots<Log>()
         let added = appending(2)
         func fill() {
@@ -100,7 +100,7 @@ import Testing
         let count = try? await core.send(Append(0)).revision
         #expect(count == 1_001)
         #expect(core.state.entries.filter { $0 == 1 }.count == 1_001)
-        // Others were there for some of the actions, and for two at most at a time.
+        // The other slots were present for some of the actions, at most two at a time.
         #expect(core.state.entries.filter { $0 == 2 }.count <= 2_000)
         #expect(folded(slots) == [1])
     }

@@ -15,7 +15,7 @@ import Testing
         #expect(log.entries == [1])
     }
 
-    @Test func `may ask for the context`() {
+    @Test func `may read the context`() {
         let seen = Recorder<ActionContext>()
         let reducer = Reducer<Log> { _, _, context in seen.record(context) }
         var log = Log()
@@ -30,7 +30,7 @@ import Testing
         #expect(log.entries == [1, 9])
     }
 
-    @Test func `combined runs in the order given, each on what the one before left`() {
+    @Test func `combined runs in the order given, each on the result of the one before`() {
         let double = Reducer<Log> { log, _ in log.entries = log.entries.map { $0 * 2 } }
         var first = Log(entries: [1])
         _ = Reducer.combine(Log.reducer, double).reduce(into: &first, Append(5), context: context)
@@ -40,13 +40,13 @@ import Testing
         #expect(second.entries == [2, 5])
     }
 
-    @Test func `combined out of none leaves the state alone`() {
+    @Test func `combined out of none ignores actions`() {
         var log = Log(entries: [1])
         _ = Reducer.combine([]).reduce(into: &log, Append(5), context: context)
         #expect(log.entries == [1])
     }
 
-    @Test func `pulled back changes its part only, and hands the context on`() {
+    @Test func `pulled back changes only its part, and passes the context on`() {
         let seen = Recorder<ActionContext>()
         let noting = Reducer<Log> { _, _, context in seen.record(context) }
         let reducer = Reducer.combine(Log.reducer, noting).pullback(\Pair.right)
@@ -66,7 +66,7 @@ import Testing
         #expect(before == after)
     }
 
-    @Test func `of one closed type of actions handles each case, and leaves all others alone`() async {
+    @Test func `of one closed type of actions handles each case, and ignores all others`() async {
         enum Change: Action {
             case add(Int)
             case clear
@@ -87,7 +87,7 @@ import Testing
         #expect(core.state.entries == [2, 3, -4])
     }
 
-    @Test func `of one type of actions may ask when they came`() {
+    @Test func `of one type of actions may read the context`() {
         let reducer = Reducer<Log>(of: Append.self) { log, action, context in
             log.entries.append(Int(context.time.milliseconds) + action.number)
             return .none

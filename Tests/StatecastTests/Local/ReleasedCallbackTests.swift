@@ -92,10 +92,10 @@ import Testing
         let states = try #require(primary).states
         var iterator = states.makeAsyncIterator()
         try await primary?.start()
-        #expect(await iterator.next() == Diary())
+        #expect(await iterator.next(isolation: #isolation) == Diary())
         await primary?.stop()
         primary = nil
-        #expect(await iterator.next() == nil)
+        #expect(await iterator.next(isolation: #isolation) == nil)
     }
 
     @Test(arguments: ["ahead of the start", "after a stop"])

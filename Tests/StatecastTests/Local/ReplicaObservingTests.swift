@@ -9,9 +9,9 @@ import Testing
         try await withCounter { cluster in
             let replica = try cluster.replica()
             var changes = replica.changes().makeAsyncIterator()
-            _ = await changes.next()
+            _ = await changes.next(isolation: #isolation)
             await replica.close()
-            while await changes.next() != nil {}
+            while await changes.next(isolation: #isolation) != nil {}
         }
     }
 
@@ -19,9 +19,9 @@ import Testing
         try await withCounter { cluster in
             var replica: Replica<Counter>? = try cluster.replica()
             var states = try #require(replica).changes().makeAsyncIterator()
-            _ = await states.next()
+            _ = await states.next(isolation: #isolation)
             replica = nil
-            while await states.next() != nil {}
+            while await states.next(isolation: #isolation) != nil {}
         }
     }
 

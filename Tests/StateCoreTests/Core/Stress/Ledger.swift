@@ -1,18 +1,18 @@
 import StateCore
 
-/// What the threads of the stress test do, as the reducer sees it.
+/// The state of the stress test: the work of its threads.
 struct Ledger: Equatable, Sendable {
     /// The newest number of each thread.
     var newest: [Int]
     /// The newest work that each thread's restarts started.
     var restarted: [Int]
-    /// The work that was heard of last.
+    /// The work that sent the last tick.
     var ticked: [Int]
     var echoes = 0
     var ticks = 0
-    /// Written by way of a scope.
+    /// Written through a scope.
     var written = 0
-    /// What must not happen.
+    /// Violations.
     var faults: [String] = []
 
     init(threads: Int) {
@@ -26,33 +26,33 @@ struct Ledger: Equatable, Sendable {
         var number: Int
     }
 
-    /// What a piece of work sends that nobody cancels.
+    /// Sent by work that is not cancelled.
     struct Echo: Action {}
 
-    /// What a piece of work sends that the thread's next restart cancels.
+    /// Sent by work that the thread's next restart cancels.
     struct Tick: Action {
         var thread: Int
         var number: Int
     }
 
-    /// Comes behind everything that was dispatched before.
+    /// Marks the end of all actions dispatched before.
     struct Fence: Action {}
 
     static let restartEvery = 5
     static let echoEvery = 10
     static let blockingEvery = 100
 
-    /// How many pieces of work are started by one thread's actions.
+    /// The number of units of work that one thread's actions start.
     static func workCount(_ each: Int) -> Int { each / restartEvery + each / echoEvery + each / blockingEvery }
 
     static func echoCount(_ each: Int) -> Int { each / echoEvery + each / blockingEvery }
 
-    /// - Parameter ended: is told when a piece of work ends.
+    /// - Parameter ended: called when a unit of work ends.
     static func reducer(ended: @escaping @Sendable () -> Void) -> Reducer<Ledger> {
         Reducer { ledger, action -> Effect in
             switch action {
-            case let action as Numbered: return ledger.take(action, ended: ended)
-            case let action as Tick: ledger.take(action)
+            case let action as Numbered: return ledger.reduce(action, ended: ended)
+            case let action as Tick: ledger.reduce(action)
             case is Echo: ledger.echoes += 1
             default: break
             }
@@ -60,9 +60,9 @@ struct Ledger: Equatable, Sendable {
         }
     }
 
-    private mutating func take(_ action: Numbered, ended: @escaping @Sendable () -> Void) -> Effect {
+    private mutating func reduce(_ action: Numbered, ended: @escaping @Sendable () -> Void) -> Effect {
         let (thread, number) = (action.thread, action.number)
-        if newest[thread] != number - 1 { faults.append("\(thread): \(number) behind \(newest[thread])") }
+        if newest[thread] != number - 1 { faults.append("\(thread): \(number) after \(newest[thread])") }
         newest[thread] = number
         var restart: Effect?
         if number.isMultiple(of: Self.restartEvery) {
@@ -91,10 +91,10 @@ struct Ledger: Equatable, Sendable {
         return .merge(restart, echo, blocking)
     }
 
-    private mutating func take(_ action: Tick) {
+    private mutating func reduce(_ action: Tick) {
         let (thread, number) = (action.thread, action.number)
-        if restarted[thread] != number { faults.append("\(thread): \(number) ticks though it is cancelled") }
-        if ticked[thread] >= number { faults.append("\(thread): \(number) ticks behind \(ticked[thread])") }
+        if restarted[thread] != number { faults.append("\(thread): \(number) ticks after its cancellation") }
+        if ticked[thread] >= number { faults.append("\(thread): \(number) ticks after \(ticked[thread])") }
         ticked[thread] = number
         ticks += 1
     }

@@ -3,10 +3,10 @@ import Testing
 @testable import StateCore
 
 @Suite struct `Many threads at one core` {
-    /// The second drainer hands over all the time.
+    /// With the second value the drainer changes constantly.
     @Test(arguments: [256, 2])
     func `that dispatch, read, observe, cancel, scope and start effects lose and reorder nothing`(
-        turnsInARowMax: Int
+        drainedRequestsMax: Int
     ) async throws {
         let (threads, each) = (8, 600)
         let ended = Recorder<Void>()
@@ -14,7 +14,7 @@ import Testing
             Ledger(threads: threads),
             reducer: Ledger.reducer { ended.record(()) },
             now: { .epoch },
-            turnsInARowMax: turnsInARowMax
+            drainedRequestsMax: drainedRequestsMax
         )
         let steady = Follower.ofAll()
         steady.follow(core)
@@ -45,13 +45,13 @@ import Testing
                     let counter = Follower.ofCount()
                     counters.record(counter)
                     ownCounter = counter
-                    // Of another thread: the same scope goes on while that one dispatches.
+                    // Of another thread, so that the scope changes while that thread dispatches.
                     counter.follow(core.scope { $0.newest[(thread + 1) % threads] })
                 }
                 if number.isMultiple(of: 30) { core.scope(\.written).update { $0 += 1 } }
             }
         }
-        // Behind all that was dispatched, so all effects have been called for; then behind all that they sent.
+        // The first fence follows all actions, so all effects are started; the second one follows their results.
         try await core.send(Ledger.Fence())
         await ended.reaching(threads * Ledger.workCount(each))
         let revision = try await core.send(Ledger.Fence()).revision
@@ -61,7 +61,7 @@ import Testing
         #expect(ledger.newest == Array(repeating: each, count: threads))
         #expect(ledger.echoes == threads * Ledger.echoCount(each))
         #expect(ledger.written == threads * (each / 30))
-        // The last work of each thread was cancelled by nobody.
+        // The last work of each thread was not cancelled.
         #expect(ledger.ticked == ledger.restarted)
         let reduced = threads * each + ledger.echoes + ledger.ticks + 2
         #expect(revision == UInt64(reduced + ledger.written))
@@ -69,15 +69,15 @@ import Testing
         #expect(wentBack.all.isEmpty)
         #expect(steady.faults.isEmpty)
         #expect(steady.revision == revision)
-        #expect(steady.toldCount == Int(revision) + 1)
+        #expect(steady.deliveredCount == Int(revision) + 1)
         #expect(tapped.all.count == reduced)
         #expect(tapped.all == tapped.all.sorted())
         #expect(followers.all.count == threads * (each / 16))
         #expect(followers.all.flatMap(\.faults).isEmpty)
-        // Those that nobody cancelled were told of the fences at least.
-        #expect(followers.all.filter { $0.toldCount > 2 }.count >= threads * 2)
+        // Followers that were not cancelled have received at least the fences.
+        #expect(followers.all.filter { $0.deliveredCount > 2 }.count >= threads * 2)
         #expect(counters.all.flatMap(\.faults).isEmpty)
-        #expect(counters.all.filter { $0.toldCount > 0 }.count >= threads)
+        #expect(counters.all.filter { $0.deliveredCount > 0 }.count >= threads)
         tap.cancel()
         followers.all.forEach { $0.cancel() }
         counters.all.forEach { $0.cancel() }
