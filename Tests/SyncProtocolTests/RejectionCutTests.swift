@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `The message of a rejection` {
     private func cut(_ message: String, to bytesMax: Int) -> String {
-        Rejection(.refused, message).cut(to: bytesMax).message
+        Rejection(.refused, message).truncated(to: bytesMax).message
     }
 
     @Test func `is whole at the limit and cut beyond it`() {
@@ -39,7 +39,7 @@ import Testing
 
     @Test func `is looked at as far as it is kept, however long it is`() {
         let endless = EndlessText(readableMax: 256)
-        #expect(endless.text(cutTo: 256) == String(repeating: "n", count: 253) + "...")
+        #expect(endless.text(truncatedTo: 256) == String(repeating: "n", count: 253) + "...")
     }
 
     @Test(arguments: [250, 254, 255, 256, 300, 100_000])

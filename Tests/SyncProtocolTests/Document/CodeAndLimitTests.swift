@@ -9,7 +9,7 @@ import Testing
     private static var rows: [[String]] { document.tables(in: "12 Codes").first ?? [] }
     /// Code and whether it is final, of each constant in the source.
     private static var constants: [(code: String, isFinal: Bool)] {
-        ["Sources/StateCore/Actions/Rejection.swift", "Sources/SyncProtocol/RejectionCodes.swift"].flatMap { path in
+        ["Sources/StateCore/Actions/Rejection.swift", "Sources/SyncProtocol/Rejections.swift"].flatMap { path in
             ProtocolDocument.file(path)
                 .matches(of: #/public static let \w+ = Self\(rawValue: "(?<code>[^"]+)"\)/#)
                 .map { (String($0.code), Rejection.Code(rawValue: String($0.code)).isFinal) }

@@ -24,7 +24,7 @@ import Testing
         let (head, body) = try #require(Message.split(message))
         #expect(head.elementsEqual(Array(example.text("topic").utf8) + [0]))
         let frame = try Frame(decoding: body)
-        #expect(Message.encode(frame, behind: head) == message)
+        #expect(Message.encode(frame, to: head) == message)
         guard example.text("version").isEmpty else {
             #expect(throws: AddressFailure.unsupportedVersion) { try Address(parsing: head) }
             return

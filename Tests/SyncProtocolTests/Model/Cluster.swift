@@ -6,7 +6,7 @@ import SyncProtocol
 /// Small on purpose: no sockets, no tasks, one clock. Order is random between pipes and kept within each.
 struct Cluster {
     let limits: Limits
-    private let gate = Gate(stores: [Fixture.store()])
+    private let router = FrameRouter(stores: [Fixture.store()])
     private var generator: SeededGenerator
     private(set) var now = Instant.origin
     private(set) var primary: ModelPrimary
@@ -188,7 +188,7 @@ struct Cluster {
     /// The XPUB tells of every subscription, and of the end of a topic's last one.
     private mutating func requested(_ topic: [UInt8], begins: Bool) throws {
         guard begins || !links.contains(where: { $0.filter.contains(topic) }) else { return }
-        guard case .store(_, let topic) = gate.subscription(topic[...]) else { throw Unexpected.refused }
+        guard case .store(_, let topic) = router.subscription(topic[...]) else { throw Unexpected.refused }
         publish(primary.requested(topic, begins: begins))
     }
 
@@ -200,14 +200,14 @@ struct Cluster {
 
     private mutating func takePushed(_ sender: Int) throws {
         guard !senders[sender].pushed.isEmpty else { return }
-        guard case .store(_, let frame) = gate.actions(senders[sender].pushed.removeFirst()) else {
+        guard case .store(_, let frame) = router.actions(senders[sender].pushed.removeFirst()) else {
             throw Unexpected.refused
         }
         publish(try primary.received(frame))
     }
 
     private mutating func takeStray() throws {
-        guard !strays.isEmpty, case .store(_, let frame) = gate.actions(strays.removeFirst()) else { return }
+        guard !strays.isEmpty, case .store(_, let frame) = router.actions(strays.removeFirst()) else { return }
         publish(try primary.received(frame))
     }
 
@@ -230,7 +230,7 @@ struct Cluster {
     /// No faults and no new actions any more: lets everything come to rest.
     ///
     /// - Returns: `false` if it does not within three virtual minutes.
-    mutating func settle() throws -> Bool {
+    mutating func quiesce() throws -> Bool {
         for index in replicas.indices { replicas[index].stoppedUntil = now }
         for index in senders.indices { senders[index].stoppedUntil = now }
         let deadline = now.advanced(by: .seconds(180))

@@ -14,11 +14,11 @@ struct ModelDisk {
         tickets = session.last.rawValue
     }
 
-    mutating func take(_ action: ModelAction) -> Ticket {
+    mutating func enqueue(_ action: ModelAction) -> Ticket {
         tickets += 1
         let ticket = Ticket(rawValue: tickets)
         let position = UInt64(action.serial + 1)
-        saver.take(
+        saver.enqueue(
             SavedAction(ticket: ticket, position: position, bytes: action.bytes),
             mark: InputMark(position: position)
         )

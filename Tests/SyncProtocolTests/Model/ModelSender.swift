@@ -44,7 +44,7 @@ struct ModelSender {
         let action = ModelAction(sender: index, serial: serial)
         serial += 1
         guard disk == nil else {
-            if let ticket = disk?.take(action) { actions[ticket] = action }
+            if let ticket = disk?.enqueue(action) { actions[ticket] = action }
             return
         }
         let ticket = Ticket(rawValue: UInt64(serial))
@@ -68,7 +68,7 @@ struct ModelSender {
     }
 
     mutating func flush(at now: Instant) {
-        disk?.saver.handIn(machine.standing).map { disk?.unwritten.append($0) }
+        disk?.saver.flush(machine.standing).map { disk?.unwritten.append($0) }
         guard disk?.saver.mayPush ?? true else { return }
         while pushed.count < Self.pushedMax, let frame = machine.nextFrame {
             pushed.append(Message.encode(.actions(frame), to: Address(Fixture.store(), .actions)))
@@ -80,7 +80,7 @@ struct ModelSender {
     mutating func write(_ count: Int) throws {
         guard let (arrived, standing) = try disk?.write(count) else { return }
         for action in arrived { perform(machine.enqueue(action.bytes, as: action.ticket)) }
-        if let standing { machine.noted(standing) }
+        if let standing { machine.saved(standing) }
     }
 
     /// Whether all of it is there.
@@ -109,25 +109,25 @@ struct ModelSender {
             switch directive {
             case .subscribe(let topic): link.subscribe(Address(Fixture.store(), topic).bytes)
             case .unsubscribe(let topic): link.unsubscribe(Address(Fixture.store(), topic).bytes)
-            case .settle(let ticket, let sent, let settlement):
-                disk?.saver.settle(ticket, sent, settlement)
-                settle(ticket, settlement)
+            case .resolve(let ticket, let sent, let settlement):
+                disk?.saver.resolve(ticket, sent, settlement)
+                resolve(ticket, settlement)
             case .count(let event): events.insert(event)
             case .connect, .status: break
             }
         }
     }
 
-    private mutating func settle(_ ticket: Ticket, _ settlement: Settlement) {
+    private mutating func resolve(_ ticket: Ticket, _ settlement: Settlement) {
         guard let action = actions[ticket] else { return violations.append("\(ticket) was never given") }
         if let old = settlements[action], old != settlement {
             // One that ends before it kept an outcome asks for it again; where nobody knows any more, what it knew holds.
             guard disk != nil, old.isUnknown || settlement.isUnknown else {
-                return violations.append("\(action) is settled twice: \(old), \(settlement)")
+                return violations.append("\(action) has two outcomes: \(old), \(settlement)")
             }
             if settlement.isUnknown { return }
         } else if settlements[action] != nil, disk == nil {
-            violations.append("\(action) is settled twice: \(settlement)")
+            violations.append("\(action) has two outcomes: \(settlement)")
         }
         if notSent.contains(action) { violations.append("\(action) was withdrawn before it left: \(settlement)") }
         settlements[action] = settlement

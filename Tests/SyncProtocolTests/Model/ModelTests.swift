@@ -28,7 +28,7 @@ import Testing
     ) throws {
         var cluster = try Cluster(seed: seed, sendersAreSaved: sendersAreSaved, limits: limits)
         for _ in 0..<steps { try cluster.step(restarts: restarts) }
-        let isAtRest = try cluster.settle()
+        let isAtRest = try cluster.quiesce()
         #expect(isAtRest, "seed \(seed) does not come to rest")
         let violations = cluster.violations(mayForgetSessions: mayForgetSessions)
         #expect(violations == [], "seed \(seed)")

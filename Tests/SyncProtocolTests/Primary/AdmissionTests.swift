@@ -8,7 +8,7 @@ import Testing
         bench.push(1...3)
         bench.push(4...4)
         #expect(
-            bench.settle().receipts().mapValues { $0 } == [
+            bench.closeAndCommit().receipts().mapValues { $0 } == [
                 1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
             ]
         )
@@ -17,17 +17,17 @@ import Testing
     @Test func `of a frame that was partly seen before only the rest is applied`() {
         var bench = PrimaryBench()
         bench.push(1...3)
-        bench.settle()
+        bench.closeAndCommit()
         let answer = bench.push(2...5)
         #expect(answer.receipts() == [2: .applied(Revision(2)), 3: .applied(Revision(3))])
-        #expect(bench.settle().receipts() == [4: .applied(Revision(4)), 5: .applied(Revision(5))])
+        #expect(bench.closeAndCommit().receipts() == [4: .applied(Revision(4)), 5: .applied(Revision(5))])
     }
 
     @Test func `a frame that was seen before is answered with the recorded outcomes and applied no second time`() {
         var bench = PrimaryBench()
         bench.verdicts[2] = .rejected(Rejection(.refused, "no"))
         bench.push(1...3)
-        let first = bench.settle().receipts()
+        let first = bench.closeAndCommit().receipts()
         let again = bench.push(1...3)
         #expect(again.receipts() == first)
         #expect(again.contains(.count(.duplicates(3))))
@@ -75,7 +75,7 @@ import Testing
         var bench = PrimaryBench()
         let last: UInt64 = 1 << 62 - 1
         bench.push(last...last, base: last)
-        #expect(bench.settle().receipts() == [last: .applied(Revision(1))])
+        #expect(bench.closeAndCommit().receipts() == [last: .applied(Revision(1))])
     }
 
     @Test func `an action has at most actionBytesMax bytes`() {
@@ -90,7 +90,7 @@ import Testing
         #expect(bench.machine.reduced == Revision(4))
         bench.push(5...5)
         #expect(bench.machine.reduced == Revision(4))
-        #expect(bench.settle().receipts().count == 4)
+        #expect(bench.closeAndCommit().receipts().count == 4)
         bench.push(5...9)
         #expect(bench.machine.reduced == Revision(8))
     }
@@ -100,7 +100,7 @@ import Testing
         bench.verdicts[1] = .rejected(Rejection(.refused, "no"))
         for number in UInt64(1)...5 {
             bench.push(number...number)
-            bench.settle()
+            bench.closeAndCommit()
         }
         #expect(bench.push(1...5).receipts().keys.sorted() == [2, 3, 4, 5])
         #expect(bench.push(1...1).topics == [])

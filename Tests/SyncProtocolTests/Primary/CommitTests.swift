@@ -33,7 +33,7 @@ import Testing
         var bench = PrimaryBench()
         bench.push(1...5)
         bench.push(1...5, of: Fixture.otherSession)
-        let updates = bench.settle().updates()
+        let updates = bench.closeAndCommit().updates()
         #expect(updates.map(\.from) == [Revision(0)])
         #expect(updates.map(\.to) == [Revision(10)])
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(visible.updates().isEmpty)
         #expect(visible.receipts() == [1: .rejected(rejection)])
         bench.push(2...2)
-        #expect(bench.settle().receipts() == [2: .applied(Revision(1))])
+        #expect(bench.closeAndCommit().receipts() == [2: .applied(Revision(1))])
     }
 
     @Test func `sessions that alternate in a batch all get their receipts`() {
@@ -56,7 +56,7 @@ import Testing
         bench.push(1...1)
         bench.push(1...1, of: Fixture.otherSession)
         bench.push(2...2)
-        let visible = bench.settle()
+        let visible = bench.closeAndCommit()
         #expect(visible.receipts() == [1: .applied(Revision(1)), 2: .applied(Revision(3))])
         #expect(visible.receipts(of: Fixture.otherSession) == [1: .applied(Revision(2))])
     }
@@ -68,24 +68,24 @@ import Testing
 
     @Test func `the message of a rejection is cut behind rejectionMessageBytesMax bytes`() {
         let exact = Rejection(.refused, String(repeating: "x", count: 10))
-        #expect(exact.cut(to: 10) == exact)
-        #expect(exact.cut(to: 9).message == "xxxxxx...")
+        #expect(exact.truncated(to: 10) == exact)
+        #expect(exact.truncated(to: 9).message == "xxxxxx...")
         let wide = Rejection(.refused, String(repeating: "\u{1F600}", count: 3))
-        #expect(wide.cut(to: 11).message == "\u{1F600}\u{1F600}...")
-        for bytesMax in 0..<5 { #expect(exact.cut(to: bytesMax).message.utf8.count <= bytesMax) }
+        #expect(wide.truncated(to: 11).message == "\u{1F600}\u{1F600}...")
+        for bytesMax in 0..<5 { #expect(exact.truncated(to: bytesMax).message.utf8.count <= bytesMax) }
     }
 
     @Test func `an outcome is recorded with its message cut`() {
         var bench = PrimaryBench(.with { $0.rejectionMessageBytesMax = 9 })
         bench.verdicts[1] = .rejected(Rejection(.refused, String(repeating: "x", count: 10)))
         bench.push(1...1)
-        #expect(bench.settle().receipts() == [1: .rejected(Rejection(.refused, "xxxxxx..."))])
+        #expect(bench.closeAndCommit().receipts() == [1: .rejected(Rejection(.refused, "xxxxxx..."))])
     }
 
     @Test func `what was forgotten for a batch that is taken back stands in the next record`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1, of: Fixture.otherSession, opened: 1)
         bench.close()
         #expect(bench.records.map(\.forgotten) == [[Fixture.session]])
@@ -112,13 +112,13 @@ import Testing
         #expect(bench.machine.reduced == Revision(1))
         bench.verdicts[3] = nil
         bench.push(2...4)
-        let visible = bench.settle()
+        let visible = bench.closeAndCommit()
         #expect(
             visible.receipts() == [
                 1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
             ]
         )
         bench.push(1...1, of: Fixture.otherSession)
-        #expect(bench.settle().receipts(of: Fixture.otherSession) == [1: .applied(Revision(5))])
+        #expect(bench.closeAndCommit().receipts(of: Fixture.otherSession) == [1: .applied(Revision(5))])
     }
 }

@@ -7,7 +7,7 @@ import Testing
         var bench = PrimaryBench()
         bench.verdicts[1] = .rejected(Rejection(Rejection.Code(rawValue: code), message))
         bench.push(1...1)
-        guard case .rejected(let rejection)? = bench.settle().receipts()[1] else { return nil }
+        guard case .rejected(let rejection)? = bench.closeAndCommit().receipts()[1] else { return nil }
         return rejection
     }
 

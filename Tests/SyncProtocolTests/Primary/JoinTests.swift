@@ -98,7 +98,7 @@ import Testing
     @Test func `a position between two revisions of one batch is not valid`() {
         var bench = PrimaryBench()
         bench.push(1...4)
-        bench.settle()
+        bench.closeAndCommit()
         #expect(bench.join(from: Fixture.position(2)).snapshotsOrdered == 1)
     }
 

@@ -24,7 +24,7 @@ import Testing
     @Test func `gets no receipts published`() {
         var bench = PrimaryBench()
         reduce(2, in: &bench)
-        #expect(bench.settle().topics == [.feed])
+        #expect(bench.closeAndCommit().topics == [.feed])
     }
 
     @Test func `has room for windowActionsMax actions, and again once they are durable`() {
@@ -55,19 +55,19 @@ import Testing
     @Test func `is not counted, and never makes room`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         reduce(1, in: &bench)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1)
-        #expect(bench.settle().receipts() == [1: .applied(Revision(2))])
+        #expect(bench.closeAndCommit().receipts() == [1: .applied(Revision(2))])
         let other = Fixture.otherSession
         bench.push(1...1, of: other, opened: 2)
-        #expect(bench.settle().receipts(of: other) == [1: .applied(Revision(3))])
+        #expect(bench.closeAndCommit().receipts(of: other) == [1: .applied(Revision(3))])
         #expect(bench.machine.ownNumber == ActionNumber(2))
     }
 
     @Test func `is not told to a subscriber of its receipts`() {
         var bench = PrimaryBench()
         reduce(1, in: &bench)
-        bench.settle()
+        bench.closeAndCommit()
         let answer = bench.machine.subscribed(to: .receipts(.primary))
         #expect(answer.refusals(of: .primary) == [.malformed])
         #expect(answer.frames(on: .receipts(.primary)).count == 1)

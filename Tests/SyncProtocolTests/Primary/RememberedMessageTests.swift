@@ -33,7 +33,7 @@ import Testing
         for (bytesMax, numbers) in [(40, [1, 2, 3, 4]), (39, [2, 3, 4])] as [(Int, [UInt64])] {
             var bench = Self.bench(.with { $0.sessionMessageBytesMax = bytesMax })
             bench.push(1...4)
-            bench.settle()
+            bench.closeAndCommit()
             #expect(remembered(by: &bench) == numbers)
         }
     }
@@ -42,7 +42,7 @@ import Testing
         var bench = Self.bench()
         for number in UInt64(1)...6 {
             bench.push(number...number)
-            bench.settle()
+            bench.closeAndCommit()
         }
         #expect(remembered(by: &bench) == [3, 4, 5, 6])
         let again = bench.push(1...6).receipts()
@@ -68,7 +68,7 @@ import Testing
     @Test func `leave with the outcomes that the window no longer holds, and with a batch that is taken back`() {
         var bench = Self.bench(.with { $0.windowActionsMax = 4 })
         bench.push(1...3)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(4...4)
         bench.machine.reopenBatch()
         bench.push(4...4)
@@ -76,7 +76,7 @@ import Testing
         _ = bench.rollBack()
         #expect(remembered(by: &bench) == [1, 2, 3])
         bench.push(4...6)
-        bench.settle()
+        bench.closeAndCommit()
         #expect(remembered(by: &bench) == [3, 4, 5, 6])
     }
 
@@ -85,7 +85,7 @@ import Testing
         var history = History(lineage: Fixture.lineage, epoch: Epoch(4), summary: Summary(digest: 7, bytes: 1 << 20))
         for (index, numbers) in ([1...6, 7...8, 9...9] as [ClosedRange<UInt64>]).enumerated() {
             bench.push(numbers)
-            bench.settle()
+            bench.closeAndCommit()
             var record = BatchRecord(
                 epoch: Fixture.epoch,
                 from: Revision(0),
@@ -104,7 +104,7 @@ import Testing
                 ],
                 patch: []
             )
-            record.forgetMessages(bytesMax: Self.limits.sessionMessageBytesMax)
+            record.dropMessages(bytesMax: Self.limits.sessionMessageBytesMax)
             try history.replay(
                 BatchRecord(decoding: record.encoded),
                 at: JournalSequence(UInt64(index + 1)),
@@ -158,7 +158,7 @@ import Testing
             runs: [run(Fixture.session, 1...4), run(Fixture.otherSession, 1...5), run(Fixture.session, 5...7)],
             patch: [0xA0]
         )
-        record.forgetMessages(bytesMax: 40)
+        record.dropMessages(bytesMax: 40)
         let messages = record.runs.map { $0.entries.map { $0.rejection?.message } }
         #expect(messages[0] == ["", nil, "", "message 04"])
         #expect(messages[1] == ["message 01", nil, "message 03", "message 04", "message 05"])

@@ -23,7 +23,7 @@ import Testing
         var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
         for number in UInt64(1)...6 {
             bench.push(number...number)
-            bench.settle()
+            bench.closeAndCommit()
         }
         bench.push(7...7)
         let answer = bench.machine.subscribed(to: .receipts(Fixture.session))
@@ -53,11 +53,11 @@ import Testing
             let known = bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first
             let next = (known?.number?.rawValue ?? 0) + 1
             bench.push(next...next, of: session(number))
-            bench.settle()
+            bench.closeAndCommit()
             bench.serve()
         }
         bench.push(1...1, of: session(3), opened: 3)
-        bench.settle()
+        bench.closeAndCommit()
         let numbers = (1...3).map { number in
             bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first?.number
         }
@@ -67,9 +67,9 @@ import Testing
     @Test func `an evicted session is never applied anew`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1, of: session(1))
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1, of: session(2), opened: 1)
-        bench.settle()
+        bench.closeAndCommit()
         #expect(bench.push(1...1, of: session(1)).refusals(of: session(1)) == [.unknownSession])
         #expect(bench.push(2...2, of: session(1)).topics == [], "once a turn")
         #expect(bench.machine.reduced == Revision(2))
@@ -78,11 +78,11 @@ import Testing
     @Test func `a refusal names the frame, and that of a late duplicate does not replace that of the own frame`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1, of: session(1))
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1, of: session(2), opened: 1)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1, of: session(3), opened: 2)
-        bench.settle()
+        bench.closeAndCommit()
         let topic = Topic.receipts(session(1))
         let duplicate = bench.push(1...1, of: session(1)).refusals(on: topic)
         #expect(duplicate.map(\.frame) == [Refusal.PushedFrame(opened: JournalSequence(0), first: ActionNumber(1))])
@@ -97,7 +97,7 @@ import Testing
             let asked = bench.machine.subscribed(to: .receipts(session(number)))
             let opened = try #require(asked.watermarks(of: session(number)).first?.opened.rawValue)
             bench.push(1...1, of: session(number), opened: opened)
-            #expect(bench.settle().receipts(of: session(number)).count == 1)
+            #expect(bench.closeAndCommit().receipts(of: session(number)).count == 1)
         }
     }
 
@@ -108,7 +108,7 @@ import Testing
         let asked = bench.machine.subscribed(to: .receipts(Fixture.session))
         let opened = try #require(asked.watermarks().first?.opened.rawValue)
         bench.push(1...1, opened: opened)
-        #expect(bench.settle().receipts() == [1: .applied(Revision(1))])
+        #expect(bench.closeAndCommit().receipts() == [1: .applied(Revision(1))])
     }
 
     @Test func `a session that says it was opened in the future is not known`() {
@@ -130,13 +130,13 @@ import Testing
         let asked = bench.machine.subscribed(to: .receipts(Fixture.session))
         let opened = try #require(asked.watermarks().first?.opened.rawValue)
         bench.push(1...1, opened: opened)
-        #expect(bench.settle().receipts() == [1: .applied(Revision(3))])
+        #expect(bench.closeAndCommit().receipts() == [1: .applied(Revision(3))])
     }
 
     @Test func `sessionsMax sessions are kept, one more is not`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 3 })
         for number in UInt64(1)...3 { bench.push(1...1, of: session(number)) }
-        bench.settle()
+        bench.closeAndCommit()
         func known() -> Int {
             bench.serve()
             return (1...4).count { number in
@@ -146,14 +146,14 @@ import Testing
         }
         #expect(known() == 3)
         bench.push(1...1, of: session(4), opened: 1)
-        bench.settle()
+        bench.closeAndCommit()
         #expect(known() == 3)
     }
 
     @Test func `a subscription to the schema gets the actions, their fingerprint and where the store stands`() {
         var bench = PrimaryBench()
         bench.push(1...2)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(3...3)
         let schema = StoreSchema(
             lineage: Fixture.lineage,
@@ -172,7 +172,7 @@ import Testing
     func `a session stands in a snapshot where it is, however much of it is on its way`(underway: UInt64) throws {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
         bench.push(1...4)
-        bench.settle()
+        bench.closeAndCommit()
         if underway > 0 { bench.push(5...(4 + underway)) }
         let context = SnapshotContext(
             epoch: Fixture.epoch,
@@ -192,6 +192,6 @@ import Testing
         )
         var next = PrimaryBench(history: history)
         next.push(1...6)
-        #expect(next.settle().receipts() == [5: .applied(Revision(5)), 6: .applied(Revision(6))])
+        #expect(next.closeAndCommit().receipts() == [5: .applied(Revision(5)), 6: .applied(Revision(6))])
     }
 }

@@ -9,7 +9,7 @@ import Testing
         let first = SenderBench.open()
         var saved = SavedBench()
         try saved.keep(first.machine)
-        try saved.take(5)
+        try saved.enqueue(5)
         try change(&saved)
         return saved.session
     }
@@ -31,10 +31,10 @@ import Testing
 
     @Test func `knows that nothing left before there was a link`() throws {
         var saved = SavedBench()
-        try saved.take(3)
+        try saved.enqueue(3)
         var bench = SenderBench(resuming: saved.session)
         bench.watermark(nil, lineage: Fixture.otherLineage)
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         let frames = bench.push()
         #expect(frames.map(\.numbers) == [1...3])
         #expect(frames.map(\.base) == [ActionNumber(1)])
@@ -46,7 +46,7 @@ import Testing
             bench.send(5)
             bench.push()
             bench.receipts(1...2)
-            for number in UInt64(1)...2 { try saved.settle(number, SavedBench.applied(number)) }
+            for number in UInt64(1)...2 { try saved.resolve(number, SavedBench.applied(number)) }
             try saved.keep(bench.machine)
         }
         var bench = SenderBench(resuming: saved)
@@ -56,20 +56,20 @@ import Testing
 
     @Test func `gives each its number though others were settled before it, or without one`() throws {
         let saved = try Self.saved { saved in
-            try saved.settle(2, SavedBench.tooLarge)
-            try saved.settle(4, SavedBench.applied(3))
+            try saved.resolve(2, SavedBench.tooLarge)
+            try saved.resolve(4, SavedBench.applied(3))
         }
         var bench = SenderBench(resuming: saved)
         bench.watermark(nil)
         #expect(bench.push().map(\.numbers) == [1...4])
         bench.receipts(1...4)
         #expect([1, 3, 5].map { bench.revision(Ticket(rawValue: $0)) } == [1, 2, 4])
-        #expect(bench.settled.count == 3)
+        #expect(bench.outcomes.count == 3)
     }
 
     @Test func `passes over what was settled in a session before this one`() throws {
         let saved = try Self.saved { saved in
-            try saved.settle(2, SavedBench.applied(2, of: Fixture.otherSession))
+            try saved.resolve(2, SavedBench.applied(2, of: Fixture.otherSession))
         }
         var bench = SenderBench(resuming: saved)
         bench.watermark(nil)
@@ -99,7 +99,7 @@ import Testing
             bench.send(5)
             bench.push()
             bench.receipts(1...3)
-            for number in UInt64(1)...3 { try saved.settle(number, SavedBench.applied(number)) }
+            for number in UInt64(1)...3 { try saved.resolve(number, SavedBench.applied(number)) }
             try saved.keep(bench.machine)
         }
         var bench = SenderBench(resuming: saved)
@@ -125,12 +125,12 @@ import Testing
 
     @Test func `keeps what never left while it is refused, and sends it when that is over`() throws {
         var saved = SavedBench()
-        try saved.take(2)
+        try saved.enqueue(2)
         var bench = SenderBench(resuming: saved.session)
         bench.refuse(.unknownStore)
         #expect(bench.status == .refused(Rejection(.unknownStore, "because")))
         bench.send()
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         bench.wait()
         bench.watermark(nil)
         #expect(bench.push().map(\.numbers) == [1...3])
@@ -142,7 +142,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...3])
         bench.receipts(1...2)
         #expect(bench.push().isEmpty)
-        bench.machine.noted(bench.machine.standing)
+        bench.machine.saved(bench.machine.standing)
         #expect(bench.push().map(\.numbers) == [4...5])
     }
 }

@@ -7,9 +7,9 @@ import Testing
     private static func full() throws -> SavedBench {
         var saved = SavedBench()
         try saved.keep(SenderBench.open().machine)
-        try saved.take(4)
-        try saved.settle(1, SavedBench.applied(1))
-        try saved.settle(3, SavedBench.tooLarge)
+        try saved.enqueue(4)
+        try saved.resolve(1, SavedBench.applied(1))
+        try saved.resolve(3, SavedBench.tooLarge)
         return saved
     }
 
@@ -22,20 +22,20 @@ import Testing
         var change = SessionChange()
         #expect(try SessionChange(decoding: change.encoded) == change)
         change.standing = SenderBench.open().machine.standing
-        change.take(SavedAction(ticket: Ticket(rawValue: 1), position: nil, bytes: [1, 2]), mark: nil)
-        change.settle(Ticket(rawValue: 1), SavedBench.applied(1))
-        change.tell(through: Ticket(rawValue: 1))
+        change.enqueue(SavedAction(ticket: Ticket(rawValue: 1), position: nil, bytes: [1, 2]), mark: nil)
+        change.resolve(Ticket(rawValue: 1), SavedBench.applied(1))
+        change.acknowledge(upTo: Ticket(rawValue: 1))
         change.endInput(at: InputMark(position: 7, digest: .max))
         #expect(try SessionChange(decoding: change.encoded) == change)
     }
 
     @Test func `changes together do what they do one after the other`() throws {
         var (first, second) = (SessionChange(), SessionChange())
-        first.take(SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [1]), mark: InputMark(position: 1))
+        first.enqueue(SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [1]), mark: InputMark(position: 1))
         first.endInput(at: InputMark(position: 2))
-        second.take(SavedAction(ticket: Ticket(rawValue: 2), position: 3, bytes: [1]), mark: InputMark(position: 3))
-        second.settle(Ticket(rawValue: 1), SavedBench.applied(1))
-        second.tell(through: Ticket(rawValue: 1))
+        second.enqueue(SavedAction(ticket: Ticket(rawValue: 2), position: 3, bytes: [1]), mark: InputMark(position: 3))
+        second.resolve(Ticket(rawValue: 1), SavedBench.applied(1))
+        second.acknowledge(upTo: Ticket(rawValue: 1))
         var apart = SavedBench().session
         var together = apart
         try apart.apply(first)
@@ -51,17 +51,17 @@ import Testing
     @Test func `is unfinished until each outcome was told and the input has ended`() throws {
         var saved = SavedBench()
         #expect(!saved.session.isUnfinished)
-        try saved.take(1)
+        try saved.enqueue(1)
         #expect(saved.session.isUnfinished)
         #expect(saved.session.outstandingCount == 1)
-        try saved.settle(1, SavedBench.applied(1))
+        try saved.resolve(1, SavedBench.applied(1))
         #expect(saved.session.outstandingCount == 0)
         #expect(saved.session.isUnfinished)
-        try saved.apply { $0.tell(through: Ticket(rawValue: 1)) }
+        try saved.apply { $0.acknowledge(upTo: Ticket(rawValue: 1)) }
         #expect(saved.session.isUnfinished)
         try saved.apply { $0.endInput(at: InputMark(position: 1)) }
         #expect(!saved.session.isUnfinished)
-        try saved.take(1)
+        try saved.enqueue(1)
         #expect(saved.session.isUnfinished)
     }
 
@@ -73,10 +73,10 @@ import Testing
 
     @Test func `refuses what cannot have happened`() throws {
         var saved = try Self.full()
-        #expect(throws: CodingFailure.self) { try saved.settle(1, SavedBench.applied(1)) }
-        #expect(throws: CodingFailure.self) { try saved.settle(9, SavedBench.applied(1)) }
-        #expect(throws: CodingFailure.self) { try saved.apply { $0.tell(through: Ticket(rawValue: 2)) } }
+        #expect(throws: CodingFailure.self) { try saved.resolve(1, SavedBench.applied(1)) }
+        #expect(throws: CodingFailure.self) { try saved.resolve(9, SavedBench.applied(1)) }
+        #expect(throws: CodingFailure.self) { try saved.apply { $0.acknowledge(upTo: Ticket(rawValue: 2)) } }
         let early = SavedAction(ticket: Ticket(rawValue: 9), position: nil, bytes: [])
-        #expect(throws: CodingFailure.self) { try saved.apply { $0.take(early, mark: nil) } }
+        #expect(throws: CodingFailure.self) { try saved.apply { $0.enqueue(early, mark: nil) } }
     }
 }

@@ -26,7 +26,7 @@ import Testing
         let frames = bench.push()
         #expect(frames.map(\.numbers) == [4...5])
         #expect(frames.map(\.base) == [ActionNumber(4)])
-        #expect(bench.settled.count == 3)
+        #expect(bench.outcomes.count == 3)
     }
 
     @Test func `an old watermark of the same incarnation is no loss`() {

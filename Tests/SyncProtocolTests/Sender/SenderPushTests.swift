@@ -34,9 +34,9 @@ import Testing
         #expect(bench.machine.withdraw(tickets[1]) == nil)
         bench.push()
         bench.receipts(1...2)
-        #expect(bench.settled[tickets[0]]?.number == ActionNumber(1))
-        #expect(bench.settled[tickets[2]]?.number == ActionNumber(2))
-        #expect(bench.settled[tickets[1]] == nil)
+        #expect(bench.outcomes[tickets[0]]?.number == ActionNumber(1))
+        #expect(bench.outcomes[tickets[2]]?.number == ActionNumber(2))
+        #expect(bench.outcomes[tickets[1]] == nil)
         #expect(bench.machine.pendingCount == 0)
     }
 
@@ -81,7 +81,7 @@ import Testing
         bench.watermark(nil, actionBytesMax: 10)
         let tickets = bench.send(bytes: 10) + bench.send(bytes: 11)
         #expect(bench.code(tickets[1]) == .tooLarge)
-        #expect(bench.settled[tickets[1]]?.number == nil)
+        #expect(bench.outcomes[tickets[1]]?.number == nil)
         #expect(bench.push().map(\.actions.count) == [1])
         #expect(bench.machine.pendingCount == 1)
     }
@@ -89,7 +89,7 @@ import Testing
     @Test func `actions that the watermark shows to be too large are rejected then`() {
         var bench = SenderBench()
         let tickets = [10, 11, 9].map { bench.send(bytes: $0)[0] }
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         bench.watermark(nil, actionBytesMax: 10)
         #expect(bench.code(tickets[1]) == .tooLarge)
         #expect(bench.push().map(\.actions.count) == [2])

@@ -18,9 +18,9 @@ import Testing
                 )
             )
         )
-        #expect(bench.settled[tickets[0]]?.settlement == .applied(Fixture.position(9)))
-        #expect(bench.settled[tickets[1]]?.settlement == .rejected(reason))
-        #expect(bench.settled[tickets[1]]?.number == ActionNumber(2))
+        #expect(bench.outcomes[tickets[0]]?.settlement == .applied(Fixture.position(9)))
+        #expect(bench.outcomes[tickets[1]]?.settlement == .rejected(reason))
+        #expect(bench.outcomes[tickets[1]]?.number == ActionNumber(2))
     }
 
     @Test func `receipts may come in any order and twice`() {
@@ -41,7 +41,7 @@ import Testing
         #expect(bench.receipts(3...9) == [])
         #expect(bench.receipts(.max...(.max)) == [])
         #expect(bench.receipts(1...2, lineage: Fixture.otherLineage) == [])
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         bench.receipts(1...3)
         #expect(tickets.map { bench.revision($0) } == [1, 2])
         #expect(bench.push().map(\.numbers) == [3...3])

@@ -14,7 +14,7 @@ import Testing
         #expect(bench.asked == 1)
         bench.wait()
         #expect(bench.asked == 2)
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         bench.watermark(nil)
         #expect(bench.push().map(\.numbers) == [1...2])
         #expect(bench.machine.session == Fixture.session)
@@ -71,7 +71,7 @@ import Testing
         bench.push()
         bench.refuse(.unknownSession, first: 2)
         #expect(bench.machine.session != Fixture.session)
-        #expect(left.allSatisfy { bench.settled[$0] == nil })
+        #expect(left.allSatisfy { bench.outcomes[$0] == nil })
         bench.wait()
         bench.watermark(nil, opened: 9)
         #expect(bench.push().map(\.numbers) == [2...3])
@@ -119,7 +119,7 @@ import Testing
         let queued = bench.send()[0]
         bench.refuse(.unknownSession, first: 1)
         #expect(left.map { bench.code($0) } == [.outcomeUnknown, .outcomeUnknown])
-        #expect(bench.settled[queued] == nil)
+        #expect(bench.outcomes[queued] == nil)
         let session = bench.machine.session
         #expect(session != Fixture.session)
         #expect(bench.subscriptions == [], "it asked a moment ago, so it pauses")
@@ -171,7 +171,7 @@ import Testing
         bench.send()
         bench.push()
         bench.refuse(.unknownSession, first: 1)
-        guard case .rejected(let rejection)? = bench.settled[ticket]?.settlement else {
+        guard case .rejected(let rejection)? = bench.outcomes[ticket]?.settlement else {
             Issue.record("expected a rejection")
             return
         }

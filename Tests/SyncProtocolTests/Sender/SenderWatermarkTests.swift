@@ -12,7 +12,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [4...5])
         #expect(bench.machine.pendingCount == 5, "receipts for the first three are still to come")
         bench.receipts(1...5)
-        #expect(bench.settled.count == 5)
+        #expect(bench.outcomes.count == 5)
     }
 
     @Test func `it never goes back behind a receipt`() {
@@ -103,7 +103,7 @@ import Testing
         #expect(directives.contains(.count(.lineageChanged)))
         for (ticket, number) in zip(left, [1, 2] as [UInt64]) {
             #expect(bench.code(ticket) == .outcomeUnknown)
-            #expect(bench.settled[ticket]?.number == ActionNumber(number))
+            #expect(bench.outcomes[ticket]?.number == ActionNumber(number))
         }
         let frame = bench.machine.nextFrame
         #expect(frame?.lineage == Fixture.otherLineage)
@@ -122,7 +122,7 @@ import Testing
         bench.push()
         bench.receipts(1...1)
         bench.watermark(nil, lineage: Fixture.otherLineage)
-        #expect(bench.settled.count == 1)
+        #expect(bench.outcomes.count == 1)
         #expect(bench.status == .open)
     }
 

@@ -42,7 +42,7 @@ struct PrimaryBench {
         base: UInt64 = 1,
         lineage: Lineage = Fixture.lineage
     ) -> [PrimaryDirective] {
-        take(
+        receive(
             ActionsFrame(
                 lineage: lineage,
                 session: session,
@@ -56,7 +56,7 @@ struct PrimaryBench {
 
     /// Takes a frame in and resolves what it lets through.
     @discardableResult
-    mutating func take(_ frame: ActionsFrame) -> [PrimaryDirective] {
+    mutating func receive(_ frame: ActionsFrame) -> [PrimaryDirective] {
         let (admitted, directives) = machine.admit(frame)
         if let admitted { resolve(admitted) }
         return directives
@@ -96,7 +96,7 @@ struct PrimaryBench {
 
     /// Closes the batch and makes it durable.
     @discardableResult
-    mutating func settle() -> [PrimaryDirective] {
+    mutating func closeAndCommit() -> [PrimaryDirective] {
         close()
         return commit()
     }
@@ -107,7 +107,7 @@ struct PrimaryBench {
         let start = machine.head.rawValue + 1
         for number in start..<(start + UInt64(count)) {
             push(number...number, of: session)
-            settle()
+            closeAndCommit()
         }
     }
 

@@ -18,7 +18,7 @@ struct SavedBench {
     mutating func keep(_ machine: SenderMachine) throws { try apply { $0.standing = machine.standing } }
 
     /// Keeps so many more actions, each a line of the input.
-    mutating func take(_ count: Int, bytes: Int = 3) throws {
+    mutating func enqueue(_ count: Int, bytes: Int = 3) throws {
         for _ in 0..<count {
             tickets += 1
             let action = SavedAction(
@@ -26,12 +26,12 @@ struct SavedBench {
                 position: tickets,
                 bytes: Array(repeating: 7, count: bytes)
             )
-            try apply { $0.take(action, mark: InputMark(position: action.position ?? 0, digest: 9)) }
+            try apply { $0.enqueue(action, mark: InputMark(position: action.position ?? 0, digest: 9)) }
         }
     }
 
-    mutating func settle(_ ticket: UInt64, _ outcome: SavedOutcome) throws {
-        try apply { $0.settle(Ticket(rawValue: ticket), outcome) }
+    mutating func resolve(_ ticket: UInt64, _ outcome: SavedOutcome) throws {
+        try apply { $0.resolve(Ticket(rawValue: ticket), outcome) }
     }
 
     /// Applied, as a number of the session.

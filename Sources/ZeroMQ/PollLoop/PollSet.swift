@@ -1,7 +1,15 @@
 internal import CZeroMQ
 
-/// Everything that a loop waits for: sockets, doorbells, timers and its wake-up. Used on the loop's thread only.
-final class Roster {
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The sources of a poll loop: sockets, doorbells, timers and its wake-up pipe. Used on the loop's thread only.
+final class PollSet {
     typealias ID = UInt64
 
     private let wakeUp: WakeUp
@@ -10,7 +18,7 @@ final class Roster {
     private var timers: [Timer] = []
     private var lastID: ID = 0
 
-    /// What the last poll looked at: the wake-up, then `polled`, one by one.
+    /// The items of the last poll: the wake-up pipe, then `polled` in the same order.
     private var items: [zmq_pollitem_t] = []
     private var polled: [WatchedSocket] = []
     private var isStale = true
@@ -54,18 +62,18 @@ final class Roster {
         for timer in timers { timer.retire() }
     }
 
-    /// Some socket's interest has changed.
+    /// The interest of a socket changed.
     func interestChanged() { isStale = true }
 
-    /// When the next timer is due.
+    /// The deadline of the next timer.
     var nextDeadline: ContinuousClock.Instant? { timers.lazy.compactMap(\.deadline).min() }
 
-    /// Whether a doorbell was rung and not answered.
+    /// Whether a ring is unanswered.
     var isRung: Bool { bells.contains { $0.isWaiting } }
 
     // MARK: - A turn
 
-    /// Waits until something is ready or the deadline (`nil`: never) is there.
+    /// Polls until a source is ready or the deadline passes; `nil`: without a deadline.
     func poll(until deadline: ContinuousClock.Instant?) {
         if isStale { refresh() }
         guard zmq_poll(&items, Int32(items.count), pollTimeout(until: deadline)) < 0 else { return }
@@ -74,11 +82,10 @@ final class Roster {
         precondition(wasInterrupted(), "zmq_poll failed: \(systemText(of: zmq_errno()))")
     }
 
-    /// Calls the handlers of all that is ready, then those of the doorbells that were rung, then the timers that are due,
-    /// earliest first.
+    /// Calls the handlers of the ready sockets, then of the rung doorbells, then of the due timers, earliest first.
     ///
-    /// Handlers may add and remove sockets, doorbells and timers; a removed one is not called any more, an added one
-    /// waits for the next turn.
+    /// Handlers may add and remove sources; a removed one is not called any more, an added one is first called in the
+    /// next turn.
     func callHandlers() {
         if items[0].revents != 0 { wakeUp.clear() }
         let (polled, items) = (polled, items)
@@ -107,13 +114,50 @@ final class Roster {
         isStale = false
     }
 
-    /// A context was shut down, and each poll would now return at once. Its sockets are called a last time, so that
-    /// their owners find out, and are not polled again.
+    /// Handles a context that was shut down, for which each poll would return at once: calls its sockets a last time,
+    /// so that their owners notice, and polls them no more.
     private func wakeTerminated() {
         for (index, socket) in polled.enumerated() where socket.isTerminated {
             items[index + 1].revents = socket.events
             socket.isAbandoned = true
         }
         isStale = true
+    }
+}
+
+/// A pipe that interrupts a poll.
+final class WakeUp: Sendable {
+    /// The descriptor to poll for reading.
+    let descriptor: CInt
+    private let entrance: CInt
+
+    init() throws(ZeroMQError) {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw .failed("cannot make a poll loop", errno: errno, advice: "raise the limit of descriptors (ulimit -n)")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        (descriptor, entrance) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(descriptor)
+        close(entrance)
+    }
+
+    /// Wakes the poll; from any thread. A full pipe wakes it as well, so only an interrupted call is repeated.
+    func signal() {
+        var byte: UInt8 = 1
+        while write(entrance, &byte, 1) < 0 && errno == EINTR {}
+    }
+
+    /// Clears the signals.
+    func clear() {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { bytes in
+            while read(descriptor, bytes.baseAddress, bytes.count) == bytes.count {}
+        }
     }
 }

@@ -1,7 +1,7 @@
 import StateCoding
 import StateCore
 
-/// What frames and records are made of.
+/// Reads the elements of frames and records.
 extension CBORReader {
     mutating func lineage() throws(CodingFailure) -> Lineage { Lineage(bits: try bits(count: 1)[0]) }
 
@@ -13,7 +13,7 @@ extension CBORReader {
     private mutating func bits(count: Int) throws(CodingFailure) -> [UInt64] {
         let bytes = try bytes()
         guard bytes.count == 8 * count else {
-            throw CodingFailure(.malformed, "an identity of \(8 * count) bytes was expected, \(bytes.count) came")
+            throw CodingFailure(.malformed, "expected an identity of \(8 * count) bytes, got \(bytes.count)")
         }
         return (0..<count).map { Hexadecimal.bits(bigEndian: bytes[(8 * $0)..<(8 * $0 + 8)]) }
     }
@@ -22,11 +22,11 @@ extension CBORReader {
         Q(rawValue: try unsigned())
     }
 
-    /// A size or count that has to fit into an `Int`.
+    /// Reads a size or count that fits an `Int`.
     mutating func count() throws(CodingFailure) -> Int {
         let number = try unsigned()
         guard let count = Int(exactly: number) else {
-            throw CodingFailure(.malformed, "a count below 2^63 was expected, \(number) came")
+            throw CodingFailure(.malformed, "expected a count below 2^63, got \(number)")
         }
         return count
     }
@@ -52,7 +52,7 @@ extension CBORReader {
         }
     }
 
-    /// Runs `read` unless the next item is null.
+    /// Calls `read` unless the next item is null.
     mutating func optional<T>(
         _ read: (inout CBORReader) throws(CodingFailure) -> T
     ) throws(CodingFailure) -> T? {
@@ -64,17 +64,53 @@ extension CBORReader {
     ) throws(CodingFailure) -> [T] {
         let count = try arrayCount()
         var items: [T] = []
-        // Believed only so far: an item takes more memory than the byte that its count was checked against.
+        // Do not trust a large count: an item takes more memory than the byte that validated its count.
         items.reserveCapacity(min(count, 1024))
         for _ in 0..<count { items.append(try read(&self)) }
         return items
     }
 
-    /// An array of exactly so many elements.
+    /// Reads the head of an array to which later versions may append elements.
+    mutating func arrayCount(atLeast countMin: Int) throws(CodingFailure) -> Int {
+        let count = try arrayCount()
+        guard count >= countMin else {
+            throw CodingFailure(.malformed, "expected an array of at least \(countMin) elements, got one of \(count)")
+        }
+        return count
+    }
+
+    /// Reads the head of an array of exactly `expected` elements.
     mutating func fixedArray(_ expected: Int) throws(CodingFailure) {
         let count = try arrayCount()
         guard count == expected else {
-            throw CodingFailure(.malformed, "an array of \(expected) elements was expected, one of \(count) came")
+            throw CodingFailure(.malformed, "expected an array of \(expected) elements, got one of \(count)")
+        }
+    }
+}
+
+/// Writes the elements of frames and records.
+extension CBORWriter {
+    mutating func write(_ lineage: Lineage) { bytes(Hexadecimal.bigEndian(lineage.bits)) }
+    mutating func write(_ session: SessionID) {
+        bytes(Hexadecimal.bigEndian(session.high) + Hexadecimal.bigEndian(session.low))
+    }
+    mutating func write(_ quantity: some Quantity) { unsigned(quantity.rawValue) }
+    mutating func write(count: Int) { unsigned(UInt64(count)) }
+    mutating func write(_ duration: Duration) { unsigned(UInt64(max(0, duration.milliseconds))) }
+    mutating func write(_ time: Timestamp) { integer(time.milliseconds) }
+    mutating func write(_ rejection: Rejection) {
+        text(rejection.code.rawValue)
+        text(rejection.message)
+    }
+    mutating func write(_ outcomes: [Outcome]) {
+        array(count: outcomes.count)
+        for outcome in outcomes {
+            switch outcome {
+            case .applied(let revision): write(revision)
+            case .rejected(let rejection):
+                array(count: 2)
+                write(rejection)
+            }
         }
     }
 }

@@ -2,15 +2,15 @@ import StateCore
 import SyncProtocol
 import Testing
 
-@Suite struct `The gate` {
-    let gate = Gate(stores: [Fixture.store("fleet"), Fixture.store("counter")])
+@Suite struct `The router` {
+    let router = FrameRouter(stores: [Fixture.store("fleet"), Fixture.store("counter")])
 
-    private func passage(_ text: String, closed: Bool = true) -> Gate.Passage<Topic> {
-        gate.subscription(Array(text.utf8)[...] + (closed ? [0] : []))
+    private func route(_ text: String, closed: Bool = true) -> FrameRouter.Route<Topic> {
+        router.subscription(Array(text.utf8)[...] + (closed ? [0] : []))
     }
 
-    private func refusal<Content>(in passage: Gate.Passage<Content>) -> (code: Rejection.Code, behind: String)? {
-        guard case .answer(let refusal, let address) = passage else { return nil }
+    private func refusal<Content>(in route: FrameRouter.Route<Content>) -> (code: Rejection.Code, address: String)? {
+        guard case .answer(let refusal, let address) = route else { return nil }
         return (refusal.reason.code, String(decoding: address, as: UTF8.self))
     }
 
@@ -24,16 +24,16 @@ import Testing
     )
 
     @Test func `a subscription to a store that is served passes`() {
-        #expect(passage("sc1/counter/feed") == .store(Fixture.store("counter"), .feed))
+        #expect(route("sc1/counter/feed") == .store(Fixture.store("counter"), .feed))
     }
 
     @Test func `an unknown store is answered on the topic that asked, naming those there are`() throws {
         for topic in ["feed", "schema", "join/0000000000000001/none"] {
-            let passage = passage("sc1/other/\(topic)")
-            let answer = try #require(refusal(in: passage))
+            let route = route("sc1/other/\(topic)")
+            let answer = try #require(refusal(in: route))
             #expect(answer.code == .unknownStore)
-            #expect(answer.behind == "sc1/other/\(topic)\0")
-            guard case .answer(let refusal, _) = passage else { return }
+            #expect(answer.address == "sc1/other/\(topic)\0")
+            guard case .answer(let refusal, _) = route else { return }
             #expect(refusal.reason.message.contains("counter, fleet"))
             #expect(refusal.retryAfter == nil)
         }
@@ -41,9 +41,9 @@ import Testing
 
     @Test func `another version is answered on the very bytes that asked`() throws {
         for text in ["sc0/fleet/feed", "sc2/fleet/join/whatever/it/means"] {
-            let answer = try #require(refusal(in: passage(text)))
+            let answer = try #require(refusal(in: route(text)))
             #expect(answer.code == .unsupportedVersion)
-            #expect(answer.behind == text + "\0")
+            #expect(answer.address == text + "\0")
         }
     }
 
@@ -52,9 +52,9 @@ import Testing
 
     @Test(arguments: ["sc1", "sc1/fleet", "sc1/fleet/", "sc1/fleet/join/", "sc1/fleet/receipts/0"])
     func `what is no topic is refused on the very bytes that asked`(text: String) throws {
-        let answer = try #require(refusal(in: passage(text)))
+        let answer = try #require(refusal(in: route(text)))
         #expect(answer.code == .malformed)
-        #expect(answer.behind == text + "\0")
+        #expect(answer.address == text + "\0")
     }
 
     @Test(arguments: [
@@ -63,7 +63,7 @@ import Testing
     func `a subscription without the zero byte is dropped: with one added, the answer would reach other subscribers`(
         text: String
     ) {
-        #expect(passage(text, closed: false) == .drop(.malformed))
+        #expect(route(text, closed: false) == .drop(.malformed))
     }
 
     @Test(arguments: ["sc1/fleet", "sc1/other/feed", "sc2/fleet/feed", receipts, chunk])
@@ -71,71 +71,71 @@ import Testing
         text: String
     ) {
         for rest in ["\0", "\0\u{6}", "\0\u{6}\0", "/\0/feed"] {
-            #expect(passage(text + rest) == .drop(.malformed))
+            #expect(route(text + rest) == .drop(.malformed))
         }
     }
 
     @Test(arguments: ["", "s", "sc", "x", "feed", "\u{0}"]) func `what is not of this protocol is dropped`(text: String)
     {
-        #expect(passage(text, closed: false) == .drop(.malformed))
-        if !text.hasPrefix("sc") { #expect(passage(text) == .drop(.malformed)) }
+        #expect(route(text, closed: false) == .drop(.malformed))
+        if !text.hasPrefix("sc") { #expect(route(text) == .drop(.malformed)) }
     }
 
     @Test func `nothing is answered behind more than topicBytesMax bytes`() throws {
         func subscription(_ count: Int) -> ArraySlice<UInt8> {
             Array(("sc2/" + String(repeating: "x", count: count - 5)).utf8)[...] + [0]
         }
-        guard case .answer(_, let address) = gate.subscription(subscription(Limits.topicBytesMax)) else {
+        guard case .answer(_, let address) = router.subscription(subscription(Limits.topicBytesMax)) else {
             Issue.record("expected an answer")
             return
         }
         #expect(address.count == Limits.topicBytesMax)
-        #expect(gate.subscription(subscription(Limits.topicBytesMax + 1)) == .drop(.malformed))
-        #expect(gate.subscription(subscription(Limits.subscriptionBytesMax)) == .drop(.malformed))
+        #expect(router.subscription(subscription(Limits.topicBytesMax + 1)) == .drop(.malformed))
+        #expect(router.subscription(subscription(Limits.subscriptionBytesMax)) == .drop(.malformed))
     }
 
     @Test(arguments: 0..<100) func `random bytes are dropped or refused, and never trap`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let start = generator.oneIn(2) ? Array("sc1/".utf8) : []
         let bytes = start + (0..<generator.below(512)).map { _ in UInt8(generator.below(256)) }
-        if case .store = gate.subscription(bytes[...]) { Issue.record("passed: \(bytes)") }
-        if case .store = gate.actions(bytes) { Issue.record("passed: \(bytes)") }
+        if case .store = router.subscription(bytes[...]) { Issue.record("passed: \(bytes)") }
+        if case .store = router.actions(bytes) { Issue.record("passed: \(bytes)") }
     }
 
     @Test func `actions for a store that is served pass`() {
         let message = Message.encode(.actions(Self.frame), to: Address(Fixture.store(), .actions))
-        #expect(gate.actions(message) == .store(Fixture.store(), Self.frame))
+        #expect(router.actions(message) == .store(Fixture.store(), Self.frame))
     }
 
     @Test func `actions for an unknown store are answered on the receipts of their session`() throws {
         let store = Fixture.store("other")
         let message = Message.encode(.actions(Self.frame), to: Address(store, .actions))
-        let answer = try #require(refusal(in: gate.actions(message)))
+        let answer = try #require(refusal(in: router.actions(message)))
         #expect(answer.code == .unknownStore)
-        #expect(Array(answer.behind.utf8) == Address(store, .receipts(Fixture.session)).bytes)
-        guard case .answer(let refusal, _) = gate.actions(message) else { return }
+        #expect(Array(answer.address.utf8) == Address(store, .receipts(Fixture.session)).bytes)
+        guard case .answer(let refusal, _) = router.actions(message) else { return }
         #expect(refusal.frame == Self.frame.identity)
     }
 
     @Test func `actions of another version are answered on that version's receipts of their session`() throws {
-        let message = Message.encode(.actions(Self.frame), behind: Array("sc7/fleet/actions\0".utf8))
-        let answer = try #require(refusal(in: gate.actions(message)))
+        let message = Message.encode(.actions(Self.frame), to: Array("sc7/fleet/actions\0".utf8))
+        let answer = try #require(refusal(in: router.actions(message)))
         #expect(answer.code == .unsupportedVersion)
-        #expect(answer.behind == "sc7/fleet/receipts/\(Fixture.session)\0")
+        #expect(answer.address == "sc7/fleet/receipts/\(Fixture.session)\0")
     }
 
     @Test func `actions of another version that cannot be read are dropped`() {
         for body in [[], [0xFF], [0x81, 0x00]] as [[UInt8]] {
-            #expect(gate.actions(Array("sc7/fleet/actions\0".utf8) + body) == .drop(.unsupportedVersion))
+            #expect(router.actions(Array("sc7/fleet/actions\0".utf8) + body) == .drop(.unsupportedVersion))
         }
-        let elsewhere = Message.encode(.actions(Self.frame), behind: Array("sc7/fleet/deeds\0".utf8))
-        #expect(gate.actions(elsewhere) == .drop(.unsupportedVersion))
+        let elsewhere = Message.encode(.actions(Self.frame), to: Array("sc7/fleet/deeds\0".utf8))
+        #expect(router.actions(elsewhere) == .drop(.unsupportedVersion))
     }
 
     @Test func `actions of another version whose answer would need too long a topic are dropped`() {
         let name = String(repeating: "x", count: 230)
-        let message = Message.encode(.actions(Self.frame), behind: Array("sc7/\(name)/actions\0".utf8))
-        #expect(gate.actions(message) == .drop(.unsupportedVersion))
+        let message = Message.encode(.actions(Self.frame), to: Array("sc7/\(name)/actions\0".utf8))
+        #expect(router.actions(message) == .drop(.unsupportedVersion))
     }
 
     /// An answer would reach the sender whose session they name.
@@ -150,7 +150,7 @@ import Testing
                 first: ActionNumber(first),
                 actions: Array(repeating: [0], count: count)
             )
-            return gate.actions(Message.encode(.actions(frame), behind: Array(topic.utf8))) == .drop(.malformed)
+            return router.actions(Message.encode(.actions(frame), to: Array(topic.utf8))) == .drop(.malformed)
         }
         #expect(dropped(Fixture.session, base: 0, first: 1, count: 1))
         #expect(dropped(Fixture.session, base: 2, first: 1, count: 1))
@@ -168,6 +168,6 @@ import Testing
             Message.encode(heartbeat, to: Address(Fixture.store(), .actions)),
             Message.encode(.actions(Self.frame), to: Address(Fixture.store(), .feed)),
             Array(repeating: UInt8(ascii: "x"), count: 300) + [0],
-        ] { #expect(gate.actions(message) == .drop(.malformed)) }
+        ] { #expect(router.actions(message) == .drop(.malformed)) }
     }
 }
