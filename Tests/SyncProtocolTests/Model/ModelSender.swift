@@ -1,14 +1,14 @@
 import StateCore
 import SyncProtocol
 
-/// A sender and what became of each of its actions. It notes what must not happen.
+/// A sender and the outcomes of its actions. It records violations.
 struct ModelSender {
     private(set) var machine: SenderMachine
     var link = Link()
     /// Frames on their way to the primary.
     var pushed: [[UInt8]] = []
     private(set) var settlements: [ModelAction: Settlement] = [:]
-    /// Actions that were withdrawn before they left.
+    /// Actions that were withdrawn before they were sent.
     private(set) var notSent: Set<ModelAction> = []
     private(set) var violations: [String] = []
     private(set) var events: Set<SenderEvent> = []
@@ -16,7 +16,7 @@ struct ModelSender {
     private let index: Int
     private(set) var serial = 0
     private var generator: SeededGenerator
-    /// What outlives it, if anything does.
+    /// Its session file, if it has one.
     private(set) var disk: ModelDisk?
     var stoppedUntil = Instant.origin
 
@@ -52,7 +52,7 @@ struct ModelSender {
         perform(machine.enqueue(action.bytes, as: ticket))
     }
 
-    /// Withdraws the newest action that is not settled; what is kept cannot be.
+    /// Withdraws the newest action without an outcome; saved actions cannot be withdrawn.
     mutating func withdraw() {
         guard disk == nil,
             let (ticket, action) = actions.filter({ settlements[$0.value] == nil && !notSent.contains($0.value) })
@@ -121,7 +121,8 @@ struct ModelSender {
     private mutating func resolve(_ ticket: Ticket, _ settlement: Settlement) {
         guard let action = actions[ticket] else { return violations.append("\(ticket) was never given") }
         if let old = settlements[action], old != settlement {
-            // One that ends before it kept an outcome asks for it again; where nobody knows any more, what it knew holds.
+            // A sender that restarts before it saved an outcome requests it again; if the primary has evicted it, the
+            // earlier outcome holds.
             guard disk != nil, old.isUnknown || settlement.isUnknown else {
                 return violations.append("\(action) has two outcomes: \(old), \(settlement)")
             }
@@ -137,5 +138,42 @@ struct ModelSender {
 extension Settlement {
     fileprivate var isUnknown: Bool {
         if case .rejected(let rejection) = self { rejection.code == .outcomeUnknown } else { false }
+    }
+}
+
+/// A sender's session file, with the changes that are not written yet.
+struct ModelDisk {
+    private(set) var session: SavedSession
+    var saver: SessionSaver
+    var unwritten: [SessionChange] = []
+    private var writtenCount = 0
+    private var tickets: UInt64
+
+    init(_ session: SavedSession) {
+        self.session = session
+        saver = SessionSaver(session)
+        tickets = session.last.rawValue
+    }
+
+    mutating func enqueue(_ action: ModelAction) -> Ticket {
+        tickets += 1
+        let ticket = Ticket(rawValue: tickets)
+        let position = UInt64(action.serial + 1)
+        saver.enqueue(
+            SavedAction(ticket: ticket, position: position, bytes: action.bytes),
+            mark: InputMark(position: position)
+        )
+        return ticket
+    }
+
+    /// Writes the first `count` changes.
+    mutating func write(_ count: Int) throws -> (actions: [SavedAction], standing: SessionStanding?) {
+        for change in unwritten.prefix(count) {
+            try session.apply(try SessionChange(decoding: change.encoded))
+            session.forgetSettled()
+            writtenCount += 1
+        }
+        unwritten.removeFirst(min(count, unwritten.count))
+        return saver.written(writtenCount)
     }
 }

@@ -3,7 +3,7 @@ import StateCore
 import SyncProtocol
 import Testing
 
-@Suite struct `What becomes visible` {
+@Suite struct `Commits on the primary` {
     @Test func `nothing is published before its record is durable`() {
         var bench = PrimaryBench()
         #expect(bench.push(1...1).topics == [])
@@ -16,7 +16,7 @@ import Testing
         #expect(bench.machine.head == Revision(1))
     }
 
-    @Test func `the batches of a commit are published one by one and chain`() {
+    @Test func `the batches of one commit are published separately and chain`() {
         var bench = PrimaryBench()
         for number in UInt64(1)...3 {
             bench.push(number...number)
@@ -38,7 +38,7 @@ import Testing
         #expect(updates.map(\.to) == [Revision(10)])
     }
 
-    @Test func `a rejection uses up its number, makes no revision, and is receipted when durable`() {
+    @Test func `a rejection consumes its number, adds no revision, and gets a receipt when durable`() {
         var bench = PrimaryBench()
         let rejection = Rejection(.undecodable, "step: expected an integer")
         bench.verdicts[1] = .rejected(rejection)
@@ -51,7 +51,7 @@ import Testing
         #expect(bench.closeAndCommit().receipts() == [2: .applied(Revision(1))])
     }
 
-    @Test func `sessions that alternate in a batch all get their receipts`() {
+    @Test func `sessions that alternate in a batch get all their receipts`() {
         var bench = PrimaryBench()
         bench.push(1...1)
         bench.push(1...1, of: Fixture.otherSession)
@@ -66,7 +66,7 @@ import Testing
         #expect(bench.machine.close(patch: [], summary: Summary(digest: 0, bytes: 1)) == [])
     }
 
-    @Test func `the message of a rejection is cut behind rejectionMessageBytesMax bytes`() {
+    @Test func `the message of a rejection is truncated to rejectionMessageBytesMax bytes`() {
         let exact = Rejection(.refused, String(repeating: "x", count: 10))
         #expect(exact.truncated(to: 10) == exact)
         #expect(exact.truncated(to: 9).message == "xxxxxx...")
@@ -75,14 +75,14 @@ import Testing
         for bytesMax in 0..<5 { #expect(exact.truncated(to: bytesMax).message.utf8.count <= bytesMax) }
     }
 
-    @Test func `an outcome is recorded with its message cut`() {
+    @Test func `an outcome is recorded with a truncated message`() {
         var bench = PrimaryBench(.with { $0.rejectionMessageBytesMax = 9 })
         bench.verdicts[1] = .rejected(Rejection(.refused, String(repeating: "x", count: 10)))
         bench.push(1...1)
         #expect(bench.closeAndCommit().receipts() == [1: .rejected(Rejection(.refused, "xxxxxx..."))])
     }
 
-    @Test func `what was forgotten for a batch that is taken back stands in the next record`() throws {
+    @Test func `evictions of a rolled-back batch are listed in the next record`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1)
         bench.closeAndCommit()

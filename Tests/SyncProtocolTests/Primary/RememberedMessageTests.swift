@@ -3,7 +3,7 @@ import StateCore
 import SyncProtocol
 import Testing
 
-@Suite struct `The messages of rejections that a session remembers` {
+@Suite struct `Remembered rejection messages` {
     /// Each has 10 bytes; four fit.
     private static let limits = Limits.with { $0.sessionMessageBytesMax = 40 }
 
@@ -29,7 +29,7 @@ import Testing
         return receipts.filter { $0.value != .rejected(Self.forgotten) }.keys.sorted()
     }
 
-    @Test func `are those of sessionMessageBytesMax bytes, and of one byte less one fewer`() {
+    @Test func `fit sessionMessageBytesMax bytes, and are one fewer with one byte less`() {
         for (bytesMax, numbers) in [(40, [1, 2, 3, 4]), (39, [2, 3, 4])] as [(Int, [UInt64])] {
             var bench = Self.bench(.with { $0.sessionMessageBytesMax = bytesMax })
             bench.push(1...4)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `are the newest, and every number within the window is answered with its code`() {
+    @Test func `are the newest, and every number in the window keeps its code`() {
         var bench = Self.bench()
         for number in UInt64(1)...6 {
             bench.push(number...number)
@@ -51,7 +51,7 @@ import Testing
         #expect(again[3] == .rejected(Self.rejection(3)))
     }
 
-    @Test func `are all in the first receipts, however many there are`() {
+    @Test func `are all in the first receipts`() {
         var bench = Self.bench()
         bench.push(1...10)
         bench.close()
@@ -65,7 +65,7 @@ import Testing
         #expect(remembered(by: &bench) == [17, 18, 19, 20])
     }
 
-    @Test func `leave with the outcomes that the window no longer holds, and with a batch that is taken back`() {
+    @Test func `are dropped with the outcomes beyond the window, and with a rolled-back batch`() {
         var bench = Self.bench(.with { $0.windowActionsMax = 4 })
         bench.push(1...3)
         bench.closeAndCommit()
@@ -136,7 +136,7 @@ import Testing
         #expect(remembered(by: &fromSnapshot) == [6, 7, 8, 9])
     }
 
-    @Test func `are in a record only if its sessions will remember them`() {
+    @Test func `are recorded only if their sessions will remember them`() {
         func run(_ session: SessionID, _ numbers: ClosedRange<UInt64>) -> BatchRecord.Run {
             BatchRecord.Run(
                 session: session,

@@ -14,7 +14,7 @@ import Testing
         return saved.session
     }
 
-    @Test func `pushes what has no outcome under the same session and numbers, behind the watermark`() throws {
+    @Test func `pushes actions without an outcome under the same session and numbers, after the watermark`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         #expect(bench.subscriptions == [.receipts(Fixture.session)])
         #expect(bench.push().isEmpty, "before it has heard the watermark")
@@ -29,7 +29,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [6...6])
     }
 
-    @Test func `knows that nothing left before there was a link`() throws {
+    @Test func `knows that no action was sent before there was a link`() throws {
         var saved = SavedBench()
         try saved.enqueue(3)
         var bench = SenderBench(resuming: saved.session)
@@ -40,7 +40,7 @@ import Testing
         #expect(frames.map(\.base) == [ActionNumber(1)])
     }
 
-    @Test func `goes on behind the numbers that were settled`() throws {
+    @Test func `continues after the resolved numbers`() throws {
         let saved = try Self.saved { saved in
             var bench = SenderBench.open()
             bench.send(5)
@@ -54,7 +54,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [3...5])
     }
 
-    @Test func `gives each its number though others were settled before it, or without one`() throws {
+    @Test func `numbers its actions correctly after others were resolved out of order or without a number`() throws {
         let saved = try Self.saved { saved in
             try saved.resolve(2, SavedBench.tooLarge)
             try saved.resolve(4, SavedBench.applied(3))
@@ -67,7 +67,7 @@ import Testing
         #expect(bench.outcomes.count == 3)
     }
 
-    @Test func `passes over what was settled in a session before this one`() throws {
+    @Test func `ignores outcomes of a previous session`() throws {
         let saved = try Self.saved { saved in
             try saved.resolve(2, SavedBench.applied(2, of: Fixture.otherSession))
         }
@@ -76,7 +76,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...4])
     }
 
-    @Test func `cannot tell what a primary applied that has forgotten the session`() throws {
+    @Test func `reports unknown outcomes if the primary evicted the session`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil)
         #expect(bench.push().count == 1)
@@ -85,7 +85,7 @@ import Testing
         #expect(bench.machine.session != Fixture.session)
     }
 
-    @Test func `cannot tell what became of it in another history`() throws {
+    @Test func `reports unknown outcomes in another history`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, lineage: Fixture.otherLineage)
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
@@ -93,7 +93,7 @@ import Testing
         #expect(bench.machine.standing.first == ActionNumber(6))
     }
 
-    @Test func `sends again what a primary lost that had made it known`() throws {
+    @Test func `resends acknowledged actions that the primary lost`() throws {
         let saved = try Self.saved { saved in
             var bench = SenderBench.open()
             bench.send(5)
@@ -111,7 +111,7 @@ import Testing
         #expect(bench.machine.standing.link == nil)
     }
 
-    @Test func `that was copied is told so, and knows nothing of what left`() throws {
+    @Test func `that was copied has diverged, and its sent actions are unknown`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(9)
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
@@ -123,7 +123,7 @@ import Testing
         #expect(bench.machine.session != Fixture.session)
     }
 
-    @Test func `keeps what never left while it is refused, and sends it when that is over`() throws {
+    @Test func `keeps unsent actions while it is refused, and sends them afterwards`() throws {
         var saved = SavedBench()
         try saved.enqueue(2)
         var bench = SenderBench(resuming: saved.session)
@@ -136,7 +136,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...3])
     }
 
-    @Test func `has no more under way than the primary remembers, counted from what is kept`() throws {
+    @Test func `has no more actions in flight than the primary remembers, counted from the saved number`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, window: 3)
         #expect(bench.push().map(\.numbers) == [1...3])

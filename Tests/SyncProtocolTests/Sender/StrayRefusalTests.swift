@@ -2,7 +2,7 @@ import SyncProtocol
 import Testing
 
 /// A sender and a primary whose messages the test carries, so that it can delay and forge them.
-@Suite struct `A session that was forgotten and opened anew` {
+@Suite struct `A session that was evicted and opened again` {
     /// The primary keeps one session.
     private struct Pair {
         var primary = PrimaryBench(.with { $0.sessionsMax = 1 })
@@ -51,7 +51,7 @@ import Testing
         return (pair, first, second)
     }
 
-    @Test func `a late duplicate under the old opening is refused, and doubles nothing`() throws {
+    @Test func `a late duplicate under the old opening is refused, and no action is applied twice`() throws {
         var (pair, first, second) = try reopened()
         let refusal = pair.primary.receive(first)
         #expect(refusal.refusals() == [.unknownSession])
@@ -62,7 +62,7 @@ import Testing
         #expect(pair.sender.outcomes.count == 2)
     }
 
-    @Test func `a frame of a stranger who forges the opening is refused, and doubles nothing`() throws {
+    @Test func `a forged opening is refused, and no action is applied twice`() throws {
         var (pair, _, second) = try reopened()
         let refusal = pair.primary.push(2...2, opened: 1 << 40, base: 2)
         #expect(refusal.refusals() == [.unknownSession])
@@ -73,7 +73,7 @@ import Testing
         #expect(pair.sender.outcomes.count == 2)
     }
 
-    @Test func `the own frame is refused when the session is forgotten once more, and leaves in another session`()
+    @Test func `the own frame is refused when the session is evicted again, and is sent in another session`()
         throws
     {
         var (pair, _, second) = try reopened()

@@ -1,7 +1,7 @@
 import StateCore
 import SyncProtocol
 
-/// A sender's machine with a clock that stands until it is moved, its subscriptions, and the outcomes of its actions.
+/// A sender's machine with a manual clock, its subscriptions, and the outcomes of its actions.
 struct SenderBench {
     var machine: SenderMachine
     var now = Instant.origin
@@ -17,14 +17,14 @@ struct SenderBench {
         note(machine.start(at: now, using: &generator))
     }
 
-    /// One that goes on with what another kept.
+    /// Resumes a saved session.
     init(resuming saved: SavedSession, _ limits: Limits = Limits()) {
         machine = SenderMachine(resuming: saved, limits: limits, now: .origin)
         tickets = saved.last.rawValue
         note(machine.start(at: now, using: &generator))
     }
 
-    /// One whose session is open and new to the primary.
+    /// A sender with an open session that is new to the primary.
     static func open(_ limits: Limits = Limits()) -> SenderBench {
         var bench = SenderBench(limits)
         bench.watermark(nil)

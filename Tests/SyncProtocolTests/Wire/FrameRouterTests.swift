@@ -2,7 +2,7 @@ import StateCore
 import SyncProtocol
 import Testing
 
-@Suite struct `The router` {
+@Suite struct `The frame router` {
     let router = FrameRouter(stores: [Fixture.store("fleet"), Fixture.store("counter")])
 
     private func route(_ text: String, closed: Bool = true) -> FrameRouter.Route<Topic> {
@@ -23,11 +23,11 @@ import Testing
         actions: [[1]]
     )
 
-    @Test func `a subscription to a store that is served passes`() {
+    @Test func `a subscription to a known store is routed`() {
         #expect(route("sc1/counter/feed") == .store(Fixture.store("counter"), .feed))
     }
 
-    @Test func `an unknown store is answered on the topic that asked, naming those there are`() throws {
+    @Test func `an unknown store is refused on the subscribed topic, naming the known ones`() throws {
         for topic in ["feed", "schema", "join/0000000000000001/none"] {
             let route = route("sc1/other/\(topic)")
             let answer = try #require(refusal(in: route))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `another version is answered on the very bytes that asked`() throws {
+    @Test func `another version is refused on the subscribed bytes`() throws {
         for text in ["sc0/fleet/feed", "sc2/fleet/join/whatever/it/means"] {
             let answer = try #require(refusal(in: route(text)))
             #expect(answer.code == .unsupportedVersion)
@@ -51,7 +51,7 @@ import Testing
     private static let chunk = "sc1/fleet/snapshot/\(Fixture.lineage)/1/0"
 
     @Test(arguments: ["sc1", "sc1/fleet", "sc1/fleet/", "sc1/fleet/join/", "sc1/fleet/receipts/0"])
-    func `what is no topic is refused on the very bytes that asked`(text: String) throws {
+    func `an unknown topic is refused on the subscribed bytes`(text: String) throws {
         let answer = try #require(refusal(in: route(text)))
         #expect(answer.code == .malformed)
         #expect(answer.address == text + "\0")
@@ -60,14 +60,14 @@ import Testing
     @Test(arguments: [
         "sc1", "sc1/", "sc1/fleet", "sc1/fleet/feed", "sc1/other/feed", "sc2/fleet/feed", receipts, chunk,
     ])
-    func `a subscription without the zero byte is dropped: with one added, the answer would reach other subscribers`(
+    func `a subscription without the zero byte is dropped: the answer would reach other subscribers`(
         text: String
     ) {
         #expect(route(text, closed: false) == .drop(.malformed))
     }
 
     @Test(arguments: ["sc1/fleet", "sc1/other/feed", "sc2/fleet/feed", receipts, chunk])
-    func `one with a zero byte inside is dropped: a subscriber of what precedes it would read the rest as a frame`(
+    func `a subscription with a zero byte inside is dropped: its answer would be read as a frame`(
         text: String
     ) {
         for rest in ["\0", "\0\u{6}", "\0\u{6}\0", "/\0/feed"] {
@@ -75,13 +75,14 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "s", "sc", "x", "feed", "\u{0}"]) func `what is not of this protocol is dropped`(text: String)
-    {
+    @Test(arguments: ["", "s", "sc", "x", "feed", "\u{0}"]) func `subscriptions of other protocols are dropped`(
+        text: String
+    ) {
         #expect(route(text, closed: false) == .drop(.malformed))
         if !text.hasPrefix("sc") { #expect(route(text) == .drop(.malformed)) }
     }
 
-    @Test func `nothing is answered behind more than topicBytesMax bytes`() throws {
+    @Test func `subscriptions of more than topicBytesMax bytes get no answer`() throws {
         func subscription(_ count: Int) -> ArraySlice<UInt8> {
             Array(("sc2/" + String(repeating: "x", count: count - 5)).utf8)[...] + [0]
         }
@@ -102,12 +103,12 @@ import Testing
         if case .store = router.actions(bytes) { Issue.record("passed: \(bytes)") }
     }
 
-    @Test func `actions for a store that is served pass`() {
+    @Test func `actions for a known store are routed`() {
         let message = Message.encode(.actions(Self.frame), to: Address(Fixture.store(), .actions))
         #expect(router.actions(message) == .store(Fixture.store(), Self.frame))
     }
 
-    @Test func `actions for an unknown store are answered on the receipts of their session`() throws {
+    @Test func `actions for an unknown store are refused on the receipts of their session`() throws {
         let store = Fixture.store("other")
         let message = Message.encode(.actions(Self.frame), to: Address(store, .actions))
         let answer = try #require(refusal(in: router.actions(message)))
@@ -117,14 +118,14 @@ import Testing
         #expect(refusal.frame == Self.frame.identity)
     }
 
-    @Test func `actions of another version are answered on that version's receipts of their session`() throws {
+    @Test func `actions of another version are refused on that version's receipts of their session`() throws {
         let message = Message.encode(.actions(Self.frame), to: Array("sc7/fleet/actions\0".utf8))
         let answer = try #require(refusal(in: router.actions(message)))
         #expect(answer.code == .unsupportedVersion)
         #expect(answer.address == "sc7/fleet/receipts/\(Fixture.session)\0")
     }
 
-    @Test func `actions of another version that cannot be read are dropped`() {
+    @Test func `undecodable actions of another version are dropped`() {
         for body in [[], [0xFF], [0x81, 0x00]] as [[UInt8]] {
             #expect(router.actions(Array("sc7/fleet/actions\0".utf8) + body) == .drop(.unsupportedVersion))
         }
@@ -132,7 +133,7 @@ import Testing
         #expect(router.actions(elsewhere) == .drop(.unsupportedVersion))
     }
 
-    @Test func `actions of another version whose answer would need too long a topic are dropped`() {
+    @Test func `actions of another version whose answer exceeds a topic are dropped`() {
         let name = String(repeating: "x", count: 230)
         let message = Message.encode(.actions(Self.frame), to: Array("sc7/\(name)/actions\0".utf8))
         #expect(router.actions(message) == .drop(.unsupportedVersion))
@@ -161,7 +162,7 @@ import Testing
         #expect(!dropped(Fixture.session, base: 1, first: 1, count: 1))
     }
 
-    @Test func `what is pushed and is no frame of actions is dropped`() {
+    @Test func `pushed messages that are no frame of actions are dropped`() {
         let heartbeat = Frame.expected(Expected(lineage: Fixture.lineage, number: ActionNumber(1)))
         for message in [
             [], [0], Array("sc1/fleet/actions".utf8), Array("sc1/fleet/actions\0".utf8),

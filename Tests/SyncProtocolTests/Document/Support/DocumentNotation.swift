@@ -2,6 +2,44 @@ import StateCoding
 import StateCore
 import SyncProtocol
 
+/// The part of the document's CDDL (RFC 8610) that names an array's elements.
+struct Grammar {
+    private var bodies: [String: String] = [:]
+
+    init(_ blocks: [ProtocolDocument.Block]) {
+        var rule = ""
+        for line in blocks.flatMap(\.lines) {
+            let line = line.prefix { $0 != ";" }
+            if line.first?.isLetter == true, let equals = line.firstIndex(of: "=") {
+                rule = line[..<equals].filter { $0 != " " }
+                bodies[rule] = String(line[line.index(after: equals)...])
+            } else {
+                bodies[rule, default: ""] += line
+            }
+        }
+    }
+
+    /// The element names of the rule `rule = [...]`, in order; elements without a name are left out.
+    func names(of rule: String) -> [String] {
+        var (depth, element, elements) = (0, "", [String]())
+        for character in bodies[rule, default: ""] {
+            if "]})".contains(character) { depth -= 1 }
+            if character == ",", depth == 1 {
+                elements.append(element)
+                element = ""
+            } else if depth > 0 {
+                element.append(character)
+            }
+            if "[{(".contains(character) { depth += 1 }
+        }
+        return (elements + [element]).compactMap { element in
+            let name = element.prefix { !":[{(".contains($0) }
+            guard name.endIndex < element.endIndex, element[name.endIndex] == ":" else { return nil }
+            return name.filter { !$0.isWhitespace }
+        }
+    }
+}
+
 /// The fields of a decoded frame, by the names that the code gives them, each as it has to stand on the wire.
 ///
 /// Compared with the names in the document's CDDL they show that a name stands where its value stands.
@@ -66,5 +104,25 @@ struct FrameFields {
 
     private static func bytes(_ bits: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
+    }
+}
+
+/// CBOR in diagnostic notation (RFC 8949, section 8).
+enum Diagnostic {
+    static func text(_ value: Value) -> String {
+        switch value {
+        case .null, .bool, .unsigned, .negative, .text: JSON.text(of: value)
+        case .float(let number):
+            number.isFinite ? "\(number)" : number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity"
+        case .bytes(let bytes): "h'\(bytes.map(hex).joined())'"
+        case .array(let elements): "[\(elements.map(text).joined(separator: ", "))]"
+        case .map(let map): "{\(map.map { "\(text($0.key)): \(text($0.value))" }.joined(separator: ", "))}"
+        case .tagged(let tag, let content): "\(tag)(\(text(content)))"
+        }
+    }
+
+    private static func hex(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return digits.count == 1 ? "0" + digits : digits
     }
 }
