@@ -1,7 +1,7 @@
 extension String {
-    /// The name most similar to this one, ignoring case; at most a third of the characters differ.
+    /// The most similar name, ignoring case, in which at most a third of the characters differ.
     ///
-    /// - Returns: `nil` if none is that near.
+    /// - Returns: `nil` if no name is that similar.
     package func nearest(among names: some Sequence<String>) -> String? {
         let own = Array(lowercased())
         let near = names.lazy.map { (name: $0, distance: own.distance(to: Array($0.lowercased()))) }
@@ -11,8 +11,8 @@ extension String {
 }
 
 extension [Character] {
-    /// How many characters have to be inserted, removed, replaced or swapped with the next one to make the other text
-    /// (optimal string alignment). Both are cut to ``charactersMax``.
+    /// The optimal string alignment distance: insertions, deletions, substitutions and transpositions of adjacent
+    /// characters. Considers the first ``charactersMax`` characters of each text.
     fileprivate func distance(to other: [Character]) -> Int {
         let (left, right) = (prefix(Self.charactersMax), other.prefix(Self.charactersMax))
         var before: [Int] = []
@@ -32,6 +32,6 @@ extension [Character] {
         return last[right.count] + abs(count - left.count - (other.count - right.count))
     }
 
-    /// Names are short; what a peer sends need not be.
+    /// Bounds the cost for names that a peer sends.
     private static var charactersMax: Int { 64 }
 }

@@ -2,17 +2,17 @@ internal import CZeroMQ
 
 /// A libzmq context: the I/O threads that a group of sockets shares.
 ///
-/// One per process is the rule (``shared``): with several, libzmq 4.3 has a race when CURVE sockets are torn down.
-/// A socket keeps its context alive; the context ends when the last of its sockets has closed, which takes as long
-/// as the longest ``SocketOptions/linger`` among them and no longer.
+/// Use one per process (``shared``): with several, libzmq 4.3 has a race in the tear-down of CURVE sockets. A socket
+/// keeps its context alive. The context ends when its last socket has closed, which takes at most the longest
+/// ``SocketOptions/linger`` among them.
 package final class Context: Sendable {
-    /// The context of this process. It lives until the process ends.
+    /// The context of this process, which lives until the process ends.
     package static let shared = Context()
 
-    /// `nil` if libzmq could not make one; the first socket reports it.
+    /// `nil` if libzmq failed to create one; the first socket reports it.
     nonisolated(unsafe) let pointer: UnsafeMutableRawPointer?  // safe: libzmq's contexts may be used by any thread
 
-    /// Makes a context. Its threads start with its first socket.
+    /// Creates a context, whose threads start with its first socket.
     ///
     /// - Parameter ioThreads: about one per GB/s of traffic; clamped to 1...64.
     package init(ioThreads: Int = 1) {
@@ -22,9 +22,9 @@ package final class Context: Sendable {
         }
     }
 
-    /// Makes every operation on every socket of this context throw `terminated` from now on.
+    /// Makes all operations on the context's sockets throw `terminated` from now on.
     ///
-    /// It waits for nothing and may be called from any thread, more than once.
+    /// Returns at once. May be called from any thread, repeatedly.
     package func shutdown() {
         if let pointer { zmq_ctx_shutdown(pointer) }
     }

@@ -10,7 +10,7 @@ import ZeroMQ
     }
 
     @Test(arguments: [Duration.milliseconds(-10), .milliseconds(20)])
-    func `fire in their order, whether passed or to come`(first: Duration) async throws {
+    func `fire in order, whether past or future`(first: Duration) async throws {
         try await withProbe { probe, _ in
             await probe.run { probe in
                 let start = ContinuousClock.now + first
@@ -37,7 +37,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `fire once, and again when set again`() async throws {
+    @Test func `fire once, and again when they are set again`() async throws {
         try await withProbe { probe, _ in
             await probe.run { probe in
                 let timer = probe.loop.timer { [weak probe] in
@@ -57,7 +57,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `do not fire when taken back, moved, cancelled or dropped`() async throws {
+    @Test func `do not fire when cleared, moved, cancelled or dropped`() async throws {
         try await withProbe { probe, loop in
             await probe.run { probe in
                 let start = ContinuousClock.now
@@ -77,7 +77,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `that are due together can still take each other back`() async throws {
+    @Test func `that are due together can clear each other`() async throws {
         try await withProbe { probe, _ in
             await probe.run { probe in
                 let start = ContinuousClock.now

@@ -4,7 +4,7 @@ import Testing
 import ZeroMQ
 
 @Suite(.timeLimit(.minutes(10))) struct `Doorbells` {
-    @Test func `call their handler on the loop, once for all rings before it`() async throws {
+    @Test func `call their handler on the loop, once for all previous rings`() async throws {
         try await withProbe { probe, loop in
             let bell = await probe.bell { probe in
                 probe.assumeOnLoop()
@@ -49,7 +49,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `lose nothing that several threads leave before they ring`() async throws {
+    @Test func `lose no message that threads enqueue before they ring`() async throws {
         try await withProbe { probe, _ in
             let (threads, rounds) = (4, 25_000)
             let (done, finish) = AsyncStream.makeStream(of: Never.self)
@@ -75,7 +75,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `come before the timers that their handlers set`() async throws {
+    @Test func `are answered before the timers that their handlers set`() async throws {
         try await withProbe { probe, _ in
             let bell = await probe.bell { probe in
                 probe.assumeIsolated { probe in
@@ -94,7 +94,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `do not call their handler after they are cancelled`() async throws {
+    @Test func `do not call their handler after a cancellation`() async throws {
         try await withProbe { probe, _ in
             let (first, second) = (
                 await probe.bell { $0.assumeIsolated { $0.record("first") } },
@@ -110,7 +110,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `let go of their handlers when they are dropped, and at the shutdown`() async throws {
+    @Test func `release their handlers when they are dropped, and at the shutdown`() async throws {
         let loop = try PollLoop()
         let probe = Probe(on: loop)
         var (dropped, bell): (AsyncStream<Never>, Doorbell?) = await holding(probe)
@@ -130,7 +130,7 @@ import ZeroMQ
     }
 }
 
-/// Where threads leave things for a loop.
+/// A mailbox of a loop.
 private final class Mailbox: Sendable {
     private let count = Mutex(0)
 

@@ -37,7 +37,7 @@ import ZeroMQ
         Example(text: "ipc://fleet.ipc", isLocal: true),
         Example(text: "ipc://*", isLocal: true, isConnectable: false),
         Example(text: "inproc://fleet", isLocal: true),
-    ]) func `are read, judged and printed`(_ example: Example) throws {
+    ]) func `are parsed, classified and printed`(_ example: Example) throws {
         let endpoint = try Endpoint(example.text)
         #expect(endpoint.description == example.description ?? example.text)
         #expect(endpoint.isLocal == example.isLocal)
@@ -76,14 +76,14 @@ import ZeroMQ
         ("ipc://a\0b", "a path without a 0 byte"),
         ("ipc://*a", "a path, or * alone"),
         ("inproc://", "a name without a 0 byte"),
-    ]) func `that are none are refused with what was expected and an example`(text: String, expected: String) {
+    ]) func `that are malformed are refused with the expected form and an example`(text: String, expected: String) {
         let error = #expect(throws: ZeroMQError.self) { try Endpoint(text) }
         #expect(error?.code == .invalidEndpoint)
         #expect(error?.message.contains("\(text.debugDescription) is no endpoint: expected \(expected)") == true)
         #expect(error?.message.contains("an example is ") == true)
     }
 
-    @Test func `hold a path that just fits, and refuse one that is a byte longer`() throws {
+    @Test func `accept a path of the maximum size, and refuse one that is a byte longer`() throws {
         let path = String(repeating: "é", count: Endpoint.ipcPathBytesMax / 2)
         let longest = "ipc://" + path + String(repeating: "x", count: Endpoint.ipcPathBytesMax % 2)
         #expect(try Endpoint(longest).description == longest)
@@ -93,7 +93,7 @@ import ZeroMQ
         #expect(throws: ZeroMQError.self) { try options.bind(Endpoint("ipc:///nowhere/" + path.dropLast(8))) }
     }
 
-    @Test func `hold a host name that just fits, and refuse one that is a byte longer`() {
+    @Test func `accept a host name of the maximum size, and refuse one that is a byte longer`() {
         let label = String(repeating: "a", count: 63)
         let name = [label, label, label, String(label.dropLast(2))].joined(separator: ".")
         #expect(Host(name)?.description == name)
@@ -109,7 +109,7 @@ import ZeroMQ
         }
     #endif
 
-    @Test func `take another host and keep their port`() throws {
+    @Test func `keep their port with another host`() throws {
         let reached = try #require(try Endpoint("tcp://10.0.0.7:7001").host)
         #expect(try Endpoint("tcp://*:7002").replacingHost(with: reached) == Endpoint("tcp://10.0.0.7:7002"))
         #expect(try Endpoint("ipc://fleet").replacingHost(with: reached) == Endpoint("ipc://fleet"))

@@ -2,7 +2,7 @@ import Testing
 import ZeroMQ
 
 @Suite(.timeLimit(.minutes(10))) struct `A poll loop` {
-    @Test func `is where its actors run, and nowhere else`() async throws {
+    @Test func `runs its actors, and no other thread does`() async throws {
         try await withProbe { probe, loop in
             #expect(!loop.isOnLoop)
             #expect(loop.isIsolatingCurrentContext() == false)
@@ -16,14 +16,14 @@ import ZeroMQ
         }
     }
 
-    @Test func `traps who assumes to be on it and is not`() async {
+    @Test func `traps a false assumption of isolation`() async {
         await #expect(processExitsWith: .failure) {
             let loop = try PollLoop()
             Probe(on: loop).assumeOnLoop()
         }
     }
 
-    @Test func `runs jobs in the order in which they came`() async throws {
+    @Test func `runs jobs in the order of their submission`() async throws {
         try await withProbe { probe, _ in
             let count = 20 * PollLoop.jobsPerTurnMax + 1
             await probe.run { probe in
@@ -57,7 +57,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `looks at its sockets between many jobs`() async throws {
+    @Test func `polls its sockets between many jobs`() async throws {
         try await withPipes("between", count: 1) { pipes, probe in
             let limit = PollLoop.jobsPerTurnMax
             await pipes.run { pipes in
@@ -84,7 +84,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `tells an owner once that its context was shut down, and goes on`() async throws {
+    @Test func `reports a context's shutdown once to a socket's owner, and continues`() async throws {
         try await withProbe { _, loop in
             let context = Context()
             let pull = try Socket(.pull, in: context)

@@ -1,7 +1,7 @@
 import Testing
 import ZeroMQ
 
-@Suite(.timeLimit(.minutes(10))) struct `Shutting a loop down` {
+@Suite(.timeLimit(.minutes(10))) struct `The shutdown of a loop` {
     @Test func `runs every job that was queued, in order`() async throws {
         let loop = try PollLoop()
         let probe = Probe(on: loop)
@@ -13,7 +13,7 @@ import ZeroMQ
         #expect(await probe.events(count: count) == (0..<count).map(String.init))
     }
 
-    @Test func `may be done twice, on the loop and off it`() async throws {
+    @Test func `may be repeated, on the loop and off it`() async throws {
         let loop = try PollLoop()
         let probe = Probe(on: loop)
         loop.shutdown()
@@ -23,7 +23,7 @@ import ZeroMQ
         #expect(await probe.events == ["done"])
     }
 
-    @Test func `leaves jobs that come later a place to run, one after the other`() async throws {
+    @Test func `runs later jobs, one after the other`() async throws {
         let loop = try PollLoop()
         let probe = Probe(on: loop)
         loop.shutdown()
@@ -38,7 +38,7 @@ import ZeroMQ
         #expect(!loop.isOnLoop)
     }
 
-    @Test func `lets go of all handlers, even those that hold their actor`() async throws {
+    @Test func `releases all handlers, even those that retain their actor`() async throws {
         let loop = try PollLoop()
         let released = try await startClinging(on: loop)
         loop.shutdown()
@@ -53,7 +53,7 @@ import ZeroMQ
         return released
     }
 
-    @Test func `leaves later watches and timers without effect`() async throws {
+    @Test func `makes later watches and timers ineffective`() async throws {
         let loop = try PollLoop()
         loop.shutdown()
         let pull = try Bound(.pull, at: "inproc://shutdown-later")

@@ -16,8 +16,8 @@ import ZeroMQ
         return socket
     }
 
-    /// Binds as soon as nobody holds the endpoint. A process that another test is starting just now has a copy of every
-    /// descriptor until it becomes another program.
+    /// Binds as soon as the endpoint is free. A process that another test forks holds a copy of every descriptor until
+    /// it calls `exec`.
     private func bindWhenFree() throws -> Socket {
         while true {
             do { return try bind() } catch let error as ZeroMQError where error.code == .addressInUse { sched_yield() }
@@ -31,7 +31,7 @@ import ZeroMQ
         #expect(error?.message.contains(message) == true)
     }
 
-    @Test func `are not stolen from another socket, which goes on serving`() throws {
+    @Test func `are not taken from another socket, which continues to serve`() throws {
         let owner = try bind()
         try expectRefused()
         try expectRefused()
@@ -40,7 +40,7 @@ import ZeroMQ
         #expect(try owner.next() == [1])
     }
 
-    @Test func `are not stolen from a server that knows no lock`() throws {
+    @Test func `are not taken from a server that does not lock`() throws {
         let server = try RawListener(at: path)
         try expectRefused()
         _ = consume server
@@ -55,7 +55,7 @@ import ZeroMQ
         _ = try bindWhenFree()
     }
 
-    @Test func `of the dead are taken over`() throws {
+    @Test func `of dead processes are replaced`() throws {
         _ = try RawListener(at: path)
         try Data().write(to: URL(fileURLWithPath: path + ".lock"))
         #expect(try folder.contents.count == 2)
@@ -65,7 +65,7 @@ import ZeroMQ
         #expect(try owner.next() == [1])
     }
 
-    @Test func `leave nothing behind, and are free at once`() throws {
+    @Test func `are removed and free at once`() throws {
         for number: UInt8 in 0..<20 {
             let owner = try bind()
             let push = try connected(.push, to: endpoint())
@@ -77,7 +77,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `that somebody else has put there meanwhile are left alone`() throws {
+    @Test func `that another process created meanwhile are kept`() throws {
         let owner = try bind()
         try FileManager.default.removeItem(atPath: path)
         let thief = try RawListener(at: path)
@@ -86,14 +86,14 @@ import ZeroMQ
         _ = consume thief
     }
 
-    @Test func `are refused, and kept, if they are files of another kind`() throws {
+    @Test func `are refused and kept if they are not sockets`() throws {
         try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
         try expectRefused("there is a file that is no socket")
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8))
         #expect(try folder.contents == ["fleet.ipc"])
     }
 
-    @Test func `of the system's choice go with their folder`() throws {
+    @Test func `that the system chose are removed with their folder`() throws {
         let pull = try Bound(.pull, at: "ipc://*")
         let path = String(pull.endpoint.description.dropFirst("ipc://".count))
         #expect(path.hasPrefix("/"))

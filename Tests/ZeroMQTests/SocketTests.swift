@@ -25,27 +25,27 @@ import ZeroMQ
         #expect(try pull.socket.next() == [3, 4])
     }
 
-    @Test func `live as long as their scope, and deliver meanwhile`() throws {
+    @Test func `live as long as their scope`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
         let push = try connected(.push, to: pull.endpoint)
         #expect(try push.send([1]))
         #expect(try pull.socket.next() == [1])
     }
 
-    @Test func `say which port was chosen`() throws {
+    @Test func `report the chosen port`() throws {
         let pull = try Bound(.pull, at: "tcp://*:*")
         #expect(pull.endpoint.isWildcardHost)
         #expect(try #require(pull.endpoint.port) > 0)
     }
 
-    @Test func `have nothing to receive at first, and nowhere to send alone`() throws {
+    @Test func `receive nothing at first, and send nothing without a peer`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
         let push = try Socket(.push)
         #expect(try pull.socket.receive() == nil)
         #expect(try push.send([1]) == false)
     }
 
-    @Test func `refuse a message beyond the high-water marks until others were taken`() throws {
+    @Test func `refuse a message beyond the high-water marks until others are received`() throws {
         let one = SocketOptions.with {
             $0.sendHighWaterMark = 1
             $0.receiveHighWaterMark = 1
@@ -72,7 +72,9 @@ import ZeroMQ
         #expect(try sub.next() == Array("feed/2".utf8))
     }
 
-    @Test func `show a publisher each subscription, a repeated one too, and the last unsubscription`() throws {
+    @Test func `report each subscription, repeated ones included, and the last unsubscription to a verbose publisher`()
+        throws
+    {
         let verbose = SocketOptions.with { $0.xpubVerbose = true }
         let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*", options: verbose)
         let sub = try connected(.sub, to: pub.endpoint)
@@ -87,7 +89,7 @@ import ZeroMQ
         #expect(try pub.socket.next() == [1, 8])
     }
 
-    @Test func `show a publisher a repeated subscription only if asked to`() throws {
+    @Test func `report a repeated subscription only to a verbose publisher`() throws {
         let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*")
         let sub = try connected(.sub, to: pub.endpoint)
         for topic: [UInt8] in [[7], [7], [8]] { try sub.subscribe(topic) }
@@ -95,7 +97,7 @@ import ZeroMQ
         #expect(try pub.socket.next() == [1, 8])
     }
 
-    @Test func `drop a message of several frames whole`() throws {
+    @Test func `drop a whole message of several frames`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
         let peer = try RawPeer(pushingTo: pull.endpoint)
         try peer.send([1], more: true)
@@ -107,7 +109,7 @@ import ZeroMQ
         #expect(try pull.socket.next() == [4])
     }
 
-    @Test func `take a frame of the largest size, and disconnect only the sender of one a byte larger`() throws {
+    @Test func `accept a frame of the maximum size, and disconnect only the sender of one a byte larger`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*", options: .with { $0.messageBytesMax = 100 })
         let bystander = try RawPeer(pushingTo: pull.endpoint)
         try bystander.send([UInt8](repeating: 1, count: 100))
@@ -123,7 +125,7 @@ import ZeroMQ
         #expect(try pull.socket.next() == [3])
     }
 
-    @Test func `refuse what their kind cannot do`() throws {
+    @Test func `refuse operations that their kind does not support`() throws {
         let push = try Socket(.push)
         #expect(code { try push.subscribe([]) } == .unsupported)
         #expect(code { try push.unsubscribe([]) } == .unsupported)
@@ -139,7 +141,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `refuse a tcp endpoint that is taken, naming it`() throws {
+    @Test func `refuse a tcp endpoint in use, naming it`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
         let other = try Socket(.pull)
         let error = #expect(throws: ZeroMQError.self) { try other.bind(pull.endpoint) }
@@ -147,7 +149,7 @@ import ZeroMQ
         #expect(error?.message.contains("cannot bind to \(pull.endpoint)") == true)
     }
 
-    @Test func `refuse a host that is not of this machine`() throws {
+    @Test func `refuse a host of another machine`() throws {
         // 192.0.2.0/24 is for documentation, RFC 5737.
         let pull = try Socket(.pull)
         #expect(code { _ = try pull.bind(Endpoint("tcp://192.0.2.1:*")) } == .addressNotAvailable)
@@ -174,7 +176,7 @@ import ZeroMQ
     }
 
     @Test(arguments: [SocketKind.xpub, .pub, .sub, .push, .pull, .pair])
-    func `take every option on every kind`(kind: SocketKind) throws {
+    func `accept every option on every kind`(kind: SocketKind) throws {
         let options = SocketOptions.with {
             $0.messageBytesMax = 1 << 20
             $0.linger = .seconds(1)
@@ -194,7 +196,7 @@ import ZeroMQ
         #expect(socket.kind == kind)
     }
 
-    @Test func `throw when their context was shut down, and let it end`() throws {
+    @Test func `throw after their context's shutdown, and let it end`() throws {
         let context = Context()
         let pull = try Socket(.pull, in: context)
         _ = try pull.bind(Endpoint("inproc://terminated"))

@@ -30,7 +30,7 @@ extension StoreHost {
             forgotten: record.forgotten,
             patch: record.update?.patch ?? []
         )
-        batch.forgetMessages(bytesMax: surroundings.limits.sessionMessageBytesMax)
+        batch.dropMessages(bytesMax: surroundings.limits.sessionMessageBytesMax)
         let body = batch.encoded
         snapshots.count(body.count)
         journal.append(JournalRecord(sequence: record.sequence, from: record.from, to: record.to, body: body))

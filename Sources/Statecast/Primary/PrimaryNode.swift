@@ -265,7 +265,7 @@ public actor PrimaryNode: Service {
             case .answer(let refusal, let address):
                 guard isBeginning else { continue }
                 count(refusal.reason.code)
-                publish(Message.encode(.refusal(refusal), behind: address))
+                publish(Message.encode(.refusal(refusal), to: address))
             case .drop(let code):
                 if isBeginning { count(code) }
             }
@@ -289,7 +289,7 @@ public actor PrimaryNode: Service {
             case .store(let store, let frame): received(frame, in: message, for: store)
             case .answer(let refusal, let address):
                 count(refusal.reason.code)
-                publish(Message.encode(.refusal(refusal), behind: address))
+                publish(Message.encode(.refusal(refusal), to: address))
             case .drop(let code): count(code)
             }
         }

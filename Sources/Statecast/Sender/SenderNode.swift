@@ -129,7 +129,7 @@ actor SenderNode {
         let taken = intake.drain()
         for action in taken { pending[action.ticket] = action.receipt }
         for action in taken {
-            saver?.take(action.saved, mark: action.submission.mark)
+            saver?.enqueue(action.saved, mark: action.submission.mark)
             if let verdict = action.submission.verdict {
                 close(action.ticket, nil, .rejected(verdict))
             } else if saver == nil {
@@ -283,7 +283,7 @@ actor SenderNode {
 
     /// Hands in what happened since the last time.
     private func save() {
-        if let change = saver?.handIn(machine.standing) { writer?.write(change) }
+        if let change = saver?.flush(machine.standing) { writer?.write(change) }
     }
 
     /// More of what was handed in is on the disk, or nothing ever will be.
@@ -297,7 +297,7 @@ actor SenderNode {
     private func takeSaved(_ count: Int) {
         guard let (actions, standing) = saver?.written(count) else { return }
         for action in actions { perform(machine.enqueue(action.bytes, as: action.ticket)) }
-        if let standing { machine.noted(standing) }
+        if let standing { machine.saved(standing) }
     }
 
     /// What cannot be kept must not leave.
@@ -311,7 +311,7 @@ actor SenderNode {
     /// Whoever needed the outcomes up to there has them.
     func told(through ticket: Ticket) {
         guard !isStopped else { return }
-        saver?.tell(through: ticket)
+        saver?.acknowledge(upTo: ticket)
         save()
     }
 
@@ -339,7 +339,7 @@ actor SenderNode {
             case .subscribe(let topic): downlink?.subscribe(topic)
             case .unsubscribe(let topic): downlink?.unsubscribe(topic)
             case .connect(let endpoint): refusal = connect(endpoint)
-            case .settle(let ticket, let sent, let settlement): settle(ticket, sent, settlement)
+            case .resolve(let ticket, let sent, let settlement): settle(ticket, sent, settlement)
             case .status(.open) where refusal != nil: break
             case .status(let status):
                 logger.debug("status", metadata: ["store": "\(store)", "status": "\(status)"])
@@ -351,7 +351,7 @@ actor SenderNode {
     }
 
     private func settle(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Settlement) {
-        saver?.settle(ticket, sent, settlement)
+        saver?.resolve(ticket, sent, settlement)
         close(ticket, sent, settlement)
     }
 
@@ -380,7 +380,7 @@ actor SenderNode {
             push = Push(socket: socket, watch: watch, endpoint: target.description)
             return nil
         } catch {
-            let endpoint = advertised.utf8.text(cutTo: Self.endpointBytesMax) ?? advertised
+            let endpoint = advertised.utf8.text(truncatedTo: Self.endpointBytesMax) ?? advertised
             let reason = "the primary takes actions at \(endpoint), to which this sender does not connect: \(error)"
             logger.error("cannot push actions", metadata: ["store": "\(store)", "error": "\(reason)"])
             return Rejection(.endpointRefused, reason)

@@ -1,23 +1,24 @@
+package import StateCoding
 package import StateCore
 
-/// A batch as the journal keeps it: what came, what became of it, and what it changed.
+/// A batch in the journal: its actions, their outcomes, and the patch.
 ///
-/// Recovery applies the patch; the actions are kept for whoever wants to know, or to try another reducer on them.
+/// Recovery applies the patch. The actions are kept for inspection and for replaying them with another reducer.
 package struct BatchRecord: Hashable, Sendable {
-    /// Which incarnation of the primary wrote it.
+    /// The incarnation that wrote the record.
     package var epoch: Epoch
     package var from: Revision
     package var to: Revision
-    /// Digest and size of the state behind it.
+    /// The digest and size of the state after the batch.
     package var digest: UInt64
     package var bytes: Int
-    /// In the order in which they were taken.
+    /// In the order of their reduction.
     package var runs: [Run]
-    /// Sessions that were forgotten to make room for others.
+    /// The sessions that were evicted to make room for others.
     package var forgotten: [SessionID]
-    /// From the state at `from` to the one at `to`; empty if these are equal.
+    /// The patch from the state at `from` to the state at `to`; empty if these are equal.
     package var patch: [UInt8]
-    /// How many migrations the state behind it has been through, if this record is where it went through some.
+    /// The number of migrations that the state after the record went through, if the record contains a migration.
     package var migrations: Int?
 
     package init(
@@ -42,9 +43,9 @@ package struct BatchRecord: Hashable, Sendable {
         self.migrations = migrations
     }
 
-    /// Drops the rejection messages that their sessions will not remember: each session keeps the newest, at most
-    /// `bytesMax` bytes together.
-    package mutating func forgetMessages(bytesMax: Int) {
+    /// Drops the rejection messages that the sessions will not remember: each session keeps the newest ones, up to
+    /// `bytesMax` bytes.
+    package mutating func dropMessages(bytesMax: Int) {
         var bytes: [SessionID: Int] = [:]
         for run in runs.indices.reversed() {
             for entry in runs[run].entries.indices.reversed() {
@@ -56,7 +57,7 @@ package struct BatchRecord: Hashable, Sendable {
         }
     }
 
-    /// Consecutive actions of one session that came together.
+    /// Consecutive actions of one session that arrived together.
     package struct Run: Hashable, Sendable {
         package var session: SessionID
         package var opened: JournalSequence
@@ -82,17 +83,105 @@ package struct BatchRecord: Hashable, Sendable {
         }
     }
 
-    /// One action and its outcome. Each that was applied is a revision; they follow each other in the order of the record.
+    /// An action and its outcome. Each applied action is one revision; the revisions follow the order of the record.
     package struct Entry: Hashable, Sendable {
-        /// As it reached the reducer, name and payload; as it came, if it was rejected; empty, if it was too large or could
-        /// not be read.
+        /// The action as it reached the reducer, or as it arrived if it was rejected; empty if it was too large or
+        /// could not be decoded.
         package var action: [UInt8]
-        /// `nil` if it was applied.
+        /// `nil` if the action was applied.
         package var rejection: Rejection?
 
         package init(action: [UInt8], rejection: Rejection?) {
             self.action = action
             self.rejection = rejection
+        }
+    }
+}
+
+extension BatchRecord {
+    /// The encoding in CBOR; later versions may append elements.
+    package var encoded: [UInt8] {
+        var writer = CBORWriter(reserving: 64 + patch.count + runs.reduce(0) { $0 + $1.byteCount })
+        writer.array(count: migrations == nil ? 8 : 9)
+        writer.write(epoch)
+        writer.write(from)
+        writer.write(to)
+        writer.unsigned(digest)
+        writer.write(count: bytes)
+        writer.array(count: runs.count)
+        for run in runs { run.write(to: &writer) }
+        writer.array(count: forgotten.count)
+        for session in forgotten { writer.write(session) }
+        if from == to { writer.null() } else { writer.encoded(patch) }
+        if let migrations { writer.write(count: migrations) }
+        return writer.bytes
+    }
+
+    /// Decodes a record.
+    ///
+    /// - Throws: ``CodingFailure`` that says what is malformed.
+    package init(decoding body: [UInt8]) throws(CodingFailure) {
+        var reader = CBORReader(body, limits: .record)
+        let count = try reader.arrayCount(atLeast: 8)
+        epoch = try reader.quantity()
+        from = try reader.quantity()
+        to = try reader.quantity()
+        digest = try reader.unsigned()
+        bytes = try reader.count()
+        runs = try reader.list { reader throws(CodingFailure) in try Run(from: &reader) }
+        forgotten = try reader.list { reader throws(CodingFailure) in try reader.session() }
+        patch = reader.isNull() ? [] : try reader.encodedItem()
+        guard (from == to) == patch.isEmpty, from <= to else {
+            throw CodingFailure(
+                .malformed,
+                "a record from revision \(from) to \(to) has a patch of \(patch.count) bytes"
+            )
+        }
+        migrations = count > 8 ? try reader.optional { reader throws(CodingFailure) in try reader.count() } : nil
+        for _ in min(9, count)..<count { try reader.skip() }
+        try reader.requireEnd()
+    }
+}
+
+extension CodingLimits {
+    /// A patch nests up to about twice as deep as its state.
+    fileprivate static let record = CodingLimits(depthMax: 3 * CodingLimits.standard.depthMax)
+}
+
+extension BatchRecord.Run {
+    /// The approximate encoded size.
+    fileprivate var byteCount: Int { entries.reduce(48) { $0 + $1.action.count + 9 } }
+
+    fileprivate func write(to writer: inout CBORWriter) {
+        writer.array(count: 6)
+        writer.write(session)
+        writer.write(opened)
+        writer.write(first)
+        writer.write(time)
+        if let user { writer.text(user) } else { writer.null() }
+        writer.array(count: entries.count)
+        for entry in entries {
+            guard let rejection = entry.rejection else {
+                writer.bytes(entry.action)
+                continue
+            }
+            writer.array(count: 3)
+            writer.bytes(entry.action)
+            writer.write(rejection)
+        }
+    }
+
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        try reader.fixedArray(6)
+        session = try reader.session()
+        opened = try reader.quantity()
+        first = try reader.quantity()
+        time = try reader.timestamp()
+        user = try reader.optional { reader throws(CodingFailure) in try reader.text() }
+        entries = try reader.list { reader throws(CodingFailure) in
+            guard reader.peek == .array else { return BatchRecord.Entry(action: try reader.bytes(), rejection: nil) }
+            try reader.fixedArray(3)
+            return BatchRecord.Entry(action: try reader.bytes(), rejection: try reader.rejection())
         }
     }
 }

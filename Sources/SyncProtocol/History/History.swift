@@ -1,25 +1,26 @@
 package import StateCoding
+public import StateCore
 
-/// What an incarnation of the primary goes on from.
+/// The state from which an incarnation of the primary continues.
 package struct History: Hashable, Sendable {
     package let lineage: Lineage
-    /// The incarnation that begins.
+    /// The new incarnation.
     package let epoch: Epoch
-    /// Where the incarnations began, this one included.
+    /// The starts of all incarnations, this one included.
     package var epochs: EpochTable
     /// The last durable revision.
     package var head: Revision
     /// The last record.
     package var sequence: JournalSequence
-    /// Digest and size of the state at the head.
+    /// The digest and size of the state at the head.
     package var summary: Summary
     package var sessions: SessionTable
-    /// How many migrations the state at the head has been through.
+    /// The number of migrations that the state at the head went through.
     package var migrations = 0
-    /// The last updates, up to the head, for replicas that come back.
+    /// The last updates up to the head, for replicas that reconnect.
     private(set) var ring = UpdateRing()
 
-    /// Where a snapshot was taken.
+    /// Begins at a snapshot.
     package init(
         lineage: Lineage,
         epoch: Epoch,
@@ -36,7 +37,7 @@ package struct History: Hashable, Sendable {
         migrations = context.migrations
     }
 
-    /// The beginning of a lineage.
+    /// Begins a lineage.
     package init(lineage: Lineage, epoch: Epoch, summary: Summary) {
         self.lineage = lineage
         self.epoch = epoch
@@ -47,9 +48,9 @@ package struct History: Hashable, Sendable {
         sessions = SessionTable()
     }
 
-    /// Goes on by a record.
+    /// Applies a record.
     ///
-    /// - Throws: ``CodingFailure`` if it does not begin where this history ends.
+    /// - Throws: ``CodingFailure`` if the record does not begin at the end of this history.
     package mutating func replay(
         _ record: BatchRecord,
         at sequence: JournalSequence,
@@ -67,9 +68,9 @@ package struct History: Hashable, Sendable {
             messageBytesMax: limits.sessionMessageBytesMax
         )
         if record.to > record.from {
-            // To whoever joins, this incarnation says it.
+            // Joiners get the update in the name of this incarnation.
             let update = Update(lineage: lineage, epoch: epoch, from: record.from, to: record.to, patch: record.patch)
-            // A frame has no room for it: who stands before it starts from a snapshot.
+            // The update exceeds a frame: replicas at earlier revisions start from a snapshot.
             if record.patch.count > limits.patchBytesMax {
                 ring = UpdateRing()
             } else {
@@ -79,5 +80,86 @@ package struct History: Hashable, Sendable {
         (head, self.sequence) = (record.to, sequence)
         migrations = record.migrations ?? migrations
         summary = Summary(digest: record.digest, bytes: record.bytes)
+    }
+}
+
+/// The start of an incarnation of the primary.
+public struct EpochStart: Hashable, Sendable {
+    /// The incarnation.
+    public let epoch: Epoch
+    /// The revision at the start.
+    public let revision: Revision
+    /// The fingerprint of its State type.
+    public let fingerprint: UInt64
+    /// The time of the start.
+    public let time: Timestamp
+
+    /// Creates a start.
+    public init(epoch: Epoch, revision: Revision, fingerprint: UInt64, time: Timestamp) {
+        self.epoch = epoch
+        self.revision = revision
+        self.fingerprint = fingerprint
+        self.time = time
+    }
+}
+
+/// The starts of a lineage's incarnations, which tell whether a position is still part of the history.
+package struct EpochTable: Hashable, Sendable {
+    /// Ascending.
+    private let starts: [EpochStart]
+
+    package init(_ starts: [EpochStart]) { self.starts = starts }
+
+    /// The last revision of an incarnation that is still part of the history: the start of the next one. `nil` for the
+    /// last incarnation and for unknown ones.
+    func end(of epoch: Epoch) -> Revision? {
+        starts.first { $0.epoch > epoch }.map(\.revision)
+    }
+}
+
+/// The part of a snapshot beside the state: all other data from which a primary continues.
+package struct SnapshotContext: Hashable, Sendable {
+    /// The incarnation that made the snapshot.
+    package let epoch: Epoch
+    /// The fingerprint of the encoded State type.
+    package let fingerprint: UInt64
+    /// The digest and size of the state.
+    package let summary: Summary
+    /// The sessions with their durable outcomes.
+    package let sessions: SessionTable
+    /// The number of migrations that the state went through.
+    package let migrations: Int
+
+    package init(epoch: Epoch, fingerprint: UInt64, summary: Summary, sessions: SessionTable, migrations: Int) {
+        self.epoch = epoch
+        self.fingerprint = fingerprint
+        self.summary = summary
+        self.sessions = sessions
+        self.migrations = migrations
+    }
+
+    /// The encoding in CBOR; later versions may append elements.
+    package var encoded: [UInt8] {
+        var writer = CBORWriter()
+        writer.array(count: 6)
+        writer.write(epoch)
+        writer.unsigned(fingerprint)
+        writer.unsigned(summary.digest)
+        writer.write(count: summary.bytes)
+        sessions.write(to: &writer)
+        writer.write(count: migrations)
+        return writer.bytes
+    }
+
+    package init(decoding bytes: [UInt8]) throws(CodingFailure) {
+        var reader = CBORReader(bytes)
+        let count = try reader.arrayCount(atLeast: 6)
+        epoch = try reader.quantity()
+        fingerprint = try reader.unsigned()
+        summary = Summary(digest: try reader.unsigned(), bytes: try reader.count())
+        sessions = try SessionTable(from: &reader)
+        migrations = try reader.count()
+        for _ in 6..<count { try reader.skip() }
+        try reader.requireEnd()
     }
 }

@@ -1,24 +1,24 @@
 package import StateCoding
 package import StateCore
 
-/// What the shell around a ``PrimaryMachine`` has to do, in this order.
+/// Instructions of a ``PrimaryMachine`` to its shell, to carry out in order.
 package enum PrimaryDirective: Hashable, Sendable {
     /// Publish a frame on a topic of the store.
     case publish(Topic, Frame)
-    /// Encode the durable state at the head, off the loop, and come back with `snapshotEncoded`.
+    /// Encode the durable state at the head, off the loop, and report it with `snapshotEncoded`.
     case encodeSnapshot
-    /// Read the updates behind a revision from the journal, as far as another, and come back with `pastRead`. More bytes of
-    /// patches than that are not wanted: a snapshot is less then.
+    /// Read the updates between two revisions from the journal and report them with `pastRead`; `nil` if the patches
+    /// exceed `bytesMax`, because a snapshot is smaller then.
     case readPast(after: Revision, through: Revision, bytesMax: Int)
-    /// Make the record durable and come back with `committed`.
+    /// Make the record durable and report it with `committed`.
     case commit(Record)
-    /// The record is durable, and what senders and replicas see of it is published: its own process may see it now.
+    /// The record is durable, and its frames for senders and replicas are published: release its effects to the
+    /// primary's own process.
     case durable(Record)
-    /// Count an event.
     case count(PrimaryEvent)
 }
 
-/// What a primary counts.
+/// The events that a primary counts.
 package enum PrimaryEvent: Hashable, Sendable {
     case refused(Rejection.Code)
     case duplicates(Int)
@@ -30,20 +30,20 @@ package enum PrimaryEvent: Hashable, Sendable {
     case sessionOpened
 }
 
-/// A batch: what one turn of the loop brought, written, published and receipted as one.
+/// A batch: the actions of one turn of the loop, which are journaled, published and acknowledged together.
 package struct Record: Hashable, Sendable {
     package let sequence: JournalSequence
     package let from: Revision
     package let to: Revision
-    /// `nil` if nothing was applied.
+    /// `nil` if no action was applied.
     package let update: Update?
-    /// Digest and size of the state behind it.
+    /// The digest and size of the state after the batch.
     package let summary: Summary
     package let outcomes: [SessionOutcomes]
-    /// Sessions that were forgotten since the last record.
+    /// The sessions that were evicted since the last record.
     package let forgotten: [SessionID]
 
-    /// The numbers of one session that the batch settles.
+    /// The numbers of one session that the batch resolves.
     package struct SessionOutcomes: Hashable, Sendable {
         package let session: SessionID
         /// The journal sequence at which the session was opened.
@@ -53,9 +53,15 @@ package struct Record: Hashable, Sendable {
     }
 }
 
-/// Actions that passed the checks of their session: to be decoded and reduced, in order.
+/// Actions that passed the checks of their session, to be decoded and reduced in order.
 package struct AdmittedActions: Hashable, Sendable {
     package let session: SessionID
     package let first: ActionNumber
     package let actions: ArraySlice<[UInt8]>
+}
+
+/// The reducer's decision about an action.
+package enum Verdict: Hashable, Sendable {
+    case applied
+    case rejected(Rejection)
 }

@@ -1,8 +1,9 @@
+import DequeModule
 internal import StateCoding
 package import StateCore
 
 extension PrimaryMachine {
-    /// Somebody asks for something by subscribing to it.
+    /// Handles a subscription, which is a request for the topic's data.
     package mutating func subscribed(to topic: Topic) -> [PrimaryDirective] {
         switch topic {
         case .feed, .actions: return []
@@ -10,65 +11,65 @@ extension PrimaryMachine {
             return answeredTopics.insert(topic).inserted ? [.publish(.schema, .schema(schema))] : []
         case .receipts(let session): return answeredTopics.insert(topic).inserted ? watermark(of: session) : []
         case .join(let nonce, let position):
-            guard desk.count < limits.joinsWaitingMax else {
+            guard joins.count < limits.joinsWaitingMax else {
                 let reason = Rejection(.busy, "\(limits.joinsWaitingMax) joins are waiting already; try again")
                 return [
                     .count(.refused(.busy)),
                     .publish(topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMin))),
                 ]
             }
-            desk.enqueue(JoinDesk.Request(nonce: nonce, position: position))
+            joins.enqueue(JoinQueue.Request(nonce: nonce, position: position))
             return []
         case .snapshot(let lineage, let revision, let index):
             guard lineage == self.lineage,
-                let snapshot = desk.shelf.snapshots.first(where: { $0.revision == revision }),
+                let snapshot = joins.cache.snapshots.first(where: { $0.revision == revision }),
                 snapshot.chunk(index, chunkBytes: limits.chunkBytes) != nil
             else {
                 return Self.gone(topic)
             }
-            desk.enqueue(JoinDesk.ChunkRequest(lineage: lineage, revision: revision, index: index))
+            joins.enqueue(JoinQueue.ChunkRequest(lineage: lineage, revision: revision, index: index))
             return []
         }
     }
 
-    /// The last one who asked for it has gone.
+    /// Handles an unsubscription: the last subscriber of the topic is gone.
     package mutating func unsubscribed(from topic: Topic) -> [PrimaryDirective] {
         switch topic {
         case .join(let nonce, let position):
-            return desk.leave(JoinDesk.Request(nonce: nonce, position: position)) ? [.count(.joinAbandoned)] : []
+            return joins.remove(JoinQueue.Request(nonce: nonce, position: position)) ? [.count(.joinAbandoned)] : []
         case .snapshot(let lineage, let revision, let index):
-            desk.leave(JoinDesk.ChunkRequest(lineage: lineage, revision: revision, index: index))
+            joins.remove(JoinQueue.ChunkRequest(lineage: lineage, revision: revision, index: index))
             return []
         default: return []
         }
     }
 
-    /// Whether `serve` has something to do: requests to answer, or to note that the turn is over.
-    package var hasRequests: Bool { !desk.isEmpty || !answered.isEmpty || !answeredTopics.isEmpty }
+    /// Whether `serve` has work: requests to answer, or the end of the turn to record.
+    package var hasRequests: Bool { !joins.isEmpty || !answered.isEmpty || !answeredTopics.isEmpty }
 
-    /// The joins that wait: for their turn, or for a snapshot.
-    package var joinsWaitingCount: Int { desk.count }
+    /// The number of queued joins.
+    package var joinsWaitingCount: Int { joins.count }
 
-    /// Ends a turn: answers joins and chunk requests, a bounded number of each.
+    /// Ends a turn: answers a bounded number of joins and chunk requests.
     package mutating func serve(at now: Instant, time: Timestamp) -> [PrimaryDirective] {
         answered.removeAll(keepingCapacity: true)
         answeredTopics.removeAll(keepingCapacity: true)
         var directives: [PrimaryDirective] = []
         var composed = 0
-        while composed < limits.composedPerTurnMax, let arrival = desk.past.next() {
-            directives += answer(arrival, at: now, time: time, composed: &composed)
+        while composed < limits.composedPerTurnMax, let read = joins.catchUps.dequeue() {
+            directives += answer(read, at: now, time: time, composed: &composed)
         }
         for _ in 0..<limits.joinsPerTurnMax where composed < limits.composedPerTurnMax {
-            guard let (request, hasWaited) = desk.nextJoin() else { break }
+            guard let (request, hasWaited) = joins.dequeueJoin() else { break }
             directives += answer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed)
         }
         var bytes = 0
-        while bytes < limits.chunkBytesPerTurnMax, let request = desk.nextChunk() {
+        while bytes < limits.chunkBytesPerTurnMax, let request = joins.dequeueChunk() {
             guard
-                let chunk = desk.shelf.use(request.revision, at: now)?
+                let chunk = joins.cache.use(request.revision, at: now)?
                     .chunk(request.index, chunkBytes: limits.chunkBytes)
             else {
-                // It went while the request waited for its turn.
+                // The cache evicted it while the request waited.
                 directives += Self.gone(request.topic)
                 continue
             }
@@ -78,20 +79,20 @@ extension PrimaryMachine {
         return directives
     }
 
-    /// The snapshot of a revision is encoded.
+    /// Adds the encoded snapshot of a revision.
     package mutating func snapshotEncoded(_ bytes: [UInt8], revision: Revision, digest: UInt64, at now: Instant) {
-        let snapshot = SnapshotShelf.Snapshot(revision: revision, digest: digest, bytes: bytes, lastUsed: now)
-        desk.shelf.add(snapshot, countMax: limits.snapshotsMax)
-        desk.snapshotArrived()
+        let snapshot = SnapshotCache.Snapshot(revision: revision, digest: digest, bytes: bytes, lastUsed: now)
+        joins.cache.add(snapshot, countMax: limits.snapshotsMax)
+        joins.snapshotEncoded()
     }
 
-    /// The state cannot be encoded: those who wait for it are told so.
+    /// Refuses the joins that wait for a snapshot: the state cannot be encoded.
     package mutating func snapshotFailed(_ reason: Rejection) -> [PrimaryDirective] {
-        desk.snapshotFailed().map { .publish($0.topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMax))) }
+        joins.snapshotFailed().map { .publish($0.topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMax))) }
     }
 
     private mutating func answer(
-        _ request: JoinDesk.Request,
+        _ request: JoinQueue.Request,
         hasWaited: Bool,
         at now: Instant,
         time: Timestamp,
@@ -107,21 +108,21 @@ extension PrimaryMachine {
         return offer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed)
     }
 
-    /// Lets a joiner start from a snapshot.
-    mutating func offer(
-        _ request: JoinDesk.Request,
+    /// Offers a snapshot to a joiner.
+    private mutating func offer(
+        _ request: JoinQueue.Request,
         hasWaited: Bool,
         at now: Instant,
         time: Timestamp,
         composed: inout Int
     ) -> [PrimaryDirective] {
-        // Who has waited for a snapshot gets that one at any cost: the next might be outrun in the same way.
+        // A joiner that waited for a snapshot gets that one at any cost: updates might outrun the next one, too.
         let countMax = hasWaited ? limits.ringUpdatesMax : limits.catchUpComposedMax
-        guard let snapshot = desk.shelf.newest, hasWaited || isRecent(snapshot), !wouldRewind(request, to: snapshot),
+        guard let snapshot = joins.cache.newest, hasWaited || isRecent(snapshot), !wouldRewind(request, to: snapshot),
             let catchUp = catchUp(from: snapshot.revision, countMax: countMax)
-        else { return desk.awaitSnapshot(request) ? [.encodeSnapshot] : [] }
+        else { return joins.awaitSnapshot(request) ? [.encodeSnapshot] : [] }
         composed += catchUp.composed
-        _ = desk.shelf.use(snapshot.revision, at: now)
+        _ = joins.cache.use(snapshot.revision, at: now)
         let offer = Welcome.Offer(
             revision: snapshot.revision,
             bytes: snapshot.bytes.count,
@@ -131,7 +132,7 @@ extension PrimaryMachine {
         return welcome(request, offer: offer, catchUp: catchUp, time: time)
     }
 
-    /// What the store says of itself; without examples where they would not fit into a frame.
+    /// The store's schema; without examples if they would exceed a frame.
     private var schema: StoreSchema {
         let bytes = actions.reduce(0) { $0 + $1.name.utf8.count + ($1.example?.count ?? 0) + 8 }
         let fits = bytes + Limits.topicBytesMax + 64 <= limits.frameBytesMax
@@ -147,8 +148,8 @@ extension PrimaryMachine {
         )
     }
 
-    func welcome(
-        _ request: JoinDesk.Request,
+    private func welcome(
+        _ request: JoinQueue.Request,
         offer: Welcome.Offer?,
         catchUp: CatchUp,
         time: Timestamp
@@ -166,8 +167,8 @@ extension PrimaryMachine {
             + catchUp.updates.map { .publish(request.topic, .update($0)) }
     }
 
-    /// Whether a joiner already has more than the snapshot holds.
-    private func wouldRewind(_ request: JoinDesk.Request, to snapshot: SnapshotShelf.Snapshot) -> Bool {
+    /// Whether the joiner is already ahead of the snapshot.
+    private func wouldRewind(_ request: JoinQueue.Request, to snapshot: SnapshotCache.Snapshot) -> Bool {
         guard let position = request.position, isValid(position),
             ring.updates(from: position.revision, head: head) != nil
         else { return false }
@@ -179,10 +180,11 @@ extension PrimaryMachine {
         return [.count(.refused(.snapshotGone)), .publish(topic, .refusal(Refusal(reason)))]
     }
 
-    /// A position of this lineage that lies in what this primary, or one before it, has published.
+    /// Whether this incarnation or a previous one of this lineage published the position.
     ///
-    /// What an incarnation published beyond the start of the next one was lost with it: these revisions are others now.
-    func isValid(_ position: Position) -> Bool {
+    /// Revisions that an incarnation published beyond the start of the next one were lost with it, and now stand for
+    /// other changes.
+    private func isValid(_ position: Position) -> Bool {
         guard position.lineage == lineage else { return false }
         guard let end = position.epoch == epoch ? head : epochs.end(of: position.epoch) else { return false }
         return position.revision <= end
@@ -193,16 +195,54 @@ extension PrimaryMachine {
         return CatchUp(missing, limits: limits)
     }
 
-    /// Whether the updates since an older snapshot are few enough to hand it out, instead of encoding a new one.
-    private func isRecent(_ snapshot: SnapshotShelf.Snapshot) -> Bool {
+    /// Whether the updates since an older snapshot are few enough to offer it instead of encoding a new one.
+    private func isRecent(_ snapshot: SnapshotCache.Snapshot) -> Bool {
         guard let bytes = ring.patchBytes(from: snapshot.revision, head: head) else { return false }
         return bytes <= max(snapshot.bytes.count / 2, 4096)
     }
 
-    /// Whether the updates since a revision are fewer bytes than a snapshot; a burst of them would also overrun the
+    /// Whether the updates since a revision are smaller than a snapshot; a larger burst would also overrun the
     /// joiner's queue.
     private func isWorthwhile(from revision: Revision) -> Bool {
         guard let bytes = ring.patchBytes(from: revision, head: head) else { return false }
         return bytes <= max(summary.bytes, limits.chunkBytes)
+    }
+
+    // MARK: Updates from the journal
+
+    /// Handles the result of a `readPast`, with updates in the name of this incarnation; `nil` if they exceed the
+    /// limits or are no longer kept.
+    package mutating func pastRead(_ updates: [Update]?, after revision: Revision) {
+        joins.catchUps.finish(updates, after: revision)
+    }
+
+    /// Queues a joiner for a read of the journal; `nil` if it has to start from a snapshot, because the journal does
+    /// not help it or a read for another revision is in progress.
+    private mutating func readPast(for request: JoinQueue.Request) -> [PrimaryDirective]? {
+        let end = ring.start ?? head
+        guard readsPast, let position = request.position, isValid(position), position.revision < end else { return nil }
+        switch joins.catchUps.enqueue(request, after: position.revision) {
+        case .read:
+            let bytesMax = max(summary.bytes, limits.chunkBytes)
+            return [.readPast(after: position.revision, through: end, bytesMax: bytesMax)]
+        case .wait: return []
+        case .busy: return nil
+        }
+    }
+
+    /// Answers a joiner with the updates from the journal and from memory; with a snapshot, if these do not chain.
+    private mutating func answer(
+        _ read: CatchUpQueue.Read,
+        at now: Instant,
+        time: Timestamp,
+        composed: inout Int
+    ) -> [PrimaryDirective] {
+        guard let past = read.updates, let end = past.last?.to, let recent = ring.updates(from: end, head: head),
+            past.count + recent.count <= limits.catchUpComposedMax
+        else { return offer(read.request, hasWaited: false, at: now, time: time, composed: &composed) }
+        let missing = Deque(past) + recent
+        let catchUp = CatchUp(missing[...], limits: limits)
+        composed += catchUp.composed
+        return welcome(read.request, offer: nil, catchUp: catchUp, time: time)
     }
 }

@@ -3,11 +3,12 @@ import OrderedCollections
 package import StateCoding
 package import StateCore
 
-/// Decides for one store of a primary: who may join and with what, which actions are new, and what is published when.
+/// The state machine of one store on the primary. It decides who may join and with which data, which actions are new,
+/// and when to publish.
 ///
-/// The shell reduces and encodes, the machine keeps the books. One turn of the loop is: `subscribed` and `admit` for
-/// what arrived, `resolved` for what was reduced, `close` at the end with the patch, `served` for joins and chunks.
-/// Nothing becomes visible before `committed`.
+/// The shell reduces and encodes; the machine tracks sessions, revisions and pending records. A turn of the loop calls
+/// `subscribed` and `admit` for incoming messages, `resolved` for reduced actions, `close` with the patch at the end,
+/// and `serve` for joins and chunks. Nothing becomes visible before `committed`.
 package struct PrimaryMachine: Hashable, Sendable {
     package let store: StoreName
     package let lineage: Lineage
@@ -16,38 +17,38 @@ package struct PrimaryMachine: Hashable, Sendable {
     let fingerprint: UInt64
     let actionsEndpoint: String
     let actions: [StoreSchema.Entry]
-    /// Whether updates that are no longer kept in memory may be asked for.
+    /// Whether the shell can read updates from the journal that are no longer in memory.
     let readsPast: Bool
-    /// What an acknowledged action survives; `nil` without a journal.
+    /// The durability of acknowledged actions, as the primary's settings name it; `nil` without a journal.
     let durability: String?
 
-    /// The last durable revision: where replicas may be.
+    /// The last durable revision, which replicas may have.
     package private(set) var head: Revision
-    /// Digest and size of the state at the head.
+    /// The digest and size of the state at the head.
     private(set) var summary: Summary
-    /// The last revision reduced; ahead of the head while records are not durable.
+    /// The last reduced revision; ahead of the head while records are not durable.
     package private(set) var reduced: Revision
-    /// The last record handed out to be made durable.
+    /// The last record that was handed to the journal.
     private var sequence: JournalSequence
     /// The last durable record.
     package private(set) var durable: JournalSequence
 
-    /// Where the incarnations before this one began.
+    /// The starts of the previous incarnations.
     let epochs: EpochTable
     package internal(set) var sessions: SessionTable
     var ring: UpdateRing
-    var desk = JoinDesk()
-    /// The open batch: which numbers it has settled so far.
+    var joins = JoinQueue()
+    /// The open batch: the numbers that it has resolved so far.
     private var batch: [Record.SessionOutcomes] = []
-    /// Records that are not durable yet, in order.
+    /// The records that are not durable yet, in order.
     private var uncommitted: Deque<Record> = []
     private var heartbeatDue: Instant
-    /// Sessions that were told something in this turn, so that a flood of frames is answered once.
+    /// The sessions that were answered in this turn, so that a flood of frames is answered once.
     var answered: Set<AnsweredSession> = []
-    /// Topics that were answered in this turn, however many subscribed to them.
+    /// The topics that were answered in this turn, however many subscribed to them.
     var answeredTopics: Set<Topic> = []
 
-    /// A store that goes on from what is known of it.
+    /// Continues a store's history.
     package init(
         store: StoreName,
         history: History,
@@ -81,7 +82,7 @@ package struct PrimaryMachine: Hashable, Sendable {
 
     // MARK: Reducing
 
-    /// Says what became of an admitted action. Only the next number of its session may be resolved.
+    /// Records the decision about an admitted action. Only the next number of its session may be resolved.
     package mutating func resolved(_ session: SessionID, _ number: ActionNumber, _ verdict: Verdict) -> Outcome {
         let outcome: Outcome
         switch verdict {
@@ -107,12 +108,12 @@ package struct PrimaryMachine: Hashable, Sendable {
         return outcome
     }
 
-    /// Takes back all that the open batch resolved: its patch could not be made or is too large for a frame. The
-    /// shell then resolves the same actions again, one to a batch.
+    /// Rolls back the open batch, whose patch cannot be made or exceeds a frame. The shell then resolves the same
+    /// actions again, one per batch.
     package mutating func reopenBatch() {
         for outcomes in batch.reversed() {
             sessions.update(outcomes.session) { entry in
-                entry.taken = outcomes.first.previous
+                entry.reduced = outcomes.first.previous
                 entry.log.rewind(to: outcomes.first)
             }
         }
@@ -120,11 +121,11 @@ package struct PrimaryMachine: Hashable, Sendable {
         reduced = uncommitted.last(where: { $0.update != nil })?.update?.to ?? head
     }
 
-    /// Whether something was resolved since the last batch was closed.
+    /// Whether actions were resolved since the last batch was closed.
     package var hasOpenBatch: Bool { !batch.isEmpty }
 
-    /// Ends the batch: what it settled goes into one record. `patch` leads from the state before the batch to the one
-    /// behind it; it does not matter if nothing was applied.
+    /// Closes the open batch with one record. `patch` leads from the state before the batch to the state after it; it
+    /// is ignored if no action was applied.
     package mutating func close(patch: [UInt8], summary: Summary) -> [PrimaryDirective] {
         guard hasOpenBatch else { return [] }
         let from = uncommitted.last(where: { $0.update != nil })?.update?.to ?? head
@@ -139,20 +140,19 @@ package struct PrimaryMachine: Hashable, Sendable {
             update: update,
             summary: summary,
             outcomes: batch,
-            forgotten: sessions.takeForgotten()
+            forgotten: sessions.drainForgotten()
         )
         batch = []
         uncommitted.append(record)
         return [.commit(record)]
     }
 
-    /// Whether more may be reduced before the journal has caught up.
+    /// Whether the machine admits another record before the journal commits.
     package var hasRoom: Bool { uncommitted.count < limits.uncommittedRecordsMax }
 
-    /// None of the records that were handed out was made durable, and none will be: it is as if their actions had never
-    /// come. The open batch must have been closed.
+    /// Rolls back all records that were handed to the journal: none became durable. The open batch must be closed.
     ///
-    /// - Returns: the senders whose actions they were, each with what names the first of these.
+    /// - Returns: the senders of the rolled-back actions, each with the identity of its first frame.
     package mutating func rollBack() -> [(session: SessionID, frame: Refusal.PushedFrame)] {
         precondition(!hasOpenBatch, "a batch is open")
         var senders: OrderedDictionary<SessionID, Refusal.PushedFrame> = [:]
@@ -160,7 +160,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         where outcomes.session != .primary && senders[outcomes.session] == nil {
             senders[outcomes.session] = Refusal.PushedFrame(opened: outcomes.opened, first: outcomes.first)
         }
-        // That they were forgotten stands in no record now, and has to stand in the next.
+        // The next record has to list these evictions instead.
         sessions.rewind(forgetting: uncommitted.flatMap(\.forgotten))
         uncommitted = []
         reduced = head
@@ -168,7 +168,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         return senders.map { (session: $0.key, frame: $0.value) }
     }
 
-    /// The records up to `sequence` are durable: now, and not before, they may be seen.
+    /// Publishes the records up to `sequence`, which are durable now.
     package mutating func committed(through sequence: JournalSequence, at now: Instant) -> [PrimaryDirective] {
         var directives: [PrimaryDirective] = []
         while let record = uncommitted.first, record.sequence <= sequence {
@@ -180,14 +180,14 @@ package struct PrimaryMachine: Hashable, Sendable {
                 ring.append(update, limits: limits)
                 directives.append(.publish(.feed, .update(update)))
             }
-            for settled in record.outcomes {
-                sessions.update(settled.session) { $0.durable = settled.last }
-                // Its own process is told by the shell.
-                if settled.session != .primary {
-                    directives += receipts(of: settled.session, from: settled.first, through: settled.last)
+            for resolved in record.outcomes {
+                sessions.update(resolved.session) { $0.durable = resolved.last }
+                // The shell informs the primary's own process.
+                if resolved.session != .primary {
+                    directives += receipts(of: resolved.session, from: resolved.first, through: resolved.last)
                 }
-                // After the receipts, which carry each message once.
-                sessions.update(settled.session) { $0.forgetMessages(bytesMax: limits.sessionMessageBytesMax) }
+                // After the receipts, which contain each message once.
+                sessions.update(resolved.session) { $0.dropMessages(bytesMax: limits.sessionMessageBytesMax) }
             }
             directives.append(.durable(record))
         }
@@ -209,14 +209,14 @@ package struct PrimaryMachine: Hashable, Sendable {
 
     // MARK: Time
 
-    /// When `tick` wants to be called next.
+    /// The time of the next `tick`.
     package var nextDeadline: Instant {
-        min(heartbeatDue, desk.shelf.nextExpiry(retention: limits.snapshotRetention) ?? heartbeatDue)
+        min(heartbeatDue, joins.cache.nextExpiry(retention: limits.snapshotRetention) ?? heartbeatDue)
     }
 
-    /// Says a sign of life when one is due. `time` is the wall clock.
+    /// Publishes a heartbeat when it is due. `time` is the wall clock.
     package mutating func tick(at now: Instant, time: Timestamp) -> [PrimaryDirective] {
-        desk.shelf.expire(at: now, retention: limits.snapshotRetention)
+        joins.cache.expire(at: now, retention: limits.snapshotRetention)
         guard now >= heartbeatDue else { return [] }
         heartbeatDue = now.advanced(by: limits.heartbeatInterval)
         let heartbeat = Heartbeat(lineage: lineage, epoch: epoch, head: head, digest: summary.digest, time: time)
@@ -224,8 +224,130 @@ package struct PrimaryMachine: Hashable, Sendable {
     }
 }
 
-/// What the reducer's side says of an action.
-package enum Verdict: Hashable, Sendable {
-    case applied
-    case rejected(Rejection)
+extension PrimaryMachine {
+    /// Checks a frame from the ``FrameRouter`` against its session, and admits its new actions.
+    ///
+    /// A known number is answered with its recorded outcome (with nothing while that is not durable), a number ahead
+    /// with the expected one; each at most once per turn.
+    package mutating func admit(_ frame: ActionsFrame) -> (admitted: AdmittedActions?, directives: [PrimaryDirective]) {
+        guard frame.lineage == lineage else {
+            return (nil, [.count(.otherLineage)] + once(frame.session) { $0.watermark(of: frame.session) })
+        }
+        var directives: [PrimaryDirective] = []
+        if sessions[frame.session] == nil {
+            directives = open(frame)
+        }
+        guard let session = sessions[frame.session] else { return (nil, directives) }
+        guard frame.first <= session.expected else {
+            let expected = Expected(lineage: lineage, number: session.expected)
+            directives.append(.count(.outOfOrder))
+            directives += once(frame.session) { _ in [.publish(.receipts(frame.session), .expected(expected))] }
+            return (nil, directives)
+        }
+        let known = min(frame.actions.count, session.expected.distance(beyond: frame.first))
+        if known > 0 {
+            let last = frame.first.advanced(by: known - 1)
+            directives.append(.count(.duplicates(known)))
+            directives += receipts(of: frame.session, from: frame.first, through: last)
+        }
+        let room = limits.windowActionsMax - session.reduced.distance(beyond: session.durable)
+        let fresh = frame.actions[known...].prefix(max(0, room))
+        guard !fresh.isEmpty else { return (nil, directives) }
+        return (AdmittedActions(session: frame.session, first: session.expected, actions: fresh), directives)
+    }
+
+    /// The rejection of an action that exceeds the size limit.
+    package func rejection(ofBytes count: Int) -> Rejection? {
+        count > limits.actionBytesMax ? .tooLarge(count, bytesMax: limits.actionBytesMax) : nil
+    }
+
+    /// The next number of the primary's own session.
+    package var ownNumber: ActionNumber { sessions.own.expected }
+
+    /// The number of further actions that the primary's own session may have without a durable outcome; beyond it they
+    /// wait.
+    package var ownRoom: Int {
+        max(0, limits.windowActionsMax - sessions.own.reduced.distance(beyond: sessions.own.durable))
+    }
+
+    /// The watermark of a session, and its durable receipts.
+    func watermark(of id: SessionID) -> [PrimaryDirective] {
+        guard id != .primary else {
+            return [.count(.refused(.malformed)), .publish(.receipts(id), .refusal(Refusal(.ownSession)))]
+        }
+        let session = sessions[id]
+        let watermark = Watermark(
+            lineage: lineage,
+            epoch: epoch,
+            number: session?.durable,
+            opened: session?.opened ?? opening,
+            windowActionsMax: limits.windowActionsMax,
+            actionBytesMax: limits.actionBytesMax,
+            frameBytesMax: limits.frameBytesMax,
+            endpoint: actionsEndpoint
+        )
+        let answer = PrimaryDirective.publish(.receipts(id), .watermark(watermark))
+        guard let session else { return [answer] }
+        return [answer] + receipts(of: id, from: session.log.start, through: session.durable)
+    }
+
+    /// The journal sequence at which a new session opens: after the last durable record, because another incarnation
+    /// may have to recognize it, or after evicted sessions that never wrote a record.
+    private var opening: JournalSequence { max(durable, sessions.horizon) }
+
+    /// Opens the session of a frame, unless it may be an evicted one.
+    private mutating func open(_ frame: ActionsFrame) -> [PrimaryDirective] {
+        guard frame.opened >= sessions.horizon, frame.opened <= opening else {
+            return refuse(frame.identity, of: frame.session, .forgottenSession)
+        }
+        let session = SessionTable.Session(opened: frame.opened, base: frame.base)
+        guard sessions.open(frame.session, session, countMax: limits.sessionsMax) else {
+            let reason = Rejection.tooManySessions(limits.sessionsMax)
+            return refuse(frame.identity, of: frame.session, reason, retryAfter: limits.retryDelayMin)
+        }
+        return [.count(.sessionOpened)]
+    }
+
+    /// Refuses the actions of a frame, at most once per turn for each opening that frames state: the refusal of a late
+    /// duplicate does not replace that of the sender's own frame.
+    package mutating func refuse(
+        _ frame: Refusal.PushedFrame,
+        of id: SessionID,
+        _ reason: Rejection,
+        retryAfter: Duration? = nil
+    ) -> [PrimaryDirective] {
+        let refusal = Refusal(reason, retryAfter: retryAfter, frame: frame)
+        return [.count(.refused(reason.code))]
+            + once(id, opened: frame.opened) { _ in [.publish(.receipts(id), .refusal(refusal))] }
+    }
+
+    /// Answers a session at most once per turn.
+    private mutating func once(
+        _ id: SessionID,
+        opened: JournalSequence? = nil,
+        _ answer: (borrowing Self) -> [PrimaryDirective]
+    ) -> [PrimaryDirective] {
+        answered.insert(AnsweredSession(id: id, opened: opened)).inserted ? answer(self) : []
+    }
+}
+
+/// A session that was answered in a turn.
+struct AnsweredSession: Hashable, Sendable {
+    let id: SessionID
+    /// The opening in a refused frame; `nil` for other answers.
+    let opened: JournalSequence?
+}
+
+extension Rejection {
+    fileprivate static let ownSession = Rejection(
+        .malformed,
+        "the session \(SessionID.primary) is the primary's own; draw a random one"
+    )
+    fileprivate static let forgottenSession = Rejection(
+        .unknownSession,
+        "the primary no longer knows this session and cannot tell what it applied; begin a new one"
+    )
+    fileprivate static func tooManySessions(_ countMax: Int) -> Rejection {
+        Rejection(.overloaded, "all \(countMax) sessions of this store have uncommitted actions; try again")
+    }
 }

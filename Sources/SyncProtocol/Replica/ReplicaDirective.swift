@@ -1,24 +1,22 @@
 public import StateCore
 
-/// What the shell around a ``ReplicaMachine`` has to do, in this order.
+/// Instructions of a ``ReplicaMachine`` to its shell, to carry out in order.
 package enum ReplicaDirective: Hashable, Sendable {
     case subscribe(Topic)
     case unsubscribe(Topic)
-    /// Replace the document by this snapshot; check the digest behind decoding it.
+    /// Replace the document by this snapshot, and check the digest after decoding it.
     case install(snapshot: [UInt8], Position, digest: UInt64)
-    /// Apply the patch to the document, which is then at the position.
+    /// Apply the patch to the document, which then is at the position.
     case apply(patch: [UInt8], Position)
-    /// The document, when it has come to the position, should have this digest.
+    /// Check the digest of the document when it is at the position.
     case verify(Position, digest: UInt64)
-    /// The connection's status changed.
     case status(ReplicaStatus)
-    /// The primary's wall clock showed this when it sent.
+    /// The primary's wall clock when it sent a message.
     case time(Timestamp)
-    /// Count an event.
     case count(ReplicaEvent)
 }
 
-/// What a replica counts.
+/// The events that a replica counts.
 package enum ReplicaEvent: Hashable, Sendable {
     case joining
     case gap
@@ -29,16 +27,16 @@ package enum ReplicaEvent: Hashable, Sendable {
     case refused(Rejection.Code)
 }
 
-/// How what a replica shows relates to the primary.
+/// The relation of a replica's state to the primary's.
 public enum ReplicaStatus: Hashable, Sendable {
-    /// Asking the primary for the state, or for what was missed. What is shown may be old.
+    /// Requesting the state or missed updates. The shown state may be old.
     case joining
-    /// Following: every change is shown as it comes.
+    /// Following: the replica shows every change as it arrives.
     case live
-    /// Nothing was heard from the primary for several heartbeats.
+    /// The primary missed several heartbeats.
     case stale
-    /// The primary refuses the join, for example because it has no store of that name. It is asked again, seldom.
+    /// The primary refuses the join, for example because it has no store of that name. The replica retries rarely.
     case refused(Rejection)
-    /// What the primary publishes does not fit this replica's types. It is asked again when another primary answers.
+    /// The published data does not fit this replica's types. The replica retries when another primary answers.
     case incompatible(Rejection)
 }

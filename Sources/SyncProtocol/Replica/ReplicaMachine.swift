@@ -1,45 +1,53 @@
-import StateCore
+package import StateCore
 
-/// Decides for one replica of one store: when to join, what to apply, when to start over.
+/// The state machine of a replica of one store. It decides when to join, what to apply, and when to start over.
 ///
-/// It never sees the state, only positions: the shell applies patches and says when one did not fit. The subscriptions
-/// of a replica are all that it can say, and the pipe from the primary is ordered; both are what this rests on.
+/// It sees positions, never the state: the shell applies patches and reports those that do not fit. It relies on two
+/// facts: a replica communicates by its subscriptions alone, and the pipe from the primary is ordered.
 package struct ReplicaMachine: Hashable, Sendable {
-    /// Where the replica is in its life.
-    enum Phase: Hashable, Sendable {
-        /// Waits a moment before it asks (again). Leaves to `joining` at `until`.
+    /// The phase of the replica, with its exits.
+    private enum Phase: Hashable, Sendable {
+        /// Waits before it joins (again). Exits to `joining` at `until`.
         case waiting(until: Instant)
-        /// Has asked. Leaves to `pulling` or `following` with the welcome, asks again at `deadline`.
+        /// Has sent a join. Exits to `pulling` or `following` with the welcome; joins again at `deadline`.
         case joining(deadline: Instant)
-        /// Collects a snapshot while updates are held back. Leaves to `following` when it is complete, to `waiting`
-        /// when it cannot be had.
+        /// Pulls a snapshot and buffers updates. Exits to `following` when the snapshot is complete, to `waiting` when
+        /// it is not available.
         case pulling(Pull)
-        /// Applies in order. Leaves to `waiting` on a gap or another history.
+        /// Applies updates in order. Exits to `waiting` on a gap or another history.
         case following
-        /// What was published did not fit. Leaves to `waiting` when another primary speaks.
+        /// The published data did not fit. Exits to `waiting` when another primary answers.
         case incompatible(lineage: Lineage, epoch: Epoch)
     }
 
-    /// A join that was sent and is not over: subscribed until the position has reached its head.
-    struct Join: Hashable, Sendable {
+    /// The start of a new join.
+    private enum JoinStart {
+        /// The current position, if there is one.
+        case position
+        /// A snapshot, whatever the replica has.
+        case nothing
+    }
+
+    /// A pending join: subscribed until the position reaches the head of its welcome.
+    private struct Join: Hashable, Sendable {
         let topic: Topic
         /// From the welcome.
         var head: Revision?
     }
 
     package let limits: Limits
-    var phase: Phase
-    var join: Join?
-    /// What the document shows once all directives are carried out; `nil` before the first snapshot.
-    package internal(set) var position: Position?
-    /// The revision of the snapshot that the document began with.
-    var snapshotRevision: Revision?
-    /// How often the document was started over since its digest was last seen to be right.
-    var healsUnconfirmed = 0
-    var backoff: Backoff
-    var status = ReplicaStatus.joining
-    var heartbeatInterval: Duration
-    var lastHeard: Instant
+    private var phase: Phase
+    private var join: Join?
+    /// The position of the document after all directives; `nil` before the first snapshot.
+    package private(set) var position: Position?
+    /// The revision of the document's snapshot.
+    private var snapshotRevision: Revision?
+    /// The number of restarts from nothing since the digest was last confirmed.
+    private var healsUnconfirmed = 0
+    private var backoff: Backoff
+    private var status = ReplicaStatus.joining
+    private var heartbeatInterval: Duration
+    private var lastHeard: Instant
 
     package init(limits: Limits, now: Instant) {
         self.limits = limits
@@ -49,17 +57,17 @@ package struct ReplicaMachine: Hashable, Sendable {
         lastHeard = now
     }
 
-    /// Begins: the feed first, the join behind it.
+    /// Starts: subscribes to the feed, then joins.
     package mutating func start(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        [.status(.joining), .subscribe(.feed)] + ask(at: now, using: &generator)
+        [.status(.joining), .subscribe(.feed)] + sendJoin(at: now, using: &generator)
     }
 
     // MARK: Time
 
-    /// When `tick` wants to be called next; `nil`: only when something arrived.
+    /// The time of the next `tick`; `nil` if only a message can change the state.
     package var nextDeadline: Instant? {
         switch phase {
         case .waiting(let until): until
@@ -72,25 +80,25 @@ package struct ReplicaMachine: Hashable, Sendable {
 
     private var staleAfter: Duration { heartbeatInterval * (limits.heartbeatsMissedMax + 1) }
 
-    /// Time has passed. Call it behind taking in what arrived, so that a process that was stopped for a while first
-    /// hears what it missed.
+    /// Handles a deadline. Call it after handling the messages that arrived, so that a process that was suspended
+    /// first handles what it missed.
     package mutating func tick(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         guard let nextDeadline, now >= nextDeadline else { return [] }
         switch phase {
-        case .waiting: return ask(at: now, using: &generator)
-        case .joining: return leaveJoin() + ask(at: now, using: &generator)
+        case .waiting: return sendJoin(at: now, using: &generator)
+        case .joining: return leaveJoin() + sendJoin(at: now, using: &generator)
         case .pulling: return rejoin(after: backoff.next(using: &generator), at: now, using: &generator)
         case .following: return changed(to: .stale)
         case .incompatible: return []
         }
     }
 
-    // MARK: Asking
+    // MARK: Joining
 
-    private mutating func ask(
+    private mutating func sendJoin(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
@@ -100,35 +108,312 @@ package struct ReplicaMachine: Hashable, Sendable {
         return [.count(.joining), .subscribe(topic)]
     }
 
-    /// Stops what is under way and asks again after a delay.
-    mutating func rejoin(
-        fromNothing: Bool = false,
+    /// Abandons the join or pull in progress, and joins again after a delay.
+    private mutating func rejoin(
+        from start: JoinStart = .position,
         after delay: Duration,
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         var directives = leavePull() + leaveJoin()
-        if fromNothing { position = nil }
+        if start == .nothing { position = nil }
         phase = .waiting(until: now.advanced(by: delay))
         directives += changed(to: .joining)
-        return delay == .zero ? directives + ask(at: now, using: &generator) : directives
+        return delay == .zero ? directives + sendJoin(at: now, using: &generator) : directives
     }
 
-    func leavePull() -> [ReplicaDirective] {
+    private func leavePull() -> [ReplicaDirective] {
         guard case .pulling(let pull) = phase else { return [] }
         return pull.snapshot.outstanding.sorted().map { .unsubscribe(pull.snapshot.topic($0)) }
     }
 
-    mutating func leaveJoin() -> [ReplicaDirective] {
+    private mutating func leaveJoin() -> [ReplicaDirective] {
         defer { join = nil }
         return join.map { [.unsubscribe($0.topic)] } ?? []
     }
 
-    mutating func changed(to status: ReplicaStatus) -> [ReplicaDirective] {
-        // A refusal stays visible while the primary is asked again.
+    private mutating func changed(to status: ReplicaStatus) -> [ReplicaDirective] {
+        // A refusal stays visible while the replica retries.
         if case .refused = self.status, status == .joining { return [] }
         guard status != self.status else { return [] }
         self.status = status
         return [.status(status)]
+    }
+
+    // MARK: Messages
+
+    /// Handles a message of the store.
+    package mutating func received(
+        _ frame: Frame,
+        on topic: Topic,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        var directives: [ReplicaDirective]
+        switch (topic, frame) {
+        case (.feed, .update(let update)):
+            directives = received(update, at: now, using: &generator)
+        case (.feed, .heartbeat(let heartbeat)):
+            directives = received(heartbeat, at: now, using: &generator)
+        case (.join, _) where topic == join?.topic:
+            directives = received(answer: frame, at: now, using: &generator)
+        case (.snapshot(_, _, let index), .chunk(let chunk)):
+            directives = received(chunk, index: index, on: topic, at: now, using: &generator)
+        case (.snapshot, .refusal):
+            guard case .pulling(let pull) = phase, pull.snapshot.isOf(topic) else { return [] }
+            let delay = backoff.next(using: &generator)
+            directives = rejoin(from: .nothing, after: delay, at: now, using: &generator)
+        default: return []
+        }
+        lastHeard = now
+        if case .following = phase, join == nil {
+            backoff.reset()
+            directives += changed(to: .live)
+        }
+        return directives
+    }
+
+    /// Handles a message on the topic of the pending join.
+    private mutating func received(
+        answer frame: Frame,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        switch (phase, frame) {
+        case (.joining, .welcome(let welcome)): return received(welcome, at: now, using: &generator)
+        case (.joining, .refusal(let refusal)): return refused(refusal, at: now, using: &generator)
+        case (_, .update(let update)): return received(update, at: now, using: &generator)
+        default: return []
+        }
+    }
+
+    private mutating func received(
+        _ welcome: Welcome,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        heartbeatInterval = max(welcome.heartbeatInterval, .milliseconds(1))
+        join?.head = welcome.head
+        if let offer = welcome.offer {
+            return [.time(welcome.time)] + pull(offer, of: welcome, at: now)
+        }
+        guard let position, position.lineage == welcome.lineage, position.revision <= welcome.head else {
+            // Only a faulty primary answers like this: no updates lead from here to its head.
+            let delay = backoff.next(using: &generator)
+            return rejoin(from: .nothing, after: delay, at: now, using: &generator)
+        }
+        self.position = Position(lineage: welcome.lineage, epoch: welcome.epoch, revision: position.revision)
+        phase = .following
+        return [.time(welcome.time)] + leaveJoinIfCaughtUp()
+    }
+
+    private mutating func received(
+        _ update: Update,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        guard let known = followed else { return [] }
+        guard update.lineage == known.lineage, update.epoch == known.epoch else {
+            return other(update.lineage, update.epoch, than: known, at: now, using: &generator)
+        }
+        switch phase {
+        case .pulling(var pull):
+            pull.buffer(update, bytesMax: limits.backlogBytesMax)
+            phase = .pulling(pull)
+            return []
+        case .following:
+            if update.to <= known.revision { return [] }
+            guard update.from == known.revision else { return gap(at: now, using: &generator) }
+            let next = known.moved(to: update.to)
+            position = next
+            return [.apply(patch: update.patch, next)] + leaveJoinIfCaughtUp()
+        case .incompatible, .waiting, .joining: return []
+        }
+    }
+
+    private mutating func received(
+        _ heartbeat: Heartbeat,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        guard let known = followed else { return [.time(heartbeat.time)] }
+        guard heartbeat.lineage == known.lineage, heartbeat.epoch == known.epoch else {
+            return other(heartbeat.lineage, heartbeat.epoch, than: known, at: now, using: &generator)
+        }
+        guard case .following = phase else { return [.time(heartbeat.time)] }
+        if heartbeat.head != known.revision { return [.time(heartbeat.time)] + gap(at: now, using: &generator) }
+        return [.time(heartbeat.time), .verify(known, digest: heartbeat.digest)]
+    }
+
+    private mutating func refused(
+        _ refusal: Refusal,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        let delay = backoff.next(using: &generator) + (refusal.retryAfter ?? .zero)
+        let directives = [.count(.refused(refusal.reason.code))] + rejoin(after: delay, at: now, using: &generator)
+        return refusal.retryAfter == nil ? directives + changed(to: .refused(refusal.reason)) : directives
+    }
+
+    /// The history whose frames apply now; `nil` while a join is pending. Frames before its welcome precede the
+    /// welcome's head, because the pipe is ordered.
+    private var followed: Position? {
+        switch phase {
+        case .following: position
+        case .pulling(let pull): pull.target
+        case .incompatible(let lineage, let epoch): Position(lineage: lineage, epoch: epoch, revision: Revision(0))
+        case .waiting, .joining: nil
+        }
+    }
+
+    /// Handles a frame of another history than the followed one: ignores a late frame of an older incarnation, and
+    /// otherwise joins again.
+    private mutating func other(
+        _ lineage: Lineage,
+        _ epoch: Epoch,
+        than followed: Position,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        if lineage == followed.lineage, epoch < followed.epoch { return [] }
+        let jitter = Duration.random(upTo: limits.gapJitterMax, using: &generator)
+        return rejoin(after: jitter, at: now, using: &generator)
+    }
+
+    private mutating func gap(
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        let jitter = Duration.random(upTo: limits.gapJitterMax, using: &generator)
+        return [.count(.gap)] + rejoin(after: jitter, at: now, using: &generator)
+    }
+
+    private mutating func leaveJoinIfCaughtUp() -> [ReplicaDirective] {
+        guard let head = join?.head, let position, position.revision >= head else { return [] }
+        return leaveJoin()
+    }
+
+    // MARK: Snapshots
+
+    /// A snapshot that is being pulled, and the updates that arrived meanwhile.
+    private struct Pull: Hashable, Sendable {
+        /// The position of the document after the installation.
+        let target: Position
+        var snapshot: SnapshotPull
+        var deadline: Instant
+        /// The buffered updates in order of arrival; `nil` after an overflow.
+        private(set) var backlog: [Update]? = []
+        private var backlogBytes = 0
+
+        init(target: Position, snapshot: SnapshotPull, deadline: Instant) {
+            self.target = target
+            self.snapshot = snapshot
+            self.deadline = deadline
+        }
+
+        /// Buffers an update. After an overflow it buffers none: the snapshot alone is still useful.
+        mutating func buffer(_ update: Update, bytesMax: Int) {
+            guard backlog != nil else { return }
+            backlogBytes += update.patch.count + MemoryLayout<Update>.size
+            if backlogBytes > bytesMax { backlog = nil } else { backlog?.append(update) }
+        }
+    }
+
+    /// Begins to pull the snapshot of a welcome.
+    private mutating func pull(_ offer: Welcome.Offer, of welcome: Welcome, at now: Instant) -> [ReplicaDirective] {
+        guard var snapshot = SnapshotPull(lineage: welcome.lineage, offer: offer, bytesMax: limits.snapshotBytesMax)
+        else {
+            let reason = Rejection(
+                .incompatible,
+                "expected a snapshot of 1 to \(limits.snapshotBytesMax) bytes in at most "
+                    + "\(Limits.snapshotChunksMax) chunks, got one of \(offer.bytes) bytes in chunks of \(offer.chunkBytes)"
+            )
+            return incompatible(reason, lineage: welcome.lineage, epoch: welcome.epoch)
+        }
+        let topics = snapshot.nextTopics(aheadMax: limits.chunksAheadMax)
+        let target = Position(lineage: welcome.lineage, epoch: welcome.epoch, revision: offer.revision)
+        let deadline = now.advanced(by: limits.retryDelayMax)
+        phase = .pulling(Pull(target: target, snapshot: snapshot, deadline: deadline))
+        return topics.map { .subscribe($0) }
+    }
+
+    private mutating func received(
+        _ chunk: Chunk,
+        index: UInt32,
+        on topic: Topic,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        guard case .pulling(var pull) = phase, pull.snapshot.isOf(topic), pull.snapshot.received(chunk, index: index)
+        else { return [] }
+        pull.deadline = now.advanced(by: limits.retryDelayMax)
+        var directives: [ReplicaDirective] = [.unsubscribe(topic)]
+        directives += pull.snapshot.nextTopics(aheadMax: limits.chunksAheadMax).map { .subscribe($0) }
+        phase = .pulling(pull)
+        guard pull.snapshot.isComplete else { return directives }
+        return directives + install(pull, at: now, using: &generator)
+    }
+
+    /// Installs the complete snapshot, then applies the buffered updates. After an overflow the replica shows the
+    /// snapshot, and joins again from there.
+    private mutating func install(
+        _ pull: Pull,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        var directives: [ReplicaDirective] = []
+        if let position, position.lineage == pull.target.lineage, position.revision > pull.target.revision {
+            directives.append(.count(.rewound))
+        }
+        directives += [
+            .count(.snapshot(bytes: pull.snapshot.offer.bytes)),
+            .install(snapshot: pull.snapshot.bytes, pull.target, digest: pull.snapshot.offer.digest),
+        ]
+        position = pull.target
+        snapshotRevision = pull.target.revision
+        phase = .following
+        guard let backlog = pull.backlog else {
+            return directives + [.count(.backlogOverflow)] + rejoin(after: .zero, at: now, using: &generator)
+        }
+        for update in backlog {
+            guard case .following = phase else { return directives }
+            directives += received(.update(update), on: .feed, at: now, using: &generator)
+        }
+        return directives + leaveJoinIfCaughtUp()
+    }
+
+    // MARK: Results of the document
+
+    /// The document could not apply a directive, or its digest differs from the primary's.
+    ///
+    /// The replica heals once by starting from nothing. If that fails at a snapshot, or again before a digest was
+    /// confirmed, the types differ and healing is impossible.
+    package mutating func failed(
+        at failed: Position,
+        _ reason: Rejection,
+        now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        // A snapshot of another lineage is on its way and replaces the document.
+        guard let position, position.lineage == failed.lineage else { return [] }
+        healsUnconfirmed += 1
+        let isAtSnapshot = failed.epoch == position.epoch && failed.revision == snapshotRevision
+        if isAtSnapshot || healsUnconfirmed > 1 {
+            healsUnconfirmed = 0
+            return [.count(.diverged)] + incompatible(reason, lineage: failed.lineage, epoch: failed.epoch)
+        }
+        return [.count(.diverged)] + rejoin(from: .nothing, after: .zero, at: now, using: &generator)
+    }
+
+    /// The digest of the document matches the primary's.
+    package mutating func confirmed(at position: Position) {
+        healsUnconfirmed = 0
+    }
+
+    private mutating func incompatible(_ reason: Rejection, lineage: Lineage, epoch: Epoch) -> [ReplicaDirective] {
+        let directives = leavePull() + leaveJoin()
+        position = nil
+        phase = .incompatible(lineage: lineage, epoch: epoch)
+        return directives + changed(to: .incompatible(reason))
     }
 }

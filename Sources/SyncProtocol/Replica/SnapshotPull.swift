@@ -1,14 +1,14 @@
-/// A snapshot on its way: asks for chunks, a few ahead, and puts them together in whatever order they come.
+/// The download of a snapshot: requests a few chunks ahead, and assembles them in any order of arrival.
 struct SnapshotPull: Hashable, Sendable {
     let lineage: Lineage
     let offer: Welcome.Offer
     private var chunks: [ArraySlice<UInt8>?]
     private var missing: Int
-    private(set) var requested: UInt32 = 0
-    /// Indexes that were asked for and have not come.
+    private var requested: UInt32 = 0
+    /// The indexes of requested chunks that have not arrived.
     private(set) var outstanding: Set<UInt32> = []
 
-    /// - Returns: `nil` if the offer makes no sense, is larger than `bytesMax`, or has more chunks than
+    /// - Returns: `nil` if the offer is malformed, is larger than `bytesMax`, or has more chunks than
     ///   `Limits.snapshotChunksMax`.
     init?(lineage: Lineage, offer: Welcome.Offer, bytesMax: Int) {
         guard offer.bytes > 0, offer.bytes <= bytesMax, offer.chunkBytes > 0 else { return nil }
@@ -22,7 +22,7 @@ struct SnapshotPull: Hashable, Sendable {
 
     var isComplete: Bool { missing == 0 }
 
-    /// The whole snapshot; only once complete.
+    /// The whole snapshot; valid once complete.
     var bytes: [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(offer.bytes)
@@ -37,7 +37,7 @@ struct SnapshotPull: Hashable, Sendable {
         return lineage == self.lineage && revision == offer.revision
     }
 
-    /// The topics to subscribe to next, so that `aheadMax` chunks are under way.
+    /// The topics to subscribe to next, so that `aheadMax` chunks are in flight.
     mutating func nextTopics(aheadMax: Int) -> [Topic] {
         var topics: [Topic] = []
         while outstanding.count < aheadMax, Int(requested) < chunks.count {
@@ -48,7 +48,7 @@ struct SnapshotPull: Hashable, Sendable {
         return topics
     }
 
-    /// Takes a chunk in. `false` if it was not awaited or has the wrong size.
+    /// Adds a chunk; returns `false` if it was not requested or has the wrong size.
     mutating func received(_ chunk: Chunk, index: UInt32) -> Bool {
         guard outstanding.contains(index), chunk.bytes.count == size(of: Int(index)) else { return false }
         outstanding.remove(index)

@@ -1,13 +1,13 @@
 import DequeModule
 
-/// A sender's actions that have no receipt yet: first those that have left at least once, by number and without gaps,
-/// then those that never left and have no number.
+/// A sender's actions without a receipt: first the sent ones, by number and without gaps, then the queued ones, which
+/// have no number.
 struct Outbox: Hashable, Sendable {
     struct Numbered: Hashable, Sendable {
         let number: ActionNumber
         let ticket: Ticket
         let bytes: [UInt8]
-        var isSettled = false
+        var isResolved = false
     }
 
     struct Queued: Hashable, Sendable {
@@ -17,26 +17,24 @@ struct Outbox: Hashable, Sendable {
 
     private(set) var numbered: Deque<Numbered> = []
     private(set) var queued: Deque<Queued> = []
-    /// The number that the next action to leave for the first time gets.
+    /// The number of the next queued action.
     private(set) var next = ActionNumber(1)
-    /// The number to push next: one that left before while it is below `next`.
+    /// The next number to push; below `next` while sent actions are pushed again.
     private(set) var cursor = ActionNumber(1)
-    /// How many in `numbered` have their receipt, and wait for one before them.
-    private var settledCount = 0
-    /// The oldest number whose receipt could be needed again; `nil` if only those are that are missing.
+    /// The number of sent actions that have their receipt and wait for the one of an earlier action.
+    private var resolvedCount = 0
+    /// The oldest number whose receipt a resumed session may need; `nil` if the session is not saved.
     private var needed: ActionNumber?
 
     var isEmpty: Bool { numbered.isEmpty && queued.isEmpty }
-    /// Actions without a receipt.
-    var count: Int { numbered.count - settledCount + queued.count }
-    /// The oldest number without a receipt, or the next to be given.
+    /// The number of actions without a receipt.
+    var count: Int { numbered.count - resolvedCount + queued.count }
+    /// The oldest number without a receipt, or the next number.
     var first: ActionNumber { numbered.first?.number ?? next }
 
     init() {}
 
-    /// What was left of a session when its sender ended.
-    ///
-    /// Nobody knows how much of it has left, so all of it may have, in the order in which it was taken.
+    /// Restores the actions of a saved session. Any of them may have been sent, in the order of their submission.
     init(resuming saved: SavedSession) {
         let standing = saved.standing
         next = standing.first
@@ -44,18 +42,18 @@ struct Outbox: Hashable, Sendable {
         needed = next
         for action in saved.actions {
             if let outcome = action.outcome {
-                // Settled before the others: it keeps its place among them.
+                // Resolved before earlier actions: it keeps its place among them.
                 guard let sent = outcome.sent, sent.session == standing.session, sent.number >= standing.first else {
                     continue
                 }
-                precondition(sent.number == next, "number \(sent.number) stands where \(next) should")
+                precondition(sent.number == next, "expected number \(next) in a saved session, got \(sent.number)")
             } else if standing.link == nil {
                 queued.append(Queued(ticket: action.ticket, bytes: action.bytes))
                 continue
             }
-            let isSettled = action.outcome != nil
-            numbered.append(Numbered(number: next, ticket: action.ticket, bytes: action.bytes, isSettled: isSettled))
-            settledCount += isSettled ? 1 : 0
+            let isResolved = action.outcome != nil
+            numbered.append(Numbered(number: next, ticket: action.ticket, bytes: action.bytes, isResolved: isResolved))
+            resolvedCount += isResolved ? 1 : 0
             next = next.next
         }
     }
@@ -63,47 +61,49 @@ struct Outbox: Hashable, Sendable {
     mutating func append(_ action: Queued) { queued.append(action) }
 
     /// Receipts of lower numbers are not needed again.
-    mutating func noted(before number: ActionNumber) { needed = number }
+    mutating func releaseReceipts(before number: ActionNumber) { needed = number }
 
-    /// Takes back an action that never left.
+    /// Removes a queued action.
+    ///
+    /// - Returns: `false` if it is not queued.
     mutating func withdraw(_ ticket: Ticket) -> Bool {
         guard let index = queued.firstIndex(where: { $0.ticket == ticket }) else { return false }
         queued.remove(at: index)
         return true
     }
 
-    /// The number of an action that has left; `nil` if it has not.
+    /// The number of a sent action; `nil` if it was not sent.
     func number(of ticket: Ticket) -> ActionNumber? {
-        numbered.first { $0.ticket == ticket && !$0.isSettled }?.number
+        numbered.first { $0.ticket == ticket && !$0.isResolved }?.number
     }
 
-    /// Whether each action that has left could still be pushed in a frame with so much room for actions.
+    /// Whether each sent action still fits a frame with this space for actions.
     func fits(bytesMax: Int) -> Bool { numbered.allSatisfy { $0.bytes.count + Self.framingBytesMax <= bytesMax } }
 
     /// The actions to push next, from the cursor on.
     func actions(countMax: Int, bytesMax: Int) -> [[UInt8]] {
-        // The primary remembers no more outcomes than the window has numbers.
+        // The primary remembers as many outcomes as the window has numbers.
         let window = countMax - cursor.distance(beyond: min(first, needed ?? first))
         var bytesLeft = bytesMax
         var actions: [[UInt8]] = []
-        func take(_ bytes: [UInt8]) -> Bool {
+        func append(_ bytes: [UInt8]) -> Bool {
             bytesLeft -= bytes.count + Self.framingBytesMax
             guard actions.count < window, bytesLeft >= 0 else { return false }
             actions.append(bytes)
             return true
         }
-        for action in numbered.dropFirst(cursor.distance(beyond: first)) where !take(action.bytes) { return actions }
-        for action in queued where !take(action.bytes) { return actions }
+        for action in numbered.dropFirst(cursor.distance(beyond: first)) where !append(action.bytes) { return actions }
+        for action in queued where !append(action.bytes) { return actions }
         return actions
     }
 
-    /// The most bytes that CBOR puts in front of an action.
+    /// The maximum size of an action's CBOR head.
     static let framingBytesMax = 5
 
-    /// So many actions from the cursor on have left.
-    mutating func left(count: Int) {
-        let again = min(count, next.distance(beyond: cursor))
-        for _ in 0..<(count - again) {
+    /// Records that `count` actions from the cursor on were sent.
+    mutating func markSent(count: Int) {
+        let resent = min(count, next.distance(beyond: cursor))
+        for _ in 0..<(count - resent) {
             let action = queued.removeFirst()
             numbered.append(Numbered(number: next, ticket: action.ticket, bytes: action.bytes))
             next = next.next
@@ -111,50 +111,50 @@ struct Outbox: Hashable, Sendable {
         cursor = cursor.advanced(by: count)
     }
 
-    /// Push again from this number on; never from one that has its receipt.
+    /// Pushes again from this number on, but never from one that has its receipt.
     mutating func rewind(to number: ActionNumber) { cursor = min(next, max(first, number)) }
 
-    /// Whether the number has left and has no receipt.
+    /// Whether the number was sent and has no receipt.
     func awaitsReceipt(of number: ActionNumber) -> Bool {
-        number >= first && number < next && !numbered[number.distance(beyond: first)].isSettled
+        number >= first && number < next && !numbered[number.distance(beyond: first)].isResolved
     }
 
-    /// An outcome came. `nil` if the number awaits none.
-    mutating func settle(_ number: ActionNumber) -> Ticket? {
+    /// Records an outcome; `nil` if the number awaits none.
+    mutating func resolve(_ number: ActionNumber) -> Ticket? {
         guard awaitsReceipt(of: number) else { return nil }
         let index = number.distance(beyond: first)
-        numbered[index].isSettled = true
-        settledCount += 1
+        numbered[index].isResolved = true
+        resolvedCount += 1
         let ticket = numbered[index].ticket
-        while numbered.first?.isSettled == true {
+        while numbered.first?.isResolved == true {
             numbered.removeFirst()
-            settledCount -= 1
+            resolvedCount -= 1
         }
         cursor = max(cursor, first)
         return ticket
     }
 
-    /// Takes back all that left: it was never applied, and leaves again under the same numbers of another session.
+    /// Requeues all sent actions: they were never applied, and are sent again under another session.
     mutating func requeueNumbered() {
         queued =
-            Deque(numbered.lazy.filter { !$0.isSettled }.map { Queued(ticket: $0.ticket, bytes: $0.bytes) }) + queued
+            Deque(numbered.lazy.filter { !$0.isResolved }.map { Queued(ticket: $0.ticket, bytes: $0.bytes) }) + queued
         next = first
         numbered = []
-        settledCount = 0
+        resolvedCount = 0
         cursor = next
     }
 
-    /// Gives up all that left; what never left stays.
+    /// Removes all sent actions; queued ones stay.
     mutating func abandonNumbered() -> [Numbered] {
         defer {
             numbered = []
-            settledCount = 0
+            resolvedCount = 0
             cursor = next
         }
-        return numbered.filter { !$0.isSettled }
+        return numbered.filter { !$0.isResolved }
     }
 
-    /// Removes what never left, as far as it meets the condition.
+    /// Removes the queued actions that meet the condition.
     mutating func removeQueued(where condition: (Queued) -> Bool) -> [Queued] {
         defer { queued.removeAll(where: condition) }
         return queued.filter(condition)

@@ -1,26 +1,26 @@
 public import StateCore
 
-/// What the shell around a ``SenderMachine`` has to do, in this order.
+/// Instructions of a ``SenderMachine`` to its shell, to carry out in order.
 package enum SenderDirective: Hashable, Sendable {
     case subscribe(Topic)
     case unsubscribe(Topic)
-    /// Push to this endpoint from now on; a wildcard host stands for the host that was reached.
+    /// Push to this endpoint; a wildcard host stands for the host that the sender connected to.
     case connect(String)
-    /// An action is over: tell whoever sent it.
-    case settle(Ticket, SentAction?, Settlement)
+    /// Report the outcome of an action to its submitter.
+    case resolve(Ticket, SentAction?, Settlement)
     case status(SenderStatus)
     case count(SenderEvent)
 }
 
-/// The handle of an action from when it is taken until it is settled, given by whoever takes it; they rise. Numbers are
-/// given only when an action first leaves, so that one that is withdrawn before leaves no hole.
+/// The local handle of an action until its outcome; ascending. Numbers are assigned only when an action is first sent,
+/// so that a withdrawn action leaves no gap.
 package struct Ticket: Hashable, Sendable, Comparable {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What an action is called on the wire, from when it left for the first time.
+/// The identity of an action on the wire, assigned when it is first sent.
 package struct SentAction: Hashable, Sendable {
     package let session: SessionID
     package let number: ActionNumber
@@ -31,33 +31,33 @@ package struct SentAction: Hashable, Sendable {
     }
 }
 
-/// How an action ended for its sender.
+/// The outcome of an action for its sender.
 package enum Settlement: Hashable, Sendable {
     case applied(Position)
     case rejected(Rejection)
 }
 
-/// What a sender counts.
+/// The events that a sender counts.
 package enum SenderEvent: Hashable, Sendable {
     case asked
     case rewound
     case framePushed(actions: Int)
     case lineageChanged
-    /// The primary came back without outcomes that it had made known.
+    /// The primary restarted without outcomes that it had acknowledged.
     case outcomesLost
     case refused(Rejection.Code)
 }
 
-/// How a sender stands with its primary.
+/// The state of a sender's session with its primary.
 public enum SenderStatus: Hashable, Sendable {
-    /// Waiting for the primary to say where the session stands. Actions are kept meanwhile.
+    /// Waiting for the watermark. Actions are queued.
     case connecting
-    /// Actions are sent as they come.
+    /// Actions are sent as they arrive.
     case open
-    /// The primary answers, but does not take actions for now, for example because its disk is full. Actions are kept and
-    /// sent again, until one has a receipt.
+    /// The primary answers, but refuses actions for now, for example because its disk is full. Actions are queued and
+    /// resent until one has a receipt.
     case waiting(Rejection)
-    /// The primary answers, but at its endpoint for actions, which is given, there is nobody to push to. Actions are kept.
+    /// The primary answers, but the given endpoint for actions is not reachable. Actions are queued.
     case unreachable(String)
     /// The primary refuses the session, for example because it has no store of that name.
     case refused(Rejection)

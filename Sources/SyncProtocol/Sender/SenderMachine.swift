@@ -1,50 +1,51 @@
 internal import StateCore
 
-/// Decides for one session of a sender: what to push, what to push again, and what became of it.
+/// The state machine of a sender's session. It decides what to push, when to push it again, and which outcome each
+/// action has.
 ///
-/// That a socket took a frame means nothing; only receipts count. Whatever goes wrong, the sender asks for the
-/// watermark (by subscribing to its receipts) and goes on behind it.
+/// A successful send means nothing; only receipts count. After any fault, the sender requests the watermark (by
+/// subscribing to its receipts) and continues after it.
 package struct SenderMachine: Hashable, Sendable {
-    /// Where the session stands.
+    /// The phase of the session, with its exits.
     enum Phase: Hashable, Sendable {
-        /// Has asked for the watermark. Leaves to `open` with it, asks again at `deadline`.
+        /// Has requested the watermark. Exits to `open` with it; requests it again at `deadline`.
         case asking(deadline: Instant)
-        /// Pushes. Leaves to `asking` when receipts stay away until the deadline (which is set while some are
-        /// awaited), to `pausing` when the primary is overloaded.
+        /// Pushes actions. Exits to `asking` when receipts are missing at the deadline (set while some are
+        /// outstanding), to `pausing` when the primary is overloaded.
         case open(receiptsDeadline: Instant?)
-        /// Leaves to `asking` at `until`, to `open` if another incarnation says its watermark before that.
+        /// Exits to `asking` at `until`, to `open` if another incarnation sends a watermark before that.
         case pausing(until: Instant)
-        /// Every action fails with the reason. Leaves to `open` if a watermark comes all the same, asks now and then.
+        /// Rejects every action with the reason. Requests the watermark from time to time; exits to `open` with it.
         case refused(Rejection, until: Instant)
     }
 
-    /// The session as one lineage of the primary knows it.
+    /// The session in one lineage of the primary.
     struct Link: Hashable, Sendable {
         let lineage: Lineage
         let opened: JournalSequence
         let base: ActionNumber
-        /// `nil` until this process has heard it.
+        /// `nil` until this process receives it.
         var watermark: Watermark?
-        /// How many frames have left since nothing was outstanding.
+        /// The number of frames that were sent since no action was outstanding.
         var framesOutstanding = 0
-        /// The last incarnation of the primary that settled something.
-        var settledBy = Epoch(0)
+        /// The last incarnation that sent a receipt.
+        var resolvedBy = Epoch(0)
     }
 
-    /// Changes only when numbers of the old one had to be given up.
+    /// Changes only when the numbers of the previous session are abandoned.
     package internal(set) var session: SessionID
-    /// Whose receipts are subscribed to.
+    /// The session whose receipts are subscribed to.
     private var subscribed: SessionID?
-    /// When the watermark was asked for last.
+    /// The time of the last request for the watermark.
     private var askedAt: Instant?
-    /// When an `expected` was followed last.
+    /// The time of the last rewind to an `expected` number.
     var rewoundAt: Instant?
     package let limits: Limits
     var phase: Phase
     var link: Link?
     var outbox = Outbox()
     var backoff: Backoff
-    /// Whether actions outlive the process, so that none is given up for a reason that may pass.
+    /// Whether actions are saved and outlive the process, so that none fails for a transient reason.
     let isSaved: Bool
     package private(set) var status = SenderStatus.connecting
 
@@ -58,7 +59,7 @@ package struct SenderMachine: Hashable, Sendable {
 
     var topic: Topic { .receipts(session) }
 
-    /// Begins: asks for the watermark.
+    /// Starts: requests the watermark.
     package mutating func start(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective]
     {
         [.status(.connecting)] + ask(at: now, using: &generator)
@@ -66,28 +67,29 @@ package struct SenderMachine: Hashable, Sendable {
 
     // MARK: Actions
 
-    /// Actions that are not settled, and were not withdrawn before they left.
+    /// The number of actions without an outcome, without those that were withdrawn before they were sent.
     package var pendingCount: Int { outbox.count }
 
-    /// Takes an action, encoded. It is settled later, or at once if it cannot be sent at all.
+    /// Enqueues an encoded action. Resolves it at once if it cannot be sent.
     package mutating func enqueue(_ bytes: [UInt8], as ticket: Ticket) -> [SenderDirective] {
-        if case .refused(let reason, _) = phase, !isSaved { return [.settle(ticket, nil, .rejected(reason))] }
+        if case .refused(let reason, _) = phase, !isSaved { return [.resolve(ticket, nil, .rejected(reason))] }
         guard bytes.count <= actionBytesMax else {
-            return [.settle(ticket, nil, .rejected(.tooLarge(bytes.count, bytesMax: actionBytesMax)))]
+            return [.resolve(ticket, nil, .rejected(.tooLarge(bytes.count, bytesMax: actionBytesMax)))]
         }
         outbox.append(Outbox.Queued(ticket: ticket, bytes: bytes))
         return []
     }
 
-    /// Nobody waits for the action any longer.
+    /// Withdraws an action whose submitter stopped waiting.
     ///
-    /// - Returns: its session and number if it has left, so that its outcome is unknown; `nil` if it had not left and never will.
+    /// - Returns: the action's identity if it was sent, so that its outcome is unknown; `nil` if it was not sent and
+    ///   never will be.
     package mutating func withdraw(_ ticket: Ticket) -> SentAction? {
         guard !outbox.withdraw(ticket), let number = outbox.number(of: ticket) else { return nil }
         return SentAction(session: session, number: number)
     }
 
-    /// The frame to push next, if there is one and the window allows it.
+    /// The next frame to push, if the window allows one.
     package var nextFrame: ActionsFrame? {
         guard case .open = phase, let link, let watermark = link.watermark else { return nil }
         let actions = outbox.actions(
@@ -105,10 +107,10 @@ package struct SenderMachine: Hashable, Sendable {
         )
     }
 
-    /// The most bytes of a frame of actions without the actions: address, identities and four numbers.
+    /// The maximum size of a frame of actions without the actions: address, identities and four numbers.
     private static let frameOverheadBytesMax = Limits.topicBytesMax + 80
 
-    /// The socket took the frame.
+    /// The socket accepted the frame.
     package mutating func pushed(
         _ frame: ActionsFrame,
         at now: Instant,
@@ -116,13 +118,13 @@ package struct SenderMachine: Hashable, Sendable {
     ) -> [SenderDirective] {
         if outbox.numbered.isEmpty { link?.framesOutstanding = 0 }
         link?.framesOutstanding += 1
-        outbox.left(count: frame.actions.count)
+        outbox.markSent(count: frame.actions.count)
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
         return [.count(.framePushed(actions: frame.actions.count))]
     }
 
-    /// The socket had nobody to push to, and has again. It may be another primary, so ask where it stands before anything
-    /// more leaves: what leaves under the old lineage ends as unknown.
+    /// The socket reconnected. The peer may be another primary, so request the watermark before anything is sent:
+    /// actions sent under an old lineage end with an unknown outcome.
     package mutating func reconnected(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
@@ -131,20 +133,20 @@ package struct SenderMachine: Hashable, Sendable {
         return ask(at: now, using: &generator)
     }
 
-    /// The most bytes of an action, as far as it is known.
+    /// The maximum size of an action, as far as it is known.
     var actionBytesMax: Int {
         guard let watermark = link?.watermark else { return limits.actionBytesMax }
         return max(0, min(watermark.actionBytesMax, roomForActions(in: watermark) - Outbox.framingBytesMax))
     }
 
-    /// The most bytes of actions, each with what CBOR puts in front of it, in a frame.
+    /// The space for actions in a frame, with their CBOR heads.
     func roomForActions(in watermark: Watermark) -> Int {
         min(watermark.frameBytesMax, limits.frameBytesMax) - Self.frameOverheadBytesMax
     }
 
     // MARK: Time
 
-    /// When `tick` wants to be called next.
+    /// The time of the next `tick`.
     package var nextDeadline: Instant? {
         switch phase {
         case .asking(let deadline): deadline
@@ -154,7 +156,7 @@ package struct SenderMachine: Hashable, Sendable {
         }
     }
 
-    /// Time has passed. Call it behind taking in what arrived.
+    /// Handles a deadline. Call it after handling the messages that arrived.
     package mutating func tick(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
@@ -163,7 +165,7 @@ package struct SenderMachine: Hashable, Sendable {
         return ask(at: now, using: &generator)
     }
 
-    /// Asks for the watermark by subscribing anew.
+    /// Requests the watermark by subscribing again.
     mutating func ask(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective] {
         let deadline = now.advanced(by: backoff.next(using: &generator))
         let wasSilent = if case .asking = phase { true } else { false }
@@ -178,7 +180,8 @@ package struct SenderMachine: Hashable, Sendable {
         return changed(to: .connecting, isSilent: wasSilent) + [.count(.asked)] + old + [.subscribe(topic)]
     }
 
-    /// The same, but not again and again without a pause: a primary may go on answering so.
+    /// Requests the watermark again, with a pause if the last request was recent: a primary may repeat the same
+    /// answer.
     mutating func askAgain(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective] {
         if let askedAt, askedAt.duration(to: now) < limits.retryDelayMin {
             phase = .pausing(until: now.advanced(by: backoff.next(using: &generator)))
@@ -206,4 +209,40 @@ package struct SenderMachine: Hashable, Sendable {
         self.status = status
         return [.status(status)]
     }
+
+    // MARK: Saved sessions
+
+    // The shell saves each action before it enqueues it, and the standing when `SessionSaver` requires it, so that
+    // the sender never sends what a resumed session would not know.
+
+    /// Resumes a saved session.
+    package init(resuming saved: SavedSession, limits: Limits, now: Instant) {
+        session = saved.standing.session
+        self.limits = limits
+        phase = .asking(deadline: now)
+        backoff = Backoff(limits)
+        isSaved = true
+        outbox = Outbox(resuming: saved)
+        guard let link = saved.standing.link else { return }
+        self.link = Link(lineage: link.lineage, opened: link.opened, base: link.base)
+        self.link?.resolvedBy = link.resolvedBy
+        // The number of frames is unknown; a refusal would prove only for a single frame that nothing was applied.
+        self.link?.framesOutstanding = outbox.numbered.isEmpty ? 0 : 2
+    }
+
+    /// The part of the session's state to save.
+    package var standing: SessionStanding {
+        let link = link.map { link in
+            SessionStanding.Link(
+                lineage: link.lineage,
+                opened: link.opened,
+                base: link.base,
+                resolvedBy: link.resolvedBy
+            )
+        }
+        return SessionStanding(session: session, link: link, first: outbox.first)
+    }
+
+    /// The standing is saved: receipts of earlier numbers are not needed any more.
+    package mutating func saved(_ standing: SessionStanding) { outbox.releaseReceipts(before: standing.first) }
 }

@@ -1,8 +1,8 @@
-package import StateCore
+package import StateCoding
 
-/// What stands behind the address of a message: a CBOR array whose first element is the kind.
+/// The content of a message after its address: a CBOR array whose first element is the kind.
 ///
-/// A reader ignores elements behind those that it knows, so that a later version of a frame can carry more.
+/// Readers ignore elements after those that they know, so that later versions can append some.
 package enum Frame: Hashable, Sendable {
     case update(Update)
     case heartbeat(Heartbeat)
@@ -16,260 +16,154 @@ package enum Frame: Hashable, Sendable {
     case actions(ActionsFrame)
 }
 
-/// One published change: the patch leads from one revision to another.
-package struct Update: Hashable, Sendable {
-    package let lineage: Lineage
-    package let epoch: Epoch
-    package let from: Revision
-    package let to: Revision
-    /// The patch, encoded.
-    package let patch: [UInt8]
+/// The first element of a frame.
+enum FrameKind: UInt64 {
+    case update = 0
+    case heartbeat = 1
+    case welcome = 2
+    case chunk = 3
+    case watermark = 4
+    case receipts = 5
+    case expected = 6
+    case refusal = 7
+    case schema = 8
+    case actions = 9
 
-    package init(lineage: Lineage, epoch: Epoch, from: Revision, to: Revision, patch: [UInt8]) {
-        self.lineage = lineage
-        self.epoch = epoch
-        self.from = from
-        self.to = to
-        self.patch = patch
-    }
-}
-
-/// A sign of life: where the primary stands, what its state's digest is there, and its wall clock.
-package struct Heartbeat: Hashable, Sendable {
-    package let lineage: Lineage
-    package let epoch: Epoch
-    package let head: Revision
-    package let digest: UInt64
-    package let time: Timestamp
-
-    package init(lineage: Lineage, epoch: Epoch, head: Revision, digest: UInt64, time: Timestamp) {
-        self.lineage = lineage
-        self.epoch = epoch
-        self.head = head
-        self.digest = digest
-        self.time = time
-    }
-}
-
-/// The first answer to a join. Without an offer the joiner goes on from the position that it named; with one it starts
-/// from that snapshot. Updates up to the head follow on the same topic, later ones on the feed.
-package struct Welcome: Hashable, Sendable {
-    package let lineage: Lineage
-    package let epoch: Epoch
-    package let head: Revision
-    package let time: Timestamp
-    /// The fingerprint of the state's type.
-    package let fingerprint: UInt64
-    package let heartbeatInterval: Duration
-    package let offer: Offer?
-
-    package init(
-        lineage: Lineage,
-        epoch: Epoch,
-        head: Revision,
-        time: Timestamp,
-        fingerprint: UInt64,
-        heartbeatInterval: Duration,
-        offer: Offer?
-    ) {
-        self.lineage = lineage
-        self.epoch = epoch
-        self.head = head
-        self.time = time
-        self.fingerprint = fingerprint
-        self.heartbeatInterval = heartbeatInterval
-        self.offer = offer
-    }
-
-    /// A snapshot to pull, in chunks of `chunkBytes` (the last one may be shorter).
-    package struct Offer: Hashable, Sendable {
-        package let revision: Revision
-        package let bytes: Int
-        package let chunkBytes: Int
-        package let digest: UInt64
-
-        package init(revision: Revision, bytes: Int, chunkBytes: Int, digest: UInt64) {
-            self.revision = revision
-            self.bytes = bytes
-            self.chunkBytes = chunkBytes
-            self.digest = digest
+    /// The number of elements after the kind in this version.
+    var fieldCount: Int {
+        switch self {
+        case .chunk: 1
+        case .expected: 2
+        case .refusal, .receipts: 4
+        case .update, .heartbeat: 5
+        case .actions: 6
+        case .welcome, .schema: 7
+        case .watermark: 8
         }
     }
 }
 
-/// A part of a snapshot; its address says of which, and where it belongs.
-package struct Chunk: Hashable, Sendable {
-    package let bytes: ArraySlice<UInt8>
-    package init(bytes: ArraySlice<UInt8>) { self.bytes = bytes }
-}
-
-/// The answer to a subscription to receipts: what the primary has of the session, and how to send to it.
-package struct Watermark: Hashable, Sendable {
-    package let lineage: Lineage
-    package let epoch: Epoch
-    /// The last number whose outcome is durable; `nil` if the primary does not have the session.
-    package let number: ActionNumber?
-    /// The journal sequence at which the session was opened, or at which it would be opened now.
-    package let opened: JournalSequence
-    package let windowActionsMax: Int
-    package let actionBytesMax: Int
-    package let frameBytesMax: Int
-    /// Where to connect a PUSH socket; a wildcard host stands for the host that the sender reached.
-    package let endpoint: String
-
-    package init(
-        lineage: Lineage,
-        epoch: Epoch,
-        number: ActionNumber?,
-        opened: JournalSequence,
-        windowActionsMax: Int,
-        actionBytesMax: Int,
-        frameBytesMax: Int,
-        endpoint: String
-    ) {
-        self.lineage = lineage
-        self.epoch = epoch
-        self.number = number
-        self.opened = opened
-        self.windowActionsMax = windowActionsMax
-        self.actionBytesMax = actionBytesMax
-        self.frameBytesMax = frameBytesMax
-        self.endpoint = endpoint
-    }
-}
-
-/// What became of an action, for good.
-package enum Outcome: Hashable, Sendable {
-    case applied(Revision)
-    case rejected(Rejection)
-}
-
-/// The outcomes of consecutive actions of one session.
-package struct Receipts: Hashable, Sendable {
-    package let lineage: Lineage
-    package let epoch: Epoch
-    package let first: ActionNumber
-    package let outcomes: [Outcome]
-
-    package init(lineage: Lineage, epoch: Epoch, first: ActionNumber, outcomes: [Outcome]) {
-        self.lineage = lineage
-        self.epoch = epoch
-        self.first = first
-        self.outcomes = outcomes
-    }
-}
-
-/// Actions arrived that lie ahead: this number was expected.
-package struct Expected: Hashable, Sendable {
-    package let lineage: Lineage
-    package let number: ActionNumber
-
-    package init(lineage: Lineage, number: ActionNumber) {
-        self.lineage = lineage
-        self.number = number
-    }
-}
-
-/// A request that was not granted, answered on the topic that asked. All versions of the protocol agree on its form.
-package struct Refusal: Hashable, Sendable {
-    package let reason: Rejection
-    /// `nil`: asking again is of no use until something changes.
-    package let retryAfter: Duration?
-    /// The pushed frame that the refusal answers; `nil` where it answers a subscription.
-    package let frame: PushedFrame?
-
-    package init(_ reason: Rejection, retryAfter: Duration? = nil, frame: PushedFrame? = nil) {
-        self.reason = reason
-        self.retryAfter = retryAfter
-        self.frame = frame
+extension Frame {
+    package func write(to writer: inout CBORWriter) {
+        switch self {
+        case .update(let update): update.write(to: &writer)
+        case .heartbeat(let heartbeat): heartbeat.write(to: &writer)
+        case .welcome(let welcome): welcome.write(to: &writer)
+        case .chunk(let chunk): chunk.write(to: &writer)
+        case .watermark(let watermark): watermark.write(to: &writer)
+        case .receipts(let receipts): receipts.write(to: &writer)
+        case .expected(let expected): expected.write(to: &writer)
+        case .refusal(let refusal): refusal.write(to: &writer)
+        case .schema(let schema): schema.write(to: &writer)
+        case .actions(let actions): actions.write(to: &writer)
+        }
     }
 
-    /// Identifies a frame of actions within its session. Subscribers to the session's receipts also get the answers to
-    /// late duplicates and to frames of strangers, and tell them apart by this.
-    package struct PushedFrame: Hashable, Sendable {
-        /// The journal sequence at which the session was opened, as the frame states it.
-        package let opened: JournalSequence
-        /// The number of the frame's first action.
-        package let first: ActionNumber
+    /// Decodes a frame, and skips elements of later versions.
+    ///
+    /// - Throws: ``CodingFailure`` for anything that is not a frame of a known kind; never traps.
+    package init(decoding bytes: ArraySlice<UInt8>) throws(CodingFailure) {
+        var reader = CBORReader(bytes, limits: .frame)
+        let count = try reader.arrayCount()
+        let number = count > 0 ? try reader.unsigned() : .max
+        guard let kind = FrameKind(rawValue: number) else {
+            throw CodingFailure(
+                .malformed,
+                "a frame begins with its kind, 0 to 9, got \(count > 0 ? "\(number)" : "nothing")"
+            )
+        }
+        let fields = kind.fieldCount
+        guard count > fields else {
+            throw CodingFailure(
+                .malformed,
+                "a frame of kind \(number) has at least \(fields + 1) elements, got \(count)"
+            )
+        }
+        switch kind {
+        case .update: self = .update(try Update(from: &reader))
+        case .heartbeat: self = .heartbeat(try Heartbeat(from: &reader))
+        case .welcome: self = .welcome(try Welcome(from: &reader))
+        case .chunk: self = .chunk(Chunk(bytes: try reader.bytes()[...]))
+        case .watermark: self = .watermark(try Watermark(from: &reader))
+        case .receipts: self = .receipts(try Receipts(from: &reader))
+        case .expected: self = .expected(try Expected(from: &reader))
+        case .refusal: self = .refusal(try Refusal(from: &reader))
+        case .schema: self = .schema(try StoreSchema(from: &reader))
+        case .actions: self = .actions(try ActionsFrame(from: &reader))
+        }
+        for _ in (fields + 1)..<count { try reader.skip() }
+        try reader.requireEnd()
+    }
 
-        package init(opened: JournalSequence, first: ActionNumber) {
-            self.opened = opened
-            self.first = first
+    /// The approximate encoded size, so that the buffer seldom has to grow.
+    fileprivate var bytesEstimate: Int {
+        switch self {
+        case .update(let update): 64 + update.patch.count
+        case .chunk(let chunk): 16 + chunk.bytes.count
+        case .receipts(let receipts): 48 + receipts.outcomes.count * 9
+        case .actions(let frame): frame.actions.reduce(96) { $0 + $1.count + 5 }
+        default: 256
         }
     }
 }
 
-/// The actions that a store knows, and where it stands.
-package struct StoreSchema: Hashable, Sendable {
-    package let lineage: Lineage
-    package let fingerprint: UInt64
-    package let actions: [Entry]
-    package let epoch: Epoch
-    package let head: Revision
-    /// How many senders the primary remembers.
-    package let sessions: Int
-    /// What an acknowledged action survives, as the primary's settings call it; `nil` without a journal.
-    package let durability: String?
+extension CodingLimits {
+    /// A patch nests up to about twice as deep as its state, and is nested in a frame.
+    fileprivate static let frame = CodingLimits(depthMax: 3 * CodingLimits.standard.depthMax)
+}
 
-    package init(
-        lineage: Lineage,
-        fingerprint: UInt64,
-        actions: [Entry],
-        epoch: Epoch,
-        head: Revision,
-        sessions: Int,
-        durability: String?
-    ) {
-        self.lineage = lineage
-        self.fingerprint = fingerprint
-        self.actions = actions
-        self.epoch = epoch
-        self.head = head
-        self.sessions = sessions
-        self.durability = durability
-    }
-
-    /// An action's name and an example of its payload, encoded; `nil` where the type gives none.
-    package struct Entry: Hashable, Sendable {
-        package let name: String
-        package let example: [UInt8]?
-
-        package init(name: String, example: [UInt8]?) {
-            self.name = name
-            self.example = example
-        }
+extension CBORWriter {
+    /// Begins the array of a frame.
+    mutating func begin(_ kind: FrameKind) {
+        array(count: kind.fieldCount + 1)
+        unsigned(kind.rawValue)
     }
 }
 
-/// Upwards: consecutive actions of one session.
-package struct ActionsFrame: Hashable, Sendable {
-    package let lineage: Lineage
-    package let session: SessionID
-    /// The journal sequence at which the session was opened, from its first watermark.
-    package let opened: JournalSequence
-    /// The number with which the session began in this lineage.
-    package let base: ActionNumber
-    /// The number of the first action here.
-    package let first: ActionNumber
-    /// Each action encoded for itself: `[name, payload]`.
-    package let actions: [[UInt8]]
-
-    package init(
-        lineage: Lineage,
-        session: SessionID,
-        opened: JournalSequence,
-        base: ActionNumber,
-        first: ActionNumber,
-        actions: [[UInt8]]
-    ) {
-        self.lineage = lineage
-        self.session = session
-        self.opened = opened
-        self.base = base
-        self.first = first
-        self.actions = actions
+/// The encoding of messages: an address with its closing zero byte, and a frame in CBOR. A message has a single part.
+package enum Message {
+    /// Encodes a message.
+    package static func encode(_ frame: Frame, to address: Address) -> [UInt8] {
+        encode(frame, to: address.bytes)
     }
 
-    /// What a refusal of this frame names.
-    package var identity: Refusal.PushedFrame { Refusal.PushedFrame(opened: opened, first: first) }
+    /// Encodes a message to an encoded address, which may be one of another protocol version.
+    package static func encode(_ frame: Frame, to address: some Collection<UInt8>) -> [UInt8] {
+        CBORWriter.bytes(reserving: address.count + frame.bytesEstimate) { writer in
+            writer.encoded(address)
+            frame.write(to: &writer)
+        }
+    }
+
+    /// Splits a message after its first zero byte; `nil` if there is none within the maximum size of a topic.
+    package static func split(_ message: [UInt8]) -> (address: ArraySlice<UInt8>, body: ArraySlice<UInt8>)? {
+        guard let zero = message.prefix(Limits.topicBytesMax).firstIndex(of: 0) else { return nil }
+        return (message[...zero], message[(zero + 1)...])
+    }
+
+    /// Decodes a message.
+    ///
+    /// - Throws: ``MessageFailure``, with the address if that is readable.
+    package static func decode(_ message: [UInt8]) throws(MessageFailure) -> (address: Address, frame: Frame) {
+        guard let (head, body) = split(message) else { throw .noAddress(.malformed) }
+        let address: Address
+        do { address = try Address(parsing: head) } catch { throw .noAddress(error) }
+        do { return (address, try Frame(decoding: body)) } catch { throw .malformedFrame(address, error) }
+    }
+}
+
+/// The reason why a message could not be decoded.
+package enum MessageFailure: Error, CustomStringConvertible {
+    /// The message does not begin with an address of this protocol.
+    case noAddress(AddressFailure)
+    /// The address is valid, the frame is not.
+    case malformedFrame(Address, CodingFailure)
+
+    package var description: String {
+        switch self {
+        case .noAddress(let failure): "no address of this protocol (\(failure))"
+        case .malformedFrame(let address, let failure):
+            "\(String(decoding: address.bytes.dropLast(), as: UTF8.self)): \(failure)"
+        }
+    }
 }

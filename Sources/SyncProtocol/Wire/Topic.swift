@@ -1,27 +1,27 @@
-/// What a message is about, within one store. A subscription to a topic is a request for what it names.
+/// The subject of a message within one store. A subscription to a topic requests the data that the topic names.
 ///
-/// After a reconnect libzmq sends subscriptions again in alphabetical order, and a replica must be on the feed before
-/// its join is answered: `feed` has to stay the first of the words that a replica uses.
+/// After a reconnect libzmq resends subscriptions in alphabetical order, and a replica must receive the feed before
+/// the primary answers its join: `feed` must sort before the other topics of a replica.
 package enum Topic: Hashable, Sendable {
-    /// Updates and heartbeats, for everybody.
+    /// Updates and heartbeats for all subscribers.
     case feed
-    /// The answer to one join of a replica that stands at the position (`nil`: that has nothing yet).
+    /// The answer to one join of a replica at the position; `nil` if the replica has no state yet.
     case join(Nonce, Position?)
-    /// What becomes of the actions of one session.
+    /// The outcomes of one session's actions.
     case receipts(SessionID)
-    /// The actions that the store knows.
+    /// The actions that the store accepts.
     case schema
     /// One chunk of a snapshot.
     case snapshot(Lineage, Revision, index: UInt32)
-    /// Upwards: actions of a sender.
+    /// Actions from a sender to the primary.
     case actions
 }
 
-/// A topic of a store, as it stands in front of every message: `sc1/<store>/<topic>` and a closing zero byte.
+/// The address of a message: `sc1/<store>/<topic>` and a closing zero byte.
 ///
-/// The zero byte is part of the subscription too, so that no topic is the prefix of another.
+/// Subscriptions contain the zero byte, too, so that no topic is a prefix of another.
 package struct Address: Hashable, Sendable {
-    /// The version of the protocol that this code speaks.
+    /// The protocol version of this implementation.
     package static let version = 1
 
     package let store: StoreName
@@ -32,7 +32,7 @@ package struct Address: Hashable, Sendable {
         self.topic = topic
     }
 
-    /// The bytes in front of a message and of a subscription, the closing zero byte included.
+    /// The encoded address, the closing zero byte included.
     package var bytes: [UInt8] {
         var text = "sc\(Self.version)/\(store)/"
         switch topic {
@@ -44,5 +44,80 @@ package struct Address: Hashable, Sendable {
         case .actions: text += "actions"
         }
         return Array(text.utf8) + [0]
+    }
+}
+
+/// The reason why bytes are not an address that this implementation serves.
+package enum AddressFailure: Error, Hashable {
+    /// Not of the form `sc<version>/<store>/<topic>`; the primary cannot answer.
+    case malformed
+    /// Well-formed, but of another protocol version.
+    case unsupportedVersion
+    /// Of this version and with a well-formed store name, but the topic is unknown; `expected` describes the valid
+    /// form.
+    case unknownTopic(StoreName, expected: String)
+}
+
+extension Address {
+    /// Parses the address of a message or a subscription, the closing zero byte included.
+    package init(parsing bytes: ArraySlice<UInt8>) throws(AddressFailure) {
+        guard bytes.count <= Limits.topicBytesMax, bytes.last == 0 else { throw .malformed }
+        let parts = bytes.dropLast().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count >= 3, let version = Self.version(parts[0]) else { throw .malformed }
+        guard version == Self.version else { throw .unsupportedVersion }
+        guard let store = StoreName(utf8: parts[1]) else { throw .malformed }
+        self.init(store, try Topic(parsing: parts[2...], of: store))
+    }
+
+    /// Parses `sc1` as 1; `nil` for anything but `sc` and up to three digits.
+    private static func version(_ part: ArraySlice<UInt8>) -> Int? {
+        guard part.starts(with: "sc".utf8), (3...5).contains(part.count) else { return nil }
+        return decimal(part.dropFirst(2)).map { Int($0) }
+    }
+
+    /// Parses decimal digits without a sign or leading zeros: a number has exactly one topic.
+    fileprivate static func decimal(_ part: ArraySlice<UInt8>) -> UInt64? {
+        guard let first = part.first, first != UInt8(ascii: "0") || part.count == 1 else { return nil }
+        guard part.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        return UInt64(String(decoding: part, as: UTF8.self))
+    }
+}
+
+extension Topic {
+    fileprivate init(parsing parts: ArraySlice<ArraySlice<UInt8>>, of store: StoreName) throws(AddressFailure) {
+        let parts = Array(parts)
+        switch (String(decoding: parts[0], as: UTF8.self), parts.count) {
+        case ("feed", 1): self = .feed
+        case ("schema", 1): self = .schema
+        case ("actions", 1): self = .actions
+        case ("join", _):
+            guard parts.count == 3, let nonce = Hexadecimal.bits(parts[1]), let start = Self.start(parts[2]) else {
+                throw .unknownTopic(store, expected: "join/<16 hex digits>/<none or lineage.epoch.revision>")
+            }
+            self = .join(Nonce(bits: nonce), start.position)
+        case ("receipts", _):
+            guard parts.count == 2, let session = SessionID(String(decoding: parts[1], as: UTF8.self)) else {
+                throw .unknownTopic(store, expected: "receipts/<32 hex digits>")
+            }
+            self = .receipts(session)
+        case ("snapshot", _):
+            guard parts.count == 4, let lineage = Hexadecimal.bits(parts[1]),
+                let revision = Address.decimal(parts[2]),
+                let index = Address.decimal(parts[3]).flatMap(UInt32.init(exactly:))
+            else { throw .unknownTopic(store, expected: "snapshot/<16 hex digits>/<revision>/<index>") }
+            self = .snapshot(Lineage(bits: lineage), Revision(revision), index: index)
+        default:
+            throw .unknownTopic(store, expected: "feed, join/..., receipts/..., schema or snapshot/...")
+        }
+    }
+
+    /// The position of a joiner. The outer optional is `nil` if the text is not well-formed.
+    private static func start(_ part: ArraySlice<UInt8>) -> (position: Position?, Void)? {
+        if part.elementsEqual("none".utf8) { return (nil, ()) }
+        let fields = part.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard fields.count == 3, let lineage = Hexadecimal.bits(fields[0]),
+            let epoch = Address.decimal(fields[1]), let revision = Address.decimal(fields[2])
+        else { return nil }
+        return (Position(lineage: Lineage(bits: lineage), epoch: Epoch(epoch), revision: Revision(revision)), ())
     }
 }

@@ -8,29 +8,30 @@
 
 /// The host of a `tcp://` endpoint: a name, an IPv4 or IPv6 address, or `*`.
 package struct Host: Hashable, Sendable, CustomStringConvertible {
-    enum Form: Hashable, Sendable {
+    private enum Form: Hashable, Sendable {
         case any
         case name(String)
         case ipv4([UInt8])
         case ipv6([UInt8], zone: String?)
     }
 
-    let form: Form
+    private let form: Form
 
-    /// As it stands in an endpoint, an IPv6 address with its brackets.
+    /// The text in an endpoint; an IPv6 address has its brackets.
     package let description: String
 
-    /// Reads a host as it stands in an endpoint; `nil` if it is none.
+    /// Parses the host of an endpoint; `nil` if it is malformed.
     ///
-    /// IPv4 takes four decimal numbers and nothing else: the shorter, octal and hexadecimal forms that resolvers
-    /// accept are how an address passes for another one.
+    /// Accepts four decimal numbers as IPv4, and not the shorter, octal and hexadecimal forms that resolvers accept,
+    /// with which an address can pass for another one.
     package init?(_ text: String) {
         guard let form = Self.form(of: text) else { return nil }
         self.form = form
         description = text
     }
 
-    /// Whether it stands for every interface: `*`, `0.0.0.0`, `[::]`. Such a host can be bound, not connected to.
+    /// Whether it stands for all interfaces: `*`, `0.0.0.0`, `[::]`. Sockets can bind to such a host, not connect to
+    /// it.
     package var isWildcard: Bool {
         switch form {
         case .any: true
@@ -51,17 +52,15 @@ package struct Host: Hashable, Sendable, CustomStringConvertible {
 
     var isIPv6: Bool { if case .ipv6 = form { true } else { false } }
 
-    /// As libzmq is told. It would not resolve `localhost` for a bind, and with IPv6 on might resolve it to `::1` for
-    /// a connect, where nobody is; so `localhost` means 127.0.0.1 on both sides.
+    /// The text for libzmq. For a bind it would not resolve `localhost`; for a connect, with IPv6 enabled, it might
+    /// resolve it to `::1`, where no socket is bound. `localhost` therefore means 127.0.0.1 on both sides.
     var wireText: String {
         if case .name = form, isLoopback { "127.0.0.1" } else { description }
     }
 
     private static let ipv6Loopback = [UInt8](repeating: 0, count: 15) + [1]
     private static let mappedIPv4 = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
-}
 
-extension Host {
     private static let nameBytesMax = 253
     private static let labelBytesMax = 63
 
@@ -93,7 +92,7 @@ extension Host {
         return .ipv6(bytes, zone: zone)
     }
 
-    /// Underscores are no part of host names by the letter, but of those that container networks give out.
+    /// Allows underscores, which host names officially must not contain, because container networks assign them.
     private static func isLabel(_ label: Substring) -> Bool {
         !label.isEmpty && label.utf8.count <= labelBytesMax
             && label.utf8.allSatisfy { byte in

@@ -1,10 +1,10 @@
-/// A timer of a ``PollLoop``: one deadline that can be set again and again; ends when it is dropped.
+/// A timer of a ``PollLoop`` with one deadline, which can be set repeatedly; ends when it is dropped.
 ///
-/// A node needs one: it sets it to the earliest of all the times that matter to it.
+/// A node needs one timer, set to the earliest of its deadlines.
 package final class DeadlineTimer {
     private let loop: PollLoop
     private let timer: Timer
-    private let id: Roster.ID
+    private let id: PollSet.ID
 
     init(_ timer: Timer, on loop: PollLoop) {
         self.timer = timer
@@ -14,42 +14,43 @@ package final class DeadlineTimer {
 
     deinit { cancel() }
 
-    /// When the handler is to be called next; `nil` if it is not.
+    /// The next call of the handler; `nil` if none is due.
     package var deadline: ContinuousClock.Instant? { timer.deadline }
 
-    /// Calls the handler once, at `deadline` or up to a millisecond after it; replaces the deadline that was set.
+    /// Sets or replaces the deadline. The loop calls the handler once, at the deadline or up to a millisecond after
+    /// it.
     ///
-    /// To be called on the loop. `nil` takes the deadline back. One that has passed is due at the end of this turn, or,
-    /// set by a timer, of the next.
+    /// Call it on the loop. `nil` clears the deadline. A deadline in the past is due at the end of this turn or, if a
+    /// timer sets it, of the next one.
     package func set(_ deadline: ContinuousClock.Instant?) {
         loop.checkIsolated()
         timer.set(deadline)
     }
 
-    /// Ends the timer for good; from any thread, more than once. Called on the loop, the handler does not run after it.
+    /// Ends the timer; from any thread, repeatedly. After a call on the loop the handler does not run.
     package func cancel() { loop.drop(id) }
 }
 
 extension PollLoop {
-    /// Makes a timer that is not set yet. To be called on the loop, from an actor that runs there.
+    /// Creates a timer without a deadline. Call it on the loop, from an actor that runs there.
     ///
-    /// - Parameter handler: called on the loop. Use `assumeIsolated` inside, and hold the actor weakly.
-    /// - Returns: what to hold on to. After ``shutdown()`` it never fires.
+    /// - Parameter handler: called on the loop. Use `assumeIsolated` inside, and capture the actor weakly.
+    /// - Returns: the timer to keep. After ``shutdown()`` it never fires.
     package func timer(_ handler: @escaping () -> Void) -> DeadlineTimer {
         checkIsolated()
-        let timer = Timer(id: roster.makeID(), handler)
-        if isPolling { roster.add(timer) } else { timer.retire() }
+        let timer = Timer(id: pollSet.makeID(), handler)
+        if isPolling { pollSet.add(timer) } else { timer.retire() }
         return DeadlineTimer(timer, on: self)
     }
 }
 
-/// A timer on a loop's roster.
+/// A timer of a poll set.
 final class Timer {
-    let id: Roster.ID
+    let id: PollSet.ID
     private(set) var deadline: ContinuousClock.Instant?
     private var handler: (() -> Void)?
 
-    init(id: Roster.ID, _ handler: @escaping () -> Void) {
+    init(id: PollSet.ID, _ handler: @escaping () -> Void) {
         self.id = id
         self.handler = handler
     }
@@ -64,7 +65,7 @@ final class Timer {
         handler?()
     }
 
-    /// Lets go of the handler.
+    /// Releases the handler.
     func retire() {
         deadline = nil
         handler = nil

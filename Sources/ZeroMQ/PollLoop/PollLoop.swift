@@ -1,9 +1,10 @@
 internal import Locking
 internal import Synchronization
 
-/// A thread that waits for sockets, and runs the actors that own them.
+/// A thread that polls sockets and runs the actors that own them.
 ///
-/// ZeroMQ wants one thread per socket. An actor whose executor is a loop has exactly that, and the compiler checks it:
+/// A ZeroMQ socket must be used by one thread. An actor whose executor is a loop guarantees that, checked by the
+/// compiler:
 ///
 /// ```swift
 /// actor Follower {
@@ -18,33 +19,33 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Each turn runs the jobs of its actors, at most ``jobsPerTurnMax`` of them; polls, without waiting while jobs are
-/// left; calls the handlers of the sockets that are ready, each once; then those of the doorbells that were rung; and then
-/// the timers that are due. So a flood of jobs does not starve the sockets, nor the reverse, provided that a handler takes
-/// a bounded number of messages (what is left makes the next poll return at once). With nothing to do the thread sleeps.
+/// Each turn runs at most ``jobsPerTurnMax`` jobs of its actors; polls, without blocking while jobs are left; calls the
+/// handlers of the ready sockets, each once; then those of the rung doorbells; and then the due timers. A flood of jobs
+/// therefore does not starve the sockets, nor the reverse, provided that a handler receives a bounded number of messages
+/// (the next poll returns at once while some are left). An idle loop sleeps.
 ///
-/// A loop lives until ``shutdown()``: its thread keeps it.
+/// A loop lives until ``shutdown()``: its thread retains it.
 package final class PollLoop: SerialExecutor {
-    /// How many jobs a turn runs before it looks at the sockets.
+    /// The maximum number of jobs in a turn.
     package static let jobsPerTurnMax = 256
 
     private let inbox = Locked(Inbox())
     private let wakeUp: WakeUp
     private let name: String
 
-    /// The thread that runs this loop now; 0 when there is none.
+    /// The thread that runs this loop; 0 if there is none.
     private let owner = Atomic<UInt>(0)
 
     /// The watched sockets, doorbells and timers.
-    nonisolated(unsafe) let roster: Roster  // safe: touched by the owner only; each way in checks that
+    nonisolated(unsafe) let pollSet: PollSet  // safe: every access checks that it runs on the owner
 
-    /// Makes a loop and starts its thread.
+    /// Creates a loop and starts its thread.
     ///
     /// - Parameter name: for messages.
     /// - Throws: `resourcesExhausted`.
     package init(name: String = "statecast-loop") throws(ZeroMQError) {
         wakeUp = try WakeUp()
-        roster = Roster(wakeUp: wakeUp)
+        pollSet = PollSet(wakeUp: wakeUp)
         self.name = name
         try Self.startThread { self.run() }
     }
@@ -52,18 +53,18 @@ package final class PollLoop: SerialExecutor {
     /// Whether the caller runs on this loop.
     package var isOnLoop: Bool { owner.load(ordering: .relaxed) == Threads.currentID }
 
-    /// Ends the loop: it finishes the jobs that are queued, drops all handlers and timers, and ends its thread.
+    /// Ends the loop: it runs the queued jobs, releases all handlers and timers, and ends its thread.
     ///
-    /// It returns at once, may be called from any thread, the loop's own included, and more than once. A handler that
-    /// calls it is not interrupted.
+    /// Returns at once. May be called from any thread, the loop's own included, and repeatedly. A handler that calls
+    /// it is not interrupted.
     ///
-    /// Jobs that come later still run, one after the other and with ``isOnLoop`` true, so that no task hangs: each
-    /// burst of them gets a thread that ends when there are no more. Sockets are no longer watched then.
+    /// Later jobs still run, one after the other and with ``isOnLoop`` true, so that no task hangs: each burst of them
+    /// gets a thread that ends with the last one. The loop then watches no sockets.
     package func shutdown() {
         let isAsleep = inbox.withLock { inbox in
             guard inbox.phase == .polling else { return false }
             inbox.phase = .draining
-            return inbox.awake()
+            return inbox.markAwake()
         }
         if isAsleep { wakeUp.signal() }
     }
@@ -76,7 +77,7 @@ package final class PollLoop: SerialExecutor {
             inbox.jobs.append(job)
             let isEnded = inbox.phase == .ended
             if isEnded { inbox.phase = .draining }
-            return (inbox.awake(), isEnded)
+            return (inbox.markAwake(), isEnded)
         }
         if isAsleep { wakeUp.signal() }
         if isEnded { drainOnNewThread() }
@@ -90,23 +91,23 @@ package final class PollLoop: SerialExecutor {
 
     // MARK: - Called by watches, doorbells and timers
 
-    /// Ends the loop's sleep, if it sleeps: a doorbell was rung.
+    /// Wakes the loop if it sleeps.
     func wake() {
-        if inbox.withLock({ $0.awake() }) { wakeUp.signal() }
+        if inbox.withLock({ $0.markAwake() }) { wakeUp.signal() }
     }
 
-    /// Forgets a socket, a doorbell or a timer; from any thread. Its handlers are released on the loop's thread.
-    func drop(_ id: Roster.ID) {
-        if isOnLoop { return roster.remove(id) }
+    /// Removes a socket, a doorbell or a timer; from any thread. The loop's thread releases the handlers.
+    func drop(_ id: PollSet.ID) {
+        if isOnLoop { return pollSet.remove(id) }
         let isAsleep = inbox.withLock { inbox in
-            guard inbox.phase == .polling else { return false }  // then all were dropped already, or are about to be
+            guard inbox.phase == .polling else { return false }  // the shutdown removes all
             inbox.dropped.append(id)
-            return inbox.awake()
+            return inbox.markAwake()
         }
         if isAsleep { wakeUp.signal() }
     }
 
-    /// Whether sockets and timers are still taken.
+    /// Whether the loop accepts sockets and timers.
     var isPolling: Bool { inbox.withLock { $0.phase == .polling } }
 
     // MARK: - The thread
@@ -114,50 +115,53 @@ package final class PollLoop: SerialExecutor {
     private func run() {
         owner.store(Threads.currentID, ordering: .relaxed)
         var backlog = JobBacklog()
-        while takeIn(&backlog) {
+        while drainInbox(into: &backlog) {
             backlog.run(atMost: Self.jobsPerTurnMax, on: asUnownedSerialExecutor())
             if backlog.isEmpty && fallAsleep() {
-                roster.poll(until: roster.nextDeadline)
+                pollSet.poll(until: pollSet.nextDeadline)
                 inbox.withLock { $0.isAsleep = false }
             } else {
-                roster.poll(until: .now)
+                pollSet.poll(until: .now)
             }
-            roster.callHandlers()
+            pollSet.callHandlers()
         }
-        roster.removeAll()
+        pollSet.removeAll()
         drain(&backlog)
     }
 
-    /// Takes over what other threads left; false if the loop is to end.
-    private func takeIn(_ backlog: inout JobBacklog) -> Bool {
+    /// Moves the contents of the inbox to the loop's thread.
+    ///
+    /// - Returns: `false` if the loop has to end.
+    private func drainInbox(into backlog: inout JobBacklog) -> Bool {
         let (isPolling, dropped) = inbox.withLock { inbox in
             if backlog.isEmpty { backlog.refill(from: &inbox.jobs) }
             defer { inbox.dropped.removeAll() }
             return (inbox.phase == .polling, inbox.dropped)
         }
-        for id in dropped { roster.remove(id) }
+        for id in dropped { pollSet.remove(id) }
         return isPolling
     }
 
-    /// From here on whoever leaves something must wake the loop; false if something is there already.
+    /// Marks the loop as asleep, so that other threads wake it; returns `false` if the inbox is not empty.
     ///
-    /// A ring sets its flag before it takes the lock, so it is either seen here or finds the loop asleep.
+    /// A ring sets its flag before it locks the inbox, so either this function sees the flag or the ring finds the
+    /// loop asleep.
     private func fallAsleep() -> Bool {
         inbox.withLock { inbox in
             inbox.isAsleep =
-                inbox.jobs.isEmpty && inbox.dropped.isEmpty && inbox.phase == .polling && !roster.isRung
+                inbox.jobs.isEmpty && inbox.dropped.isEmpty && inbox.phase == .polling && !pollSet.isRung
             return inbox.isAsleep
         }
     }
 
-    /// Runs jobs until there are none, and gives the loop up.
+    /// Runs jobs until none is left, then releases the loop's ownership.
     private func drain(_ backlog: inout JobBacklog) {
         repeat {
             backlog.run(atMost: .max, on: asUnownedSerialExecutor())
         } while inbox.withLock { inbox in
             backlog.refill(from: &inbox.jobs)
             guard backlog.isEmpty else { return true }
-            // Under the lock: whoever finds the loop ended must not find it owned.
+            // Under the lock, because a thread that finds the loop ended must not find it owned.
             owner.store(0, ordering: .relaxed)
             inbox.phase = .ended
             return false
@@ -172,7 +176,60 @@ package final class PollLoop: SerialExecutor {
                 self.drain(&backlog)
             }
         } catch {
-            preconditionFailure("a job came after the shutdown of a poll loop and cannot run: \(error)")
+            preconditionFailure("a job was enqueued after the shutdown of a poll loop and cannot run: \(error)")
+        }
+    }
+}
+
+/// The input of a loop from other threads, under its lock.
+private struct Inbox {
+    enum Phase {
+        /// Polls sockets and runs jobs. Exits to `draining` at the shutdown.
+        case polling
+        /// A thread runs the last jobs. Exits to `ended` when none is left.
+        case draining
+        /// No thread runs. Exits to `draining` when a job is enqueued.
+        case ended
+    }
+
+    var phase = Phase.polling
+    var jobs: [UnownedJob] = []
+    var dropped: [PollSet.ID] = []
+
+    /// Whether the loop's thread sleeps, or is about to, so that it must be woken.
+    var isAsleep = false
+
+    /// Marks the loop as awake: one wake-up suffices for all input until it sleeps again.
+    ///
+    /// - Returns: whether the caller has to wake it.
+    mutating func markAwake() -> Bool {
+        defer { isAsleep = false }
+        return isAsleep
+    }
+}
+
+/// The jobs that a loop moved out of its inbox, in order.
+private struct JobBacklog {
+    private var jobs: [UnownedJob] = []
+    private var next = 0
+
+    var isEmpty: Bool { next == jobs.count }
+
+    /// Swaps the empty array for the full one, so that both keep their capacity.
+    mutating func refill(from inbox: inout [UnownedJob]) {
+        precondition(isEmpty, "refilled with \(jobs.count - next) jobs left")
+        jobs.removeAll(keepingCapacity: true)
+        next = 0
+        swap(&jobs, &inbox)
+    }
+
+    /// Runs at most `limit` jobs.
+    mutating func run(atMost limit: Int, on executor: UnownedSerialExecutor) {
+        let end = next + min(limit, jobs.count - next)
+        while next < end {
+            let job = jobs[next]
+            next += 1
+            job.runSynchronously(on: executor)
         }
     }
 

@@ -1,11 +1,13 @@
-/// A socket being watched by a ``PollLoop``; ends when it is dropped.
+internal import CZeroMQ
+
+/// A registration of a socket with a ``PollLoop``; ends when it is dropped.
 ///
-/// Keep it beside the socket. While it lasts, the loop keeps the underlying socket open, so both may be dropped in any
-/// order and on any thread.
+/// Keep it beside the socket. The loop keeps the underlying socket open meanwhile, so the watch and the socket may be
+/// dropped in any order and on any thread.
 package final class Watch {
     private let loop: PollLoop
     private let socket: WatchedSocket
-    private let id: Roster.ID
+    private let id: PollSet.ID
 
     init(_ socket: WatchedSocket, on loop: PollLoop) {
         self.socket = socket
@@ -15,46 +17,46 @@ package final class Watch {
 
     deinit { cancel() }
 
-    /// Whether `onReadable` is called while messages are there; true at first. Set it on the loop only.
+    /// Whether `onReadable` is called while messages are available; initially true. Set it on the loop only.
     ///
-    /// Turned off, messages stay where they are, and in the end the senders feel it: that is backpressure.
+    /// While it is off, messages stay queued and senders eventually block: that is backpressure.
     package var wantsReadable: Bool {
         get { socket.wantsReadable }
         set { change(\.wantsReadable, to: newValue) }
     }
 
-    /// Whether `onWritable` is called while there is room to send; false at first. Set it on the loop only.
+    /// Whether `onWritable` is called while there is room to send; initially false. Set it on the loop only.
     ///
-    /// Turn it on when a send found no room, and off when nothing is left to send, or the loop never sleeps.
+    /// Turn it on when a send finds no room, and off when nothing is left to send, or the loop never sleeps.
     package var wantsWritable: Bool {
         get { socket.wantsWritable }
         set { change(\.wantsWritable, to: newValue) }
     }
 
-    /// Ends the watching; from any thread, more than once. Called on the loop, no handler runs after it.
+    /// Ends the registration; from any thread, repeatedly. After a call on the loop no handler runs.
     package func cancel() { loop.drop(id) }
 
     private func change(_ interest: ReferenceWritableKeyPath<WatchedSocket, Bool>, to value: Bool) {
         loop.checkIsolated()
         guard socket[keyPath: interest] != value else { return }
         socket[keyPath: interest] = value
-        loop.roster.interestChanged()
+        loop.pollSet.interestChanged()
     }
 }
 
 extension PollLoop {
-    /// Watches a socket. To be called on the loop, from an actor that runs there.
+    /// Watches a socket. Call it on the loop, from an actor that runs there.
     ///
-    /// The handlers run on the loop, again and again for as long as the socket is ready. Inside, use
-    /// `assumeIsolated`, never a task: that would be a hop and lose the order. They are held until the watch ends, so
-    /// let them hold their actor weakly, or rely on ``shutdown()`` to let go of it.
+    /// The loop calls the handlers repeatedly while the socket is ready. Use `assumeIsolated` in them, never a task,
+    /// which would add a hop and lose the order. The loop retains them until the watch ends, so capture the actor
+    /// weakly, or rely on ``shutdown()`` to release it.
     ///
-    /// A socket whose context was shut down is reported once more, and finds `terminated` when it receives or sends.
+    /// A socket whose context was shut down is reported once more, and throws `terminated` when it receives or sends.
     ///
     /// - Parameters:
-    ///   - onReadable: takes messages, a bounded number of them.
-    ///   - onWritable: sends what waits; called only while ``Watch/wantsWritable`` is set.
-    /// - Returns: what to hold on to. After ``shutdown()`` it watches nothing.
+    ///     - onReadable: receives a bounded number of messages.
+    ///     - onWritable: sends queued messages; called only while ``Watch/wantsWritable`` is set.
+    /// - Returns: the registration to keep. After ``shutdown()`` it has no effect.
     package func watch(
         _ socket: borrowing Socket,
         onReadable: @escaping () -> Void,
@@ -62,12 +64,64 @@ extension PollLoop {
     ) -> Watch {
         checkIsolated()
         let watched = WatchedSocket(
-            id: roster.makeID(),
+            id: pollSet.makeID(),
             socket.handle,
             onReadable: onReadable,
             onWritable: onWritable
         )
-        if isPolling { roster.add(watched) } else { watched.retire() }
+        if isPolling { pollSet.add(watched) } else { watched.retire() }
         return Watch(watched, on: self)
+    }
+}
+
+/// A socket of a poll set, with its handlers.
+final class WatchedSocket {
+    let id: PollSet.ID
+    private var handle: SocketHandle?
+    private var onReadable: (() -> Void)?
+    private var onWritable: (() -> Void)?
+
+    var wantsReadable = true
+    var wantsWritable = false
+
+    init(id: PollSet.ID, _ handle: SocketHandle, onReadable: @escaping () -> Void, onWritable: @escaping () -> Void) {
+        self.id = id
+        self.handle = handle
+        self.onReadable = onReadable
+        self.onWritable = onWritable
+    }
+
+    var pointer: UnsafeMutableRawPointer? { handle?.pointer }
+
+    /// The events to poll for; 0 if none.
+    var events: Int16 { isAbandoned ? 0 : interest }
+
+    /// The events that the owner is interested in.
+    private var interest: Int16 {
+        guard handle != nil else { return 0 }
+        return (wantsReadable ? Readiness.readable.events : 0) | (wantsWritable ? Readiness.writable.events : 0)
+    }
+
+    /// Set when polling ends, whatever the owner's interest.
+    var isAbandoned = false
+
+    /// Whether the socket's context was shut down.
+    var isTerminated: Bool {
+        guard let handle else { return false }
+        var (events, size): (Int32, Int) = (0, MemoryLayout<Int32>.size)
+        return zmq_getsockopt(handle.pointer, ZMQ_EVENTS, &events, &size) != 0 && wasTerminated()
+    }
+
+    /// Calls the handlers for the ready events that are still of interest.
+    func call(for ready: Int16) {
+        if ready & interest & Readiness.readable.events != 0 { onReadable?() }
+        if ready & interest & Readiness.writable.events != 0 { onWritable?() }
+    }
+
+    /// Releases the handlers and the socket.
+    func retire() {
+        onReadable = nil
+        onWritable = nil
+        handle = nil
     }
 }

@@ -2,17 +2,18 @@ internal import CZeroMQ
 
 /// A ZeroMQ socket that closes itself.
 ///
-/// A socket belongs to one thread at a time. It is not `Sendable`, so the compiler sees to that: keep it in an actor
-/// that runs on a ``PollLoop``, and let the loop say when there is something to do.
+/// A socket belongs to one thread at a time; it is not `Sendable`, so the compiler enforces that. Keep it in an actor
+/// that runs on a ``PollLoop``, which reports readiness.
 ///
-/// Nothing here waits, except ``wait(for:timeout:)``.
+/// No operation blocks, except ``wait(for:timeout:)``.
 package struct Socket: ~Copyable {
     let handle: SocketHandle
     private let options: SocketOptions
 
-    /// Makes a socket that neither binds nor connects yet.
+    /// Creates a socket.
     ///
-    /// - Throws: `invalidOption`; `resourcesExhausted` if descriptors ran out; `terminated` if the context was shut down.
+    /// - Throws: `invalidOption`; `resourcesExhausted` if descriptors ran out; `terminated` if the context was shut
+    ///   down.
     package init(
         _ kind: SocketKind,
         options: SocketOptions = SocketOptions(),
@@ -24,29 +25,29 @@ package struct Socket: ~Copyable {
         self.options = options
     }
 
-    // Without one, optimized code would drop a socket after its last use, and with it what it has still to send, while
-    // its scope goes on. A value with a `deinit` lives as long as its scope.
+    // A value with a `deinit` lives until the end of its scope. Without it, optimized code would release a socket and
+    // its unsent messages after the socket's last use.
     deinit { withExtendedLifetime(handle) {} }
 
-    /// What the socket does with messages.
     package var kind: SocketKind { handle.kind }
 
-    /// The folder that was made for `ipc://*`, if one was: it lasts as long as this is held.
+    /// The folder of an `ipc://*` endpoint, which exists as long as this reference.
     package var folder: AnyObject? { handle.folder }
 
-    /// Asks the publishers for the messages whose first bytes are `topic`; no bytes ask for all.
+    /// Subscribes to the messages whose first bytes are `topic`; an empty topic matches all.
     ///
-    /// Subscribing twice to one topic takes unsubscribing twice. Topics beyond 245 bytes arrive corrupted (libzmq 4.3).
+    /// A topic that is subscribed to twice has to be unsubscribed from twice. Topics of more than 245 bytes arrive
+    /// corrupted (libzmq 4.3).
     ///
-    /// - Throws: `unsupported` on other sockets than `sub`.
+    /// - Throws: `unsupported` on sockets other than `sub`.
     package func subscribe(_ topic: [UInt8]) throws(ZeroMQError) {
         try requireSubscriber("subscribe")
         try handle.set(ZMQ_SUBSCRIBE, topic)
     }
 
-    /// Takes one ``subscribe(_:)`` to `topic` back. Messages that are under way still arrive.
+    /// Reverts one ``subscribe(_:)`` to `topic`. Messages in flight still arrive.
     ///
-    /// - Throws: `unsupported` on other sockets than `sub`.
+    /// - Throws: `unsupported` on sockets other than `sub`.
     package func unsubscribe(_ topic: [UInt8]) throws(ZeroMQError) {
         try requireSubscriber("unsubscribe")
         try handle.set(ZMQ_UNSUBSCRIBE, topic)
@@ -58,8 +59,267 @@ package struct Socket: ~Copyable {
         }
     }
 
-    /// IPv6 addresses need the option; names and `*` keep to what the user asked for.
-    func prepare(for endpoint: Endpoint) throws(ZeroMQError) {
+    /// Enables IPv6 for an IPv6 address; names and `*` follow the socket's option.
+    private func prepare(for endpoint: Endpoint) throws(ZeroMQError) {
         try handle.set(ZMQ_IPV6, options.ipv6 || endpoint.host?.isIPv6 == true)
+    }
+
+    // MARK: Addresses
+
+    /// Binds the socket to `endpoint`.
+    ///
+    /// Claims the file of an `ipc` endpoint only if no process serves it; libzmq itself would take it away from that
+    /// process. The file of a dead process is replaced.
+    ///
+    /// A `tcp` endpoint becomes free a moment after its socket was closed, because libzmq closes in the background.
+    ///
+    /// - Returns: the resolved endpoint, with the port or file that the system chose.
+    /// - Throws: `addressInUse`, `addressNotAvailable`, `permission`, `invalidEndpoint`, `terminated`.
+    package func bind(_ endpoint: Endpoint) throws(ZeroMQError) -> Endpoint {
+        let folder: SocketFolder? = if endpoint.isWildcardFile { try SocketFolder() } else { nil }
+        let endpoint = if let folder { try Endpoint("ipc://\(folder.path)/socket") } else { endpoint }
+        let claim: SocketFileClaim? =
+            if let path = endpoint.socketFile { try SocketFileClaim(path, for: endpoint, in: folder) } else { nil }
+        try prepare(for: endpoint)
+        guard zmq_bind(handle.pointer, endpoint.wireText) == 0 else {
+            let number = zmq_errno()
+            throw .failed("cannot bind to \(endpoint)", errno: number, advice: Self.bindAdvice(for: endpoint, number))
+        }
+        if let claim {
+            claim.recordFile()
+            handle.keep(claim)
+        }
+        return endpoint.isConnectable ? endpoint : try handle.lastEndpoint()
+    }
+
+    /// Connects to `endpoint`, and reconnects whenever the connection breaks.
+    ///
+    /// - Throws: `invalidEndpoint` if host, port or path are unspecified; `terminated`.
+    package func connect(_ endpoint: Endpoint) throws(ZeroMQError) {
+        guard endpoint.isConnectable else {
+            throw ZeroMQError(
+                .invalidEndpoint,
+                """
+                cannot connect to \(endpoint): expected the host and the port (or the path) of a bound socket, got a \
+                wildcard; an example is tcp://127.0.0.1:7001
+                """
+            )
+        }
+        try prepare(for: endpoint)
+        guard zmq_connect(handle.pointer, endpoint.wireText) == 0 else {
+            throw .failed("cannot connect to \(endpoint)", errno: zmq_errno())
+        }
+    }
+
+    private static func bindAdvice(for endpoint: Endpoint, _ number: Int32) -> String? {
+        switch ZeroMQError.Code(errno: number) {
+        case .addressInUse: "another process or socket is bound there: stop it, or choose another endpoint"
+        case .addressNotAvailable where endpoint.transport == .tcp:
+            "the host must be an address or a network interface of this machine, or *"
+        case .permission where endpoint.transport == .tcp: "ports below 1024 need privileges: choose a higher one"
+        default: nil
+        }
+    }
+
+    // MARK: Messages
+
+    /// Sends a message without blocking.
+    ///
+    /// Success means that libzmq accepted the message, not that it is delivered. A publisher accepts every message,
+    /// and drops it for subscribers that are too slow.
+    ///
+    /// - Returns: `false` if no peer has room; wait for writability and retry.
+    /// - Throws: `unsupported` if this kind of socket cannot send; `terminated`.
+    package func send(_ message: UnsafeRawBufferPointer) throws(ZeroMQError) -> Bool {
+        while zmq_send(handle.pointer, message.baseAddress, message.count, ZMQ_DONTWAIT) < 0 {
+            if wouldBlock() { return false }
+            if !wasInterrupted() { throw .failed("cannot send on a \(kind) socket", errno: zmq_errno()) }
+        }
+        return true
+    }
+
+    /// Sends a message without blocking; see ``send(_:)-(UnsafeRawBufferPointer)``.
+    package func send(_ message: [UInt8]) throws(ZeroMQError) -> Bool {
+        try message.span.bytes.withUnsafeBytes { (bytes) throws(ZeroMQError) in try send(bytes) }
+    }
+
+    /// Sends a message without blocking; see ``send(_:)-(UnsafeRawBufferPointer)``.
+    package func send(_ message: ArraySlice<UInt8>) throws(ZeroMQError) -> Bool {
+        try message.span.bytes.withUnsafeBytes { (bytes) throws(ZeroMQError) in try send(bytes) }
+    }
+
+    /// Receives the next message without blocking.
+    ///
+    /// - Returns: `nil` if there is no message.
+    /// - Throws: `unsupported` if this kind of socket cannot receive; `terminated`.
+    package func receive() throws(ZeroMQError) -> Incoming? {
+        var message = zmq_msg_t()
+        // libzmq stores small messages inside the struct and forbids moving it: use one pointer.
+        return try withUnsafeMutablePointer(to: &message) { (message) throws(ZeroMQError) in
+            zmq_msg_init(message)
+            defer { zmq_msg_close(message) }
+            guard try receiveFrame(into: message) else { return nil }
+            guard zmq_msg_more(message) != 0 else {
+                return .message(
+                    [UInt8](UnsafeRawBufferPointer(start: zmq_msg_data(message), count: zmq_msg_size(message)))
+                )
+            }
+            var frames = 1
+            // Never ends within a message: libzmq delivers messages only when all frames have arrived.
+            while zmq_msg_more(message) != 0, try receiveFrame(into: message) { frames += 1 }
+            return .multipart(frames: frames)
+        }
+    }
+
+    private func receiveFrame(into message: UnsafeMutablePointer<zmq_msg_t>) throws(ZeroMQError) -> Bool {
+        while zmq_msg_recv(message, handle.pointer, ZMQ_DONTWAIT) < 0 {
+            if wouldBlock() { return false }
+            if !wasInterrupted() { throw .failed("cannot receive on a \(kind) socket", errno: zmq_errno()) }
+        }
+        return true
+    }
+
+    // MARK: Waiting
+
+    /// Blocks the calling thread until the socket is ready. For plain threads; on a ``PollLoop`` the loop waits.
+    ///
+    /// - Parameter timeout: the maximum time, rounded to milliseconds; `nil`: unlimited.
+    /// - Returns: `false` if the time ran out.
+    /// - Throws: `terminated`.
+    package func wait(for readiness: Readiness, timeout: Duration? = nil) throws(ZeroMQError) -> Bool {
+        let deadline = timeout.map { ContinuousClock.now + $0 }
+        var item = zmq_pollitem_t(socket: handle.pointer, fd: 0, events: readiness.events, revents: 0)
+        while true {
+            let ready = zmq_poll(&item, 1, pollTimeout(until: deadline))
+            if ready > 0 { return true }
+            if ready < 0 && !wasInterrupted() {
+                throw .failed("cannot wait for a \(kind) socket", errno: zmq_errno())
+            }
+            if let deadline, ContinuousClock.now >= deadline { return false }
+        }
+    }
+}
+
+/// The pattern of a socket.
+package enum SocketKind: Hashable, Sendable {
+    /// Publishes, and receives subscriptions as messages: a byte 1 (subscribe) or 0 (unsubscribe), then the topic.
+    case xpub
+    /// Publishes.
+    case pub
+    /// Receives the messages that it subscribed to, by prefix.
+    case sub
+    /// Sends each message to one of its peers, in rotation.
+    case push
+    /// Receives from all peers, fairly.
+    case pull
+    /// Exchanges messages with one peer.
+    case pair
+
+    var number: Int32 {
+        switch self {
+        case .xpub: ZMQ_XPUB
+        case .pub: ZMQ_PUB
+        case .sub: ZMQ_SUB
+        case .push: ZMQ_PUSH
+        case .pull: ZMQ_PULL
+        case .pair: ZMQ_PAIR
+        }
+    }
+}
+
+/// A received message.
+package enum Incoming: Hashable, Sendable {
+    /// A message of one frame.
+    case message([UInt8])
+    /// A message of several frames, which no protocol here uses; it was dropped.
+    case multipart(frames: Int)
+}
+
+/// The readiness of a socket.
+package enum Readiness: Hashable, Sendable {
+    /// A message has arrived.
+    case readable
+    /// There is room to send a message.
+    case writable
+
+    var events: Int16 {
+        switch self {
+        case .readable: Int16(ZMQ_POLLIN)
+        case .writable: Int16(ZMQ_POLLOUT)
+        }
+    }
+}
+
+/// The timeout of a poll in milliseconds: rounded up, so that a poll ends after its deadline; -1 is unlimited.
+func pollTimeout(until deadline: ContinuousClock.Instant?) -> Int {
+    guard let deadline else { return -1 }
+    let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let daySeconds: Int64 = 86_400
+    let millisecond: Int64 = 1_000_000_000_000_000
+    return Int(min(seconds, daySeconds) * 1000 + (attoseconds + millisecond - 1) / millisecond)
+}
+
+/// The libzmq socket, closed when neither a ``Socket`` nor a loop refers to it.
+///
+/// The loop's reference makes it safe to drop a ``Socket`` that is being watched.
+final class SocketHandle {
+    let pointer: UnsafeMutableRawPointer
+    let kind: SocketKind
+    private let context: Context
+    private var claims: [SocketFileClaim] = []
+
+    init(_ kind: SocketKind, in context: Context) throws(ZeroMQError) {
+        guard let contextPointer = context.pointer, let pointer = zmq_socket(contextPointer, kind.number) else {
+            throw .failed(
+                "cannot make a \(kind) socket",
+                errno: zmq_errno(),
+                advice: "if descriptors ran out, raise the limit (ulimit -n)"
+            )
+        }
+        self.pointer = pointer
+        self.kind = kind
+        self.context = context
+    }
+
+    deinit {
+        // The claims are released after this, so that the next owner of the file finds no server there.
+        zmq_close(pointer)
+    }
+
+    func keep(_ claim: SocketFileClaim) { claims.append(claim) }
+
+    var folder: SocketFolder? { claims.lazy.compactMap(\.folder).first }
+
+    func set(_ option: Int32, _ isOn: Bool) throws(ZeroMQError) { try set(option, Int32(isOn ? 1 : 0)) }
+
+    /// Sets a 32-bit option; libzmq requires the exact size of each option.
+    func set(_ option: Int32, _ number: Int32) throws(ZeroMQError) {
+        var number = number
+        try check(zmq_setsockopt(pointer, option, &number, MemoryLayout<Int32>.size), option)
+    }
+
+    func set(_ option: Int32, wide number: Int64) throws(ZeroMQError) {
+        var number = number
+        try check(zmq_setsockopt(pointer, option, &number, MemoryLayout<Int64>.size), option)
+    }
+
+    func set(_ option: Int32, _ value: [UInt8]) throws(ZeroMQError) {
+        try check(zmq_setsockopt(pointer, option, value, value.count), option)
+    }
+
+    private func check(_ result: Int32, _ option: Int32) throws(ZeroMQError) {
+        guard result == 0 else {
+            throw .failed("cannot set option \(option) of a \(kind) socket", errno: zmq_errno())
+        }
+    }
+
+    /// The resolved endpoint of the last bind.
+    func lastEndpoint() throws(ZeroMQError) -> Endpoint {
+        var (bytes, count) = ([CChar](repeating: 0, count: 1024), 1024)
+        guard zmq_getsockopt(pointer, ZMQ_LAST_ENDPOINT, &bytes, &count) == 0 else {
+            throw .failed("cannot read the endpoint of a \(kind) socket", errno: zmq_errno())
+        }
+        return try Endpoint(String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
 }

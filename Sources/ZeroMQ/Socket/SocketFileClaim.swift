@@ -6,12 +6,12 @@
     internal import Darwin
 #endif
 
-/// The right to the file of an `ipc` endpoint, for as long as it is held.
+/// The exclusive claim to the file of an `ipc` endpoint, valid while it is referenced.
 ///
-/// libzmq removes whatever lies at the path before it binds: a live server's socket, which then never hears from anyone
-/// again, or a file of the user's. Two checks stand before that. A locked file beside it, `<path>.lock`, keeps two of
-/// ours apart, with no moment between checking and binding; the lock ends with its process, however that ends. And
-/// an attempt to connect finds a server that knows nothing of the lock.
+/// libzmq removes any file at the path before it binds: a live server's socket, which then receives nothing, or a
+/// user's file. Two checks prevent that. A locked file, `<path>.lock`, excludes other sockets of this library, without
+/// a gap between check and bind; the lock ends with its process, however that ends. And an attempt to connect finds a
+/// server that does not know the lock.
 final class SocketFileClaim {
     private let path: String
     private let lockPath: String
@@ -19,26 +19,27 @@ final class SocketFileClaim {
     let folder: SocketFolder?
     private var file: FileIdentity?
 
-    /// - Parameter folder: what is to go after the file, if the file is alone there.
+    /// - Parameter folder: a folder to remove after the file.
     /// - Throws: `addressInUse`, `addressNotAvailable` if the folder is missing, `permission`.
     init(_ path: String, for endpoint: Endpoint, in folder: SocketFolder?) throws(ZeroMQError) {
         self.path = path
         self.folder = folder
         lockPath = path + ".lock"
         lock = try Self.lock(lockPath, for: endpoint)
-        // All is set, so `deinit` releases the lock if this throws; to do it here would close a descriptor twice.
+        // All properties are set, so `deinit` releases the lock if this throws; closing it here would close a
+        // descriptor twice.
         try Self.requireUninhabited(path, for: endpoint)
     }
 
     deinit {
-        // libzmq leaves the file there. Only ours is removed: one that ignores the lock may have taken the path over.
+        // libzmq leaves the file. Remove it only if it is ours: a server that ignores the lock may have replaced it.
         if let file, file == FileIdentity(path: path) { unlink(path) }
-        // Removed while still locked, so that nobody can hold a lock on a file that is gone.
+        // Remove the lock file while it is locked, so that no process locks a removed file.
         unlink(lockPath)
         close(lock)
     }
 
-    /// Remembers the file that a bind has made, so as to remove it and no other.
+    /// Records the identity of the bound file, so that `deinit` removes no other.
     func recordFile() { file = FileIdentity(path: path) }
 
     private static func lock(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) -> CInt {
@@ -60,7 +61,7 @@ final class SocketFileClaim {
                 }
                 throw inUse(endpoint)
             }
-            // Whoever held the lock before may have removed the file between the opening and the locking.
+            // The previous owner may have removed the file between `open` and `flock`.
             if FileIdentity(descriptor: descriptor) == FileIdentity(path: path) { return descriptor }
             close(descriptor)
         }
@@ -84,12 +85,12 @@ final class SocketFileClaim {
         if try isServed(path, for: endpoint) { throw inUse(endpoint) }
     }
 
-    /// Whether somebody listens at a socket file.
+    /// Whether a server listens at a socket file.
     private static func isServed(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) -> Bool {
         let probe = socket(AF_UNIX, streamType, 0)
         guard probe >= 0 else { throw .failed("cannot bind to \(endpoint)", errno: errno) }
         defer { close(probe) }
-        // A server too busy to accept would let a blocking attempt wait.
+        // Do not block on a server that is too busy to accept.
         _ = fcntl(probe, F_SETFL, fcntl(probe, F_GETFL) | O_NONBLOCK)
         _ = fcntl(probe, F_SETFD, FD_CLOEXEC)
 
@@ -106,7 +107,7 @@ final class SocketFileClaim {
         case ECONNREFUSED, ENOENT: return false
         case EACCES, EPERM:
             throw .failed(
-                "cannot bind to \(endpoint): its socket file belongs to somebody else",
+                "cannot bind to \(endpoint): its socket file belongs to another user",
                 errno: errno,
                 advice: "choose another path"
             )
@@ -130,7 +131,7 @@ final class SocketFileClaim {
     }
 }
 
-/// Which file a path or a descriptor leads to.
+/// The identity of the file at a path or a descriptor.
 private struct FileIdentity: Equatable {
     let device: UInt64
     let inode: UInt64
@@ -151,4 +152,27 @@ private struct FileIdentity: Equatable {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
     }
+}
+
+/// A new folder for the socket file of `ipc://*`, accessible to this user only, removed after its last reference.
+///
+/// libzmq itself would create one in the working folder unless the environment names another, and leave it there.
+final class SocketFolder {
+    let path: String
+
+    /// - Throws: `permission`, `addressNotAvailable` if the folder for temporary files is missing.
+    init() throws(ZeroMQError) {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/statecast-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw .failed(
+                "cannot make a folder for ipc://* in \(parent.debugDescription)",
+                errno: errno,
+                advice: "set TMPDIR to a folder that is writable"
+            )
+        }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit { rmdir(path) }
 }

@@ -1,79 +1,83 @@
-/// How a socket behaves; given once, when it is made.
+internal import CZeroMQ
+
+/// The options of a socket, applied when it is created.
 ///
-/// What libzmq offers beside these is left out on purpose. `ZMQ_XPUB_NODROP` is: with it one stalled subscriber blocks
-/// all others.
+/// Omits other options of libzmq on purpose, such as `ZMQ_XPUB_NODROP`, with which one stalled subscriber blocks all
+/// others.
 package struct SocketOptions: Hashable, Sendable {
-    /// How many messages wait for each peer before sending to it blocks or, on a publisher, drops. Messages, not bytes.
+    /// The number of messages that wait for each peer before sending to it blocks or, on a publisher, drops. Counts
+    /// messages, not bytes.
     package var sendHighWaterMark = 1000
 
-    /// How many received messages wait for each peer before the network is no longer read.
+    /// The number of received messages that wait for each peer before the socket stops reading from the network.
     package var receiveHighWaterMark = 1000
 
-    /// The largest frame taken from a peer, in bytes; one that sends a larger one is disconnected. `nil`: any.
+    /// The maximum size of a received frame, in bytes; a peer that exceeds it is disconnected. `nil`: no limit.
     package var messageBytesMax: Int?
 
-    /// How long unsent messages keep the connection of a closed socket open. It bounds how long a process takes to end.
+    /// The time that unsent messages keep the connection of a closed socket open. Bounds the duration of the process's
+    /// exit.
     package var linger: Duration = .zero
 
-    /// Whether messages wait only for peers that are connected. Without it they also wait for one that is yet to come;
-    /// with it they are lost with the connection.
+    /// Whether messages are queued only for connected peers. If false, they are also queued for future peers; if true,
+    /// they are lost with the connection.
     package var immediate = false
 
-    /// Whether an `xpub` reports a subscription that is already there, as one is that comes again after a reconnect.
+    /// Whether an `xpub` reports a repeated subscription, such as one that a peer resends after a reconnect.
     package var xpubVerbose = false
 
-    /// How often a peer is asked for a sign of life; `nil`: never.
+    /// The interval of ZMTP heartbeats; `nil`: none.
     ///
-    /// Not for a socket that a stranger reaches, nor for one that receives. If the queue behind a connection is full when
-    /// the connection breaks, or stays so for too long, libzmq 4.3 aborts the process: `Assertion failed: !_io_error`, or
-    /// `_input_stopped` (zeromq/libzmq#3937). ``tcpKeepAlive`` is for those.
+    /// Never set it on a socket that untrusted peers reach, nor on one that receives. If the queue of a connection is
+    /// full when the connection breaks, or stays full for too long, libzmq 4.3 aborts the process: `Assertion failed:
+    /// !_io_error`, or `_input_stopped` (zeromq/libzmq#3937). Use ``tcpKeepAlive`` there.
     package var heartbeatInterval: Duration?
 
-    /// How long a peer may stay silent after being asked. It evicts a stalled subscriber as well as one that is merely
-    /// busy for so long. `nil`: as long as the interval.
+    /// The time that a peer may take to answer a heartbeat. It evicts stalled subscribers, and also those that are
+    /// busy for that long. `nil`: the interval.
     package var heartbeatTimeout: Duration?
 
-    /// How long to wait before connecting again.
+    /// The delay before a reconnect.
     package var reconnectInterval: Duration = .milliseconds(100)
 
-    /// Up to where that wait doubles each time; `nil`: it does not grow.
+    /// The maximum of that delay, which doubles each time; `nil`: it does not grow.
     package var reconnectIntervalMax: Duration?
 
-    /// How long a new connection may take to say who it is; `nil`: for ever.
+    /// The time that a new connection may take for its handshake; `nil`: unlimited.
     package var handshakeInterval: Duration? = .seconds(30)
 
-    /// The operating system's own probing of idle connections; `nil`: its defaults, which are hours.
+    /// The operating system's probes of idle connections; `nil`: its defaults, which are hours.
     package var tcpKeepAlive: TCPKeepAlive?
 
-    /// How long the operating system goes on to send what a peer does not acknowledge, and probes it; `nil`: its
-    /// default, which is many minutes.
+    /// The time that the operating system keeps resending unacknowledged data and probing; `nil`: its default, which
+    /// is many minutes.
     package var tcpUnacknowledgedMax: Duration?
 
-    /// Whether names resolve to IPv6 and `*` includes it. An endpoint with an IPv6 address works without.
+    /// Whether names resolve to IPv6 and `*` includes it. Endpoints with an IPv6 address work without it.
     package var ipv6 = false
 
-    /// The kernel's send buffer for each connection, in bytes; `nil`: the system's choice.
+    /// The kernel's send buffer of a connection, in bytes; `nil`: the system's choice.
     package var sendBufferBytes: Int?
 
-    /// The kernel's receive buffer for each connection, in bytes; `nil`: the system's choice.
+    /// The kernel's receive buffer of a connection, in bytes; `nil`: the system's choice.
     package var receiveBufferBytes: Int?
 
     package init() {}
 
-    /// The options after `change`, for one expression.
+    /// The standard options, changed by the closure.
     package static func with(_ change: (inout SocketOptions) -> Void) -> SocketOptions {
         var options = SocketOptions()
         change(&options)
         return options
     }
 
-    /// When the operating system probes an idle connection, and when it gives it up.
+    /// The operating system's probes of an idle connection.
     package struct TCPKeepAlive: Hashable, Sendable {
-        /// The silence before the first probe, in whole seconds.
+        /// The idle time before the first probe, in whole seconds.
         package var idle: Duration
         /// The time between probes, in whole seconds.
         package var interval: Duration
-        /// How many unanswered probes end the connection.
+        /// The number of unanswered probes that end the connection.
         package var count: Int
 
         package init(idle: Duration, interval: Duration, count: Int) {
@@ -81,5 +85,82 @@ package struct SocketOptions: Hashable, Sendable {
             self.interval = interval
             self.count = count
         }
+    }
+
+    // MARK: Applying
+
+    /// Applies the options to a socket before its first bind or connect.
+    ///
+    /// - Throws: `invalidOption`, with the option, its range and the value.
+    func apply(to socket: SocketHandle) throws(ZeroMQError) {
+        try socket.set(ZMQ_SNDHWM, number("sendHighWaterMark", sendHighWaterMark, in: 1...Self.max))
+        try socket.set(ZMQ_RCVHWM, number("receiveHighWaterMark", receiveHighWaterMark, in: 1...Self.max))
+        try socket.set(ZMQ_LINGER, milliseconds("linger", linger))
+        try socket.set(ZMQ_IMMEDIATE, immediate)
+        try socket.set(ZMQ_IPV6, ipv6)
+        if let messageBytesMax {
+            guard messageBytesMax >= 0 else { throw Self.invalid("messageBytesMax", "0 or more", messageBytesMax) }
+            try socket.set(ZMQ_MAXMSGSIZE, wide: Int64(messageBytesMax))
+        }
+        if xpubVerbose && socket.kind == .xpub { try socket.set(ZMQ_XPUB_VERBOSE, true) }
+        try applyLiveness(to: socket)
+        try applyTransport(to: socket)
+    }
+
+    private func applyLiveness(to socket: SocketHandle) throws(ZeroMQError) {
+        if let heartbeatInterval {
+            try socket.set(ZMQ_HEARTBEAT_IVL, milliseconds("heartbeatInterval", heartbeatInterval, from: 1))
+        }
+        if let heartbeatTimeout {
+            try socket.set(ZMQ_HEARTBEAT_TIMEOUT, milliseconds("heartbeatTimeout", heartbeatTimeout, from: 1))
+        }
+        try socket.set(ZMQ_RECONNECT_IVL, milliseconds("reconnectInterval", reconnectInterval, from: 1))
+        if let reconnectIntervalMax {
+            try socket.set(ZMQ_RECONNECT_IVL_MAX, milliseconds("reconnectIntervalMax", reconnectIntervalMax, from: 1))
+        }
+        let handshake = try handshakeInterval.map { (interval) throws(ZeroMQError) in
+            try milliseconds("handshakeInterval", interval, from: 1)
+        }
+        try socket.set(ZMQ_HANDSHAKE_IVL, handshake ?? 0)
+    }
+
+    private func applyTransport(to socket: SocketHandle) throws(ZeroMQError) {
+        if let tcpKeepAlive {
+            let idle = try milliseconds("tcpKeepAlive.idle", tcpKeepAlive.idle, from: 1000)
+            let interval = try milliseconds("tcpKeepAlive.interval", tcpKeepAlive.interval, from: 1000)
+            try socket.set(ZMQ_TCP_KEEPALIVE, true)
+            try socket.set(ZMQ_TCP_KEEPALIVE_IDLE, idle / 1000)
+            try socket.set(ZMQ_TCP_KEEPALIVE_INTVL, interval / 1000)
+            try socket.set(ZMQ_TCP_KEEPALIVE_CNT, number("tcpKeepAlive.count", tcpKeepAlive.count, in: 1...127))
+        }
+        if let tcpUnacknowledgedMax {
+            let max = try milliseconds("tcpUnacknowledgedMax", tcpUnacknowledgedMax, from: 1)
+            try socket.set(ZMQ_TCP_MAXRT, max)
+        }
+        if let sendBufferBytes {
+            try socket.set(ZMQ_SNDBUF, number("sendBufferBytes", sendBufferBytes, in: 1...Self.max))
+        }
+        if let receiveBufferBytes {
+            try socket.set(ZMQ_RCVBUF, number("receiveBufferBytes", receiveBufferBytes, in: 1...Self.max))
+        }
+    }
+
+    private static let max = Int(Int32.max)
+
+    private func number(_ name: String, _ value: Int, in range: ClosedRange<Int>) throws(ZeroMQError) -> Int32 {
+        guard range.contains(value) else { throw Self.invalid(name, "\(range)", value) }
+        return Int32(value)
+    }
+
+    private func milliseconds(_ name: String, _ value: Duration, from lowest: Int = 0) throws(ZeroMQError) -> Int32 {
+        guard value >= .milliseconds(lowest), value <= .milliseconds(Self.max) else {
+            throw Self.invalid(name, "\(Duration.milliseconds(lowest)) to \(Duration.milliseconds(Self.max))", value)
+        }
+        let (seconds, attoseconds) = value.components
+        return Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    }
+
+    private static func invalid(_ name: String, _ expected: String, _ value: some Sendable) -> ZeroMQError {
+        ZeroMQError(.invalidOption, "the socket option \(name) is out of range: expected \(expected), got \(value)")
     }
 }

@@ -31,15 +31,15 @@ import Testing
             position: ticket,
             bytes: Array(repeating: UInt8(truncatingIfNeeded: ticket), count: bytes)
         )
-        change.take(action, mark: InputMark(position: ticket))
+        change.enqueue(action, mark: InputMark(position: ticket))
         return change
     }
 
     private static func rejecting(_ ticket: UInt64) -> SessionChange {
         var change = SessionChange()
         let rejection = Rejection(.tooLarge, "too large")
-        change.settle(Ticket(rawValue: ticket), SavedOutcome(sent: nil, settlement: .rejected(rejection)))
-        change.tell(through: Ticket(rawValue: ticket))
+        change.resolve(Ticket(rawValue: ticket), SavedOutcome(sent: nil, settlement: .rejected(rejection)))
+        change.acknowledge(upTo: Ticket(rawValue: ticket))
         return change
     }
 

@@ -9,14 +9,14 @@ import Testing
     private static var rows: [[String]] { document.tables(in: "12 Codes").first ?? [] }
     /// Code and whether it is final, of each constant in the source.
     private static var constants: [(code: String, isFinal: Bool)] {
-        ["Sources/StateCore/Actions/Rejection.swift", "Sources/SyncProtocol/RejectionCodes.swift"].flatMap { path in
+        ["Sources/StateCore/Actions/Rejection.swift", "Sources/SyncProtocol/Rejections.swift"].flatMap { path in
             ProtocolDocument.file(path)
                 .matches(of: #/public static let \w+ = Self\(rawValue: "(?<code>[^"]+)"\)/#)
                 .map { (String($0.code), Rejection.Code(rawValue: String($0.code)).isFinal) }
         }
     }
 
-    @Test func `are all there, and no others`() {
+    @Test func `are complete, and there are no others`() {
         #expect(Self.rows.map { $0[0] }.sorted() == Self.constants.map(\.code).sorted())
         #expect(Self.constants.map(\.code).contains(Rejection.Code.unknownAction.rawValue))
     }
@@ -29,14 +29,14 @@ import Testing
         #expect(Set(Self.rows.map { $0[1] }) == ["final", "transient", "request", "local"])
     }
 
-    @Test func `are counted apart, and all others together`() {
+    @Test func `have a metrics label each, and all others share one`() {
         for code in Self.constants.map(\.code) { #expect(Rejection.Code(rawValue: code).group == code) }
         for code in ["over-quota", "", "Refused", "malformed-7"] {
             #expect(Rejection.Code(rawValue: code).group == "policy")
         }
     }
 
-    @Test func `in examples have the kind that their frame asks for`() throws {
+    @Test func `in examples have the kind of their frame`() throws {
         let kinds = Dictionary(Self.rows.map { ($0[0], $0[1]) }) { first, _ in first }
         for example in Self.document.blocks("frame") {
             switch try Frame(decoding: example.bytes[...]) {
@@ -57,7 +57,7 @@ import Testing
     /// Limit, value, whose, meaning.
     private static let tables = ProtocolDocument.shared.tables(in: "13 Limits")
 
-    @Test func `are all there with their defaults, and no others`() throws {
+    @Test func `are complete with their defaults, and there are no others`() throws {
         let documented = try #require(Self.tables.first).map { "\($0[0]) \($0[1])" }
         let defaults = Mirror(reflecting: Limits()).children.map { child in
             let value = (child.value as? Duration).map { "\($0.milliseconds) ms" } ?? "\(child.value)"
@@ -66,7 +66,7 @@ import Testing
         #expect(documented.sorted() == defaults.sorted() && !defaults.isEmpty)
     }
 
-    @Test func `that are fixed are those of the code`() throws {
+    @Test func `that are fixed equal those of the code`() throws {
         let documented = try #require(Self.tables.last).map { "\($0[0]) \($0[1])" }
         #expect(
             documented == [

@@ -19,12 +19,12 @@ import Testing
         return try #require(Self.kinds.first { $0.first == "\(number)" })
     }
 
-    @Test(arguments: examples) func `decode and encode as they stand`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples) func `decode and encode unchanged`(example: ProtocolDocument.Block) throws {
         let message = message(example)
         let (head, body) = try #require(Message.split(message))
         #expect(head.elementsEqual(Array(example.text("topic").utf8) + [0]))
         let frame = try Frame(decoding: body)
-        #expect(Message.encode(frame, behind: head) == message)
+        #expect(Message.encode(frame, to: head) == message)
         guard example.text("version").isEmpty else {
             #expect(throws: AddressFailure.unsupportedVersion) { try Address(parsing: head) }
             return
@@ -33,7 +33,9 @@ import Testing
         #expect(decoded == frame && Message.encode(frame, to: address) == message)
     }
 
-    @Test(arguments: examples) func `have the notation of their bytes`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples) func `have the diagnostic notation of their bytes`(example: ProtocolDocument.Block)
+        throws
+    {
         let (_, body) = try #require(Message.split(message(example)))
         #expect(Diagnostic.text(try Value(decoding: Array(body))) == example.text("diag"))
     }
@@ -60,7 +62,7 @@ import Testing
         #expect(names.map { fields.values[$0] } == elements && names.count == 4)
     }
 
-    @Test(arguments: examples) func `may carry more, but not less`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples) func `may have more elements, but not fewer`(example: ProtocolDocument.Block) throws {
         let (_, body) = try #require(Message.split(message(example)))
         let elements = try #require(try Value(decoding: Array(body)).arrayValue)
         let more = Value.array(elements + ["later", ["more": 1]]).encoded
@@ -70,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [("welcome-with-offer", [7]), ("receipts", [4, 1]), ("schema", [3, 0])])
-    func `have arrays inside of exactly the elements listed`(name: String, path: [Int]) throws {
+    func `have inner arrays of exactly the listed elements`(name: String, path: [Int]) throws {
         let example = try #require(Self.examples.first { $0.name == name })
         let value = try Value(decoding: example.bytes)
         #expect(
@@ -91,14 +93,14 @@ import Testing
         return .array(elements)
     }
 
-    @Test(arguments: examples) func `stand on topics where they belong`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples) func `have topics of their kind`(example: ProtocolDocument.Block) throws {
         let (_, body) = try #require(Message.split(message(example)))
         let allowed = try kind(of: try Value(decoding: Array(body)))[3]
         let word = try #require(example.text("topic").split(separator: "/").dropFirst(2).first)
         #expect(allowed.hasPrefix("any topic") || allowed.contains(word))
     }
 
-    @Test func `of all kinds are shown, and there are no others`() throws {
+    @Test func `cover all kinds, and no others`() throws {
         let shown = try Self.examples.map { try Value(decoding: Array(#require(Message.split(message($0))).body))[0] }
         #expect(Self.kinds.map { $0.first } == (0..<Self.kinds.count).map { "\($0)" })
         #expect(Set(shown) == Set(Self.kinds.indices.map { Value($0) }))
@@ -107,12 +109,12 @@ import Testing
         #expect(failure?.message.hasPrefix("a frame begins with its kind, 0 to \(Self.kinds.count - 1)") == true)
     }
 
-    @Test(arguments: document.blocks("item")) func `hold items as they stand`(item: ProtocolDocument.Block) throws {
+    @Test(arguments: document.blocks("item")) func `contain valid items`(item: ProtocolDocument.Block) throws {
         let value = try Value(decoding: item.bytes)
         #expect(value.encoded == item.bytes && Diagnostic.text(value) == item.text("diag"))
     }
 
-    @Test func `hold actions as they stand by themselves`() throws {
+    @Test func `contain valid actions`() throws {
         let action = try #require(Self.document.blocks("item").first { $0.name == "action" }).bytes
         let frame = try #require(Self.examples.first { $0.name == "actions" })
         #expect(try Value(decoding: frame.bytes)[6]?[0] == .bytes(action))

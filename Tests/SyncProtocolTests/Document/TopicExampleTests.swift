@@ -8,12 +8,12 @@ import Testing
         document.blocks("topics").filter { $0.name == name }.flatMap(\.lines)
     }
 
-    @Test(arguments: topics("well-formed")) func `that are well-formed are read and written`(topic: String) throws {
+    @Test(arguments: topics("well-formed")) func `that are well-formed decode and encode`(topic: String) throws {
         let bytes = Array(topic.utf8) + [0]
         #expect(try Address(parsing: bytes[...]).bytes == bytes)
     }
 
-    @Test(arguments: topics("malformed")) func `that are not are refused`(topic: String) {
+    @Test(arguments: topics("malformed")) func `that are malformed are refused`(topic: String) {
         let bytes = Array(topic.utf8) + [0]
         #expect(throws: AddressFailure.self) { try Address(parsing: bytes[...]) }
     }

@@ -25,11 +25,11 @@ import Testing
             case "frame":
                 let message = primary.published.popFirst() ?? []
                 #expect(message == step.message, "\(step.name)")
-                try replica.take(message)
+                try replica.receive(message)
             default:
                 let request = replica.requests.popFirst() ?? .none
                 #expect(request == step.request)
-                primary.take(request)
+                primary.receive(request)
             }
         }
         #expect(primary.published.isEmpty && replica.requests.isEmpty && steps.count == 10)
@@ -50,11 +50,11 @@ import Testing
                 if step.name == "both-receipts" {
                     // Lost: the sender asks again.
                     var informed = sender
-                    try informed.take(message)
-                    #expect(informed.settled.count == 2)
+                    try informed.receive(message)
+                    #expect(informed.outcomes.count == 2)
                     sender.waitInVain()
                 } else {
-                    try sender.take(message)
+                    try sender.receive(message)
                 }
             case "push":
                 let message = sender.push([["StepChangeRequested", ["step": 1]], ["Jump", [:]]]) ?? []
@@ -63,13 +63,13 @@ import Testing
             default:
                 let request = sender.requests.popFirst() ?? .none
                 #expect(request == step.request)
-                primary.take(request)
+                primary.receive(request)
             }
         }
         #expect(primary.published.isEmpty && sender.requests.isEmpty && steps.count == 8)
         let rejection = Rejection(.unknownAction, #"there is no action "Jump""#)
         let position = Position(lineage: DocumentPrimary.lineage, epoch: Epoch(1), revision: Revision(3))
-        #expect(sender.settled == [.applied(position), .rejected(rejection)])
+        #expect(sender.outcomes == [.applied(position), .rejected(rejection)])
     }
 }
 

@@ -2,7 +2,7 @@ import StateCore
 import SyncProtocol
 
 extension Cluster {
-    /// What must hold once everything is at rest, and does not.
+    /// The violated invariants of a quiescent cluster.
     func violations(mayForgetSessions: Bool) -> [String] {
         (pastReplicas + replicas).flatMap { violations(ofShown: $0) }
             + replicas.enumerated().flatMap { index, replica in
@@ -69,7 +69,7 @@ extension Cluster {
         return violations
     }
 
-    /// All that the primary's own process did is durable.
+    /// All actions of the primary's own process are durable.
     private var ownViolations: [String] {
         let (room, roomMax) = (primary.machine.ownRoom, primary.machine.limits.windowActionsMax)
         return room == roomMax ? [] : ["the primary's own session has room for \(room), not \(roomMax)"]
@@ -80,7 +80,7 @@ extension Cluster {
         var last: [Int: Int] = [:]
         var violations: [String] = []
         for primary in primaries {
-            // Its own session begins with it.
+            // Its own session begins with its lineage.
             last[ModelPrimary.itself] = nil
             for (revision, action) in primary.applied.sorted(by: { $0.key < $1.key }) {
                 if let before = last[action.sender], before >= action.serial {
@@ -94,7 +94,7 @@ extension Cluster {
 }
 
 extension ModelPrimary {
-    /// How often each action was applied.
+    /// The number of times that each action was applied.
     fileprivate var timesApplied: [ModelAction: Int] {
         applied.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }

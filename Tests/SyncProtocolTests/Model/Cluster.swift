@@ -6,18 +6,18 @@ import SyncProtocol
 /// Small on purpose: no sockets, no tasks, one clock. Order is random between pipes and kept within each.
 struct Cluster {
     let limits: Limits
-    private let gate = Gate(stores: [Fixture.store()])
+    private let router = FrameRouter(stores: [Fixture.store()])
     private var generator: SeededGenerator
     private(set) var now = Instant.origin
     private(set) var primary: ModelPrimary
-    /// Those before it. Each was the only one of its lineage.
+    /// The previous primaries, each the only one of its lineage.
     private(set) var pastPrimaries: [ModelPrimary] = []
     private(set) var replicas: [ModelReplica]
     private(set) var pastReplicas: [ModelReplica] = []
     private(set) var senders: [ModelSender]
-    /// Frames on connections that senders have replaced: the primary may still read them, in order.
+    /// Frames on connections that senders replaced: the primary may still read them, in order.
     private var strays: [[UInt8]] = []
-    /// What primaries counted.
+    /// The events of the primaries.
     private(set) var events: Set<PrimaryEvent> = []
 
     init(
@@ -63,7 +63,7 @@ struct Cluster {
 
     // MARK: One step
 
-    /// Something happens somewhere; now and then something fails.
+    /// Runs one random step, which may be a fault.
     mutating func step(restarts: Bool) throws {
         now = now.advanced(by: .milliseconds(generator.below(15)))
         let (replica, sender) = (generator.below(replicas.count), generator.below(senders.count))
@@ -90,7 +90,7 @@ struct Cluster {
         try tick()
     }
 
-    /// The disk of a sender is slow, and now and then the sender ends. What it pushed may still arrive.
+    /// A sender's disk is slow, and the sender restarts from time to time. Its pushed frames may still arrive.
     private mutating func keep(_ sender: Int) throws {
         if generator.oneIn(3), isRunning(senders[sender].stoppedUntil) {
             try senders[sender].write(1 + generator.below(3))
@@ -125,7 +125,7 @@ struct Cluster {
         }
     }
 
-    /// A replica ends without a word, and another begins in its place.
+    /// A replica crashes, and another one replaces it.
     private mutating func replace(_ index: Int) throws {
         let topics = replicas[index].link.reconnect()
         pastReplicas.append(replicas[index])
@@ -134,7 +134,8 @@ struct Cluster {
         try dropped(topics)
     }
 
-    /// A stranger pushes into a session: an `opened` that the primary never named, and numbers that are far ahead.
+    /// A foreign peer pushes into a session, with an `opened` that the primary never sent and numbers that are far
+    /// ahead.
     private mutating func intrude(on session: SessionID) throws {
         let frame = ActionsFrame(
             lineage: primary.machine.lineage,
@@ -147,7 +148,7 @@ struct Cluster {
         publish(try primary.received(frame))
     }
 
-    /// The primary ends without a word, and another begins with a new lineage in its place.
+    /// The primary crashes, and one with a new lineage replaces it.
     private mutating func restart() {
         strays = []
         pastPrimaries.append(primary)
@@ -185,10 +186,10 @@ struct Cluster {
         try requested(request.topic, begins: request.begins)
     }
 
-    /// The XPUB tells of every subscription, and of the end of a topic's last one.
+    /// The XPUB reports every subscription, and the last unsubscription of a topic.
     private mutating func requested(_ topic: [UInt8], begins: Bool) throws {
         guard begins || !links.contains(where: { $0.filter.contains(topic) }) else { return }
-        guard case .store(_, let topic) = gate.subscription(topic[...]) else { throw Unexpected.refused }
+        guard case .store(_, let topic) = router.subscription(topic[...]) else { throw Unexpected.refused }
         publish(primary.requested(topic, begins: begins))
     }
 
@@ -200,14 +201,14 @@ struct Cluster {
 
     private mutating func takePushed(_ sender: Int) throws {
         guard !senders[sender].pushed.isEmpty else { return }
-        guard case .store(_, let frame) = gate.actions(senders[sender].pushed.removeFirst()) else {
+        guard case .store(_, let frame) = router.actions(senders[sender].pushed.removeFirst()) else {
             throw Unexpected.refused
         }
         publish(try primary.received(frame))
     }
 
     private mutating func takeStray() throws {
-        guard !strays.isEmpty, case .store(_, let frame) = gate.actions(strays.removeFirst()) else { return }
+        guard !strays.isEmpty, case .store(_, let frame) = router.actions(strays.removeFirst()) else { return }
         publish(try primary.received(frame))
     }
 
@@ -227,10 +228,10 @@ struct Cluster {
 
     // MARK: Rest
 
-    /// No faults and no new actions any more: lets everything come to rest.
+    /// Runs without faults and new actions until the cluster is quiescent.
     ///
-    /// - Returns: `false` if it does not within three virtual minutes.
-    mutating func settle() throws -> Bool {
+    /// - Returns: `false` if that takes more than three virtual minutes.
+    mutating func quiesce() throws -> Bool {
         for index in replicas.indices { replicas[index].stoppedUntil = now }
         for index in senders.indices { senders[index].stoppedUntil = now }
         let deadline = now.advanced(by: .seconds(180))

@@ -1,12 +1,12 @@
 /// A SUB and the XPUB that it is connected to: requests travel up, messages down, each in order.
 struct Link {
-    /// What the SUB wants, each topic as often as it was asked for.
+    /// The subscriptions of the SUB, with their counts.
     private(set) var wanted: [[UInt8]: Int] = [:]
-    /// What the XPUB lets through, as far as requests have arrived.
+    /// The topics that the XPUB forwards, as far as requests have arrived.
     private(set) var filter: Set<[UInt8]> = []
     private var requests: [(begins: Bool, topic: [UInt8])] = []
     private(set) var messages: [[UInt8]] = []
-    /// Its queue was full: it takes nothing before it is half empty.
+    /// Its queue was full; it drops messages until the queue is half empty.
     private var isDropping = false
 
     static let messagesMax = 40
@@ -40,7 +40,7 @@ struct Link {
         if !isDropping { messages.append(message) }
     }
 
-    /// The next message to reach the node; what it no longer wants is passed over.
+    /// The next message for the node; skips topics that it unsubscribed from.
     mutating func nextMessage() -> [UInt8]? {
         while !messages.isEmpty {
             let message = messages.removeFirst()
@@ -49,16 +49,17 @@ struct Link {
         return nil
     }
 
-    /// Some messages in a row are lost.
+    /// Drops consecutive messages.
     mutating func loseBurst(using generator: inout SeededGenerator) {
         guard !messages.isEmpty else { return }
         let first = generator.below(messages.count)
         messages.removeSubrange(first..<(first + 1 + generator.below(messages.count - first)))
     }
 
-    /// The connection breaks and comes back: all under way is lost, and the SUB asks again in alphabetical order.
+    /// The connection breaks and is restored: messages in flight are lost, and the SUB subscribes again in
+    /// alphabetical order.
     ///
-    /// - Returns: what the XPUB had let through.
+    /// - Returns: the topics that the XPUB forwarded.
     mutating func reconnect() -> Set<[UInt8]> {
         defer { filter = [] }
         messages = []

@@ -2,7 +2,7 @@ import StateCoding
 import StateCore
 import SyncProtocol
 
-/// An action of the model: who sent it, and its place in what that sender sent.
+/// An action of the model: its sender, and its serial number there.
 struct ModelAction: Hashable, CustomStringConvertible {
     let sender: Int
     let serial: Int
@@ -24,7 +24,7 @@ struct ModelAction: Hashable, CustomStringConvertible {
     }
 }
 
-/// A primary whose state counts, for each sender, the actions applied. Its journal and its encoder take their time.
+/// A primary whose state counts the applied actions of each sender. Its journal and its encoder are slow.
 struct ModelPrimary {
     private(set) var machine: PrimaryMachine
     /// The action that made each revision.
@@ -41,7 +41,7 @@ struct ModelPrimary {
 
     init(_ machine: PrimaryMachine) { self.machine = machine }
 
-    /// The size is such that missed updates are always worth sending.
+    /// The size is large enough that missed updates are always worth sending.
     static func summary(of state: Value) -> Summary { Summary(digest: digest(of: state), bytes: 1 << 20) }
 
     static func digest(of state: Value) -> UInt64 {
@@ -68,7 +68,7 @@ struct ModelPrimary {
         return directives
     }
 
-    /// Its own process answers what came with an action of its own, if there is room for it.
+    /// The primary's own process answers with an action of its own, if there is room.
     private mutating func actItself() {
         guard machine.ownRoom > 0 else { return }
         let number = machine.ownNumber
@@ -76,7 +76,7 @@ struct ModelPrimary {
         resolve(batch[batch.count - 1])
     }
 
-    /// The primary's own process, among the senders.
+    /// The index of the primary's own process among the senders.
     static let itself = -1
 
     private mutating func resolve(_ entry: (session: SessionID, number: ActionNumber, action: ModelAction)) {
@@ -96,7 +96,7 @@ struct ModelPrimary {
         }
     }
 
-    /// Ends a turn. If told so the batch is taken back and made again action by action.
+    /// Ends a turn. With `reopens`, rolls the batch back and resolves it again action by action.
     mutating func endTurn(reopens: Bool, at now: Instant) -> [PrimaryDirective] {
         if reopens, !batch.isEmpty {
             machine.reopenBatch()

@@ -1,15 +1,15 @@
 import StateCoding
 import SyncProtocol
 
-/// A replica with its document. It notes what must not happen.
+/// A replica with its document. It records violations.
 struct ModelReplica {
     private(set) var machine: ReplicaMachine
     var link = Link()
     private(set) var status = ReplicaStatus.joining
     private(set) var document: Value?
-    /// What the document showed, in order.
+    /// The shown positions, in order.
     private(set) var shown: [Position] = []
-    /// The digest of each state shown.
+    /// The digests of the shown states.
     private(set) var digests: [UInt64] = []
     private(set) var violations: [String] = []
     private(set) var events: Set<ReplicaEvent> = []

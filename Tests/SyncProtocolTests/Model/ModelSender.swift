@@ -1,14 +1,14 @@
 import StateCore
 import SyncProtocol
 
-/// A sender and what became of each of its actions. It notes what must not happen.
+/// A sender and the outcomes of its actions. It records violations.
 struct ModelSender {
     private(set) var machine: SenderMachine
     var link = Link()
     /// Frames on their way to the primary.
     var pushed: [[UInt8]] = []
     private(set) var settlements: [ModelAction: Settlement] = [:]
-    /// Actions that were withdrawn before they left.
+    /// Actions that were withdrawn before they were sent.
     private(set) var notSent: Set<ModelAction> = []
     private(set) var violations: [String] = []
     private(set) var events: Set<SenderEvent> = []
@@ -16,7 +16,7 @@ struct ModelSender {
     private let index: Int
     private(set) var serial = 0
     private var generator: SeededGenerator
-    /// What outlives it, if anything does.
+    /// Its session file, if it has one.
     private(set) var disk: ModelDisk?
     var stoppedUntil = Instant.origin
 
@@ -44,7 +44,7 @@ struct ModelSender {
         let action = ModelAction(sender: index, serial: serial)
         serial += 1
         guard disk == nil else {
-            if let ticket = disk?.take(action) { actions[ticket] = action }
+            if let ticket = disk?.enqueue(action) { actions[ticket] = action }
             return
         }
         let ticket = Ticket(rawValue: UInt64(serial))
@@ -52,7 +52,7 @@ struct ModelSender {
         perform(machine.enqueue(action.bytes, as: ticket))
     }
 
-    /// Withdraws the newest action that is not settled; what is kept cannot be.
+    /// Withdraws the newest action without an outcome; saved actions cannot be withdrawn.
     mutating func withdraw() {
         guard disk == nil,
             let (ticket, action) = actions.filter({ settlements[$0.value] == nil && !notSent.contains($0.value) })
@@ -68,7 +68,7 @@ struct ModelSender {
     }
 
     mutating func flush(at now: Instant) {
-        disk?.saver.handIn(machine.standing).map { disk?.unwritten.append($0) }
+        disk?.saver.flush(machine.standing).map { disk?.unwritten.append($0) }
         guard disk?.saver.mayPush ?? true else { return }
         while pushed.count < Self.pushedMax, let frame = machine.nextFrame {
             pushed.append(Message.encode(.actions(frame), to: Address(Fixture.store(), .actions)))
@@ -80,7 +80,7 @@ struct ModelSender {
     mutating func write(_ count: Int) throws {
         guard let (arrived, standing) = try disk?.write(count) else { return }
         for action in arrived { perform(machine.enqueue(action.bytes, as: action.ticket)) }
-        if let standing { machine.noted(standing) }
+        if let standing { machine.saved(standing) }
     }
 
     /// Whether all of it is there.
@@ -109,25 +109,26 @@ struct ModelSender {
             switch directive {
             case .subscribe(let topic): link.subscribe(Address(Fixture.store(), topic).bytes)
             case .unsubscribe(let topic): link.unsubscribe(Address(Fixture.store(), topic).bytes)
-            case .settle(let ticket, let sent, let settlement):
-                disk?.saver.settle(ticket, sent, settlement)
-                settle(ticket, settlement)
+            case .resolve(let ticket, let sent, let settlement):
+                disk?.saver.resolve(ticket, sent, settlement)
+                resolve(ticket, settlement)
             case .count(let event): events.insert(event)
             case .connect, .status: break
             }
         }
     }
 
-    private mutating func settle(_ ticket: Ticket, _ settlement: Settlement) {
+    private mutating func resolve(_ ticket: Ticket, _ settlement: Settlement) {
         guard let action = actions[ticket] else { return violations.append("\(ticket) was never given") }
         if let old = settlements[action], old != settlement {
-            // One that ends before it kept an outcome asks for it again; where nobody knows any more, what it knew holds.
+            // A sender that restarts before it saved an outcome requests it again; if the primary has evicted it, the
+            // earlier outcome holds.
             guard disk != nil, old.isUnknown || settlement.isUnknown else {
-                return violations.append("\(action) is settled twice: \(old), \(settlement)")
+                return violations.append("\(action) has two outcomes: \(old), \(settlement)")
             }
             if settlement.isUnknown { return }
         } else if settlements[action] != nil, disk == nil {
-            violations.append("\(action) is settled twice: \(settlement)")
+            violations.append("\(action) has two outcomes: \(settlement)")
         }
         if notSent.contains(action) { violations.append("\(action) was withdrawn before it left: \(settlement)") }
         settlements[action] = settlement
@@ -137,5 +138,42 @@ struct ModelSender {
 extension Settlement {
     fileprivate var isUnknown: Bool {
         if case .rejected(let rejection) = self { rejection.code == .outcomeUnknown } else { false }
+    }
+}
+
+/// A sender's session file, with the changes that are not written yet.
+struct ModelDisk {
+    private(set) var session: SavedSession
+    var saver: SessionSaver
+    var unwritten: [SessionChange] = []
+    private var writtenCount = 0
+    private var tickets: UInt64
+
+    init(_ session: SavedSession) {
+        self.session = session
+        saver = SessionSaver(session)
+        tickets = session.last.rawValue
+    }
+
+    mutating func enqueue(_ action: ModelAction) -> Ticket {
+        tickets += 1
+        let ticket = Ticket(rawValue: tickets)
+        let position = UInt64(action.serial + 1)
+        saver.enqueue(
+            SavedAction(ticket: ticket, position: position, bytes: action.bytes),
+            mark: InputMark(position: position)
+        )
+        return ticket
+    }
+
+    /// Writes the first `count` changes.
+    mutating func write(_ count: Int) throws -> (actions: [SavedAction], standing: SessionStanding?) {
+        for change in unwritten.prefix(count) {
+            try session.apply(try SessionChange(decoding: change.encoded))
+            session.forgetSettled()
+            writtenCount += 1
+        }
+        unwritten.removeFirst(min(count, unwritten.count))
+        return saver.written(writtenCount)
     }
 }

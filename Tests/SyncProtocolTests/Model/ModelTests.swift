@@ -28,13 +28,13 @@ import Testing
     ) throws {
         var cluster = try Cluster(seed: seed, sendersAreSaved: sendersAreSaved, limits: limits)
         for _ in 0..<steps { try cluster.step(restarts: restarts) }
-        let isAtRest = try cluster.settle()
+        let isAtRest = try cluster.quiesce()
         #expect(isAtRest, "seed \(seed) does not come to rest")
         let violations = cluster.violations(mayForgetSessions: mayForgetSessions)
         #expect(violations == [], "seed \(seed)")
     }
 
-    @Test func `every fault that is meant to happen does`() throws {
+    @Test func `every fault occurs`() throws {
         var (ofPrimary, ofReplicas, ofSenders): (Set<PrimaryEvent>, Set<ReplicaEvent>, Set<SenderEvent>) = ([], [], [])
         for seed in UInt64(1000)..<1025 {
             var cluster = try Cluster(seed: seed, limits: Self.limits)
@@ -55,12 +55,12 @@ import Testing
     }
 
     @Test(arguments: seeds(0..<150))
-    func `with one primary every action ends once, as it was told, and all replicas agree`(seed: UInt64) throws {
+    func `with one primary every action has one correct outcome, and all replicas agree`(seed: UInt64) throws {
         try run(seed, restarts: false)
     }
 
     @Test(arguments: seeds(1000..<1150))
-    func `across primaries that begin anew no action is applied twice, and only what left may be unknown`(
+    func `across fresh primaries no action is applied twice, and only sent actions may be unknown`(
         seed: UInt64
     ) throws {
         try run(seed, restarts: true)
@@ -74,12 +74,12 @@ import Testing
     }
 
     @Test(arguments: seeds(3000..<3150))
-    func `with senders that end and are resumed every action ends once, as it was told`(seed: UInt64) throws {
+    func `with resumed senders every action has one correct outcome`(seed: UInt64) throws {
         try run(seed, restarts: false, sendersAreSaved: true)
     }
 
     @Test(arguments: seeds(4000..<4150))
-    func `with both primaries and senders that end no action is applied twice`(seed: UInt64) throws {
+    func `with fresh primaries and resumed senders no action is applied twice`(seed: UInt64) throws {
         try run(seed, restarts: true, sendersAreSaved: true)
     }
 

@@ -20,7 +20,7 @@ import Testing
         .snapshot(lineage, Revision(revision), index: index)
     }
 
-    @Test func `each chunk has chunkBytesMax bytes, the last one what is left`() {
+    @Test func `each chunk has chunkBytesMax bytes, the last one the rest`() {
         var bench = bench()
         for index in UInt32(0)..<3 { #expect(bench.machine.subscribed(to: topic(index)) == []) }
         let answer = bench.serve()
@@ -29,7 +29,7 @@ import Testing
         #expect(answer.frames(on: topic(2)) == [.chunk(Chunk(bytes: [8, 9]))])
     }
 
-    @Test func `a chunk that many ask for in one turn is published once`() {
+    @Test func `a chunk that many request in one turn is published once`() {
         var bench = bench()
         for _ in 0..<3 { _ = bench.machine.subscribed(to: topic(1)) }
         #expect(bench.serve().topics == [topic(1)])
@@ -37,7 +37,7 @@ import Testing
         #expect(bench.serve().topics == [topic(1)], "who asks later is answered too")
     }
 
-    @Test func `a request that is taken back is not answered`() {
+    @Test func `a withdrawn request gets no answer`() {
         var bench = bench()
         _ = bench.machine.subscribed(to: topic(1))
         _ = bench.machine.unsubscribed(from: topic(1))
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `chunks of at most chunkBytesPerTurnMax bytes are published a turn, and one beyond`() {
+    @Test func `a turn publishes chunks until they reach chunkBytesPerTurnMax bytes`() {
         var bench = bench { $0.chunkBytesPerTurnMax = 5 }
         for index in UInt32(0)..<3 { _ = bench.machine.subscribed(to: topic(index)) }
         #expect(bench.serve().topics == [topic(0), topic(1)])
@@ -59,7 +59,7 @@ import Testing
         #expect(bench.serve().topics == [topic(2)])
     }
 
-    @Test func `a snapshot is kept for snapshotRetention behind its last use`() {
+    @Test func `a snapshot is cached for snapshotRetention after its last use`() {
         var bench = bench()
         #expect(bench.machine.nextDeadline <= .seconds(120))
         bench.now = .seconds(100)
@@ -71,7 +71,7 @@ import Testing
         #expect(bench.machine.subscribed(to: topic(0)).refusals(on: topic(0)).count == 1)
     }
 
-    @Test func `snapshotsMax snapshots are kept, the oldest goes first`() {
+    @Test func `snapshotsMax snapshots are cached, the oldest is evicted first`() {
         var bench = bench { $0.snapshotsMax = 2 }
         bench.advance(by: 2)
         bench.snapshotEncoded([1], at: 1)
@@ -81,7 +81,7 @@ import Testing
         #expect(bench.machine.subscribed(to: topic(0, 1)) == [])
     }
 
-    @Test func `a request whose snapshot goes before its turn is refused then`() {
+    @Test func `a request whose snapshot is evicted while it waits is refused`() {
         var bench = bench()
         _ = bench.machine.subscribed(to: topic(0))
         _ = bench.machine.tick(at: .seconds(120), time: Fixture.time)

@@ -3,7 +3,7 @@ import StateCore
 import SyncProtocol
 import Testing
 
-@Suite struct `What becomes visible` {
+@Suite struct `Commits on the primary` {
     @Test func `nothing is published before its record is durable`() {
         var bench = PrimaryBench()
         #expect(bench.push(1...1).topics == [])
@@ -16,7 +16,7 @@ import Testing
         #expect(bench.machine.head == Revision(1))
     }
 
-    @Test func `the batches of a commit are published one by one and chain`() {
+    @Test func `the batches of one commit are published separately and chain`() {
         var bench = PrimaryBench()
         for number in UInt64(1)...3 {
             bench.push(number...number)
@@ -33,12 +33,12 @@ import Testing
         var bench = PrimaryBench()
         bench.push(1...5)
         bench.push(1...5, of: Fixture.otherSession)
-        let updates = bench.settle().updates()
+        let updates = bench.closeAndCommit().updates()
         #expect(updates.map(\.from) == [Revision(0)])
         #expect(updates.map(\.to) == [Revision(10)])
     }
 
-    @Test func `a rejection uses up its number, makes no revision, and is receipted when durable`() {
+    @Test func `a rejection consumes its number, adds no revision, and gets a receipt when durable`() {
         var bench = PrimaryBench()
         let rejection = Rejection(.undecodable, "step: expected an integer")
         bench.verdicts[1] = .rejected(rejection)
@@ -48,15 +48,15 @@ import Testing
         #expect(visible.updates().isEmpty)
         #expect(visible.receipts() == [1: .rejected(rejection)])
         bench.push(2...2)
-        #expect(bench.settle().receipts() == [2: .applied(Revision(1))])
+        #expect(bench.closeAndCommit().receipts() == [2: .applied(Revision(1))])
     }
 
-    @Test func `sessions that alternate in a batch all get their receipts`() {
+    @Test func `sessions that alternate in a batch get all their receipts`() {
         var bench = PrimaryBench()
         bench.push(1...1)
         bench.push(1...1, of: Fixture.otherSession)
         bench.push(2...2)
-        let visible = bench.settle()
+        let visible = bench.closeAndCommit()
         #expect(visible.receipts() == [1: .applied(Revision(1)), 2: .applied(Revision(3))])
         #expect(visible.receipts(of: Fixture.otherSession) == [1: .applied(Revision(2))])
     }
@@ -66,26 +66,26 @@ import Testing
         #expect(bench.machine.close(patch: [], summary: Summary(digest: 0, bytes: 1)) == [])
     }
 
-    @Test func `the message of a rejection is cut behind rejectionMessageBytesMax bytes`() {
+    @Test func `the message of a rejection is truncated to rejectionMessageBytesMax bytes`() {
         let exact = Rejection(.refused, String(repeating: "x", count: 10))
-        #expect(exact.cut(to: 10) == exact)
-        #expect(exact.cut(to: 9).message == "xxxxxx...")
+        #expect(exact.truncated(to: 10) == exact)
+        #expect(exact.truncated(to: 9).message == "xxxxxx...")
         let wide = Rejection(.refused, String(repeating: "\u{1F600}", count: 3))
-        #expect(wide.cut(to: 11).message == "\u{1F600}\u{1F600}...")
-        for bytesMax in 0..<5 { #expect(exact.cut(to: bytesMax).message.utf8.count <= bytesMax) }
+        #expect(wide.truncated(to: 11).message == "\u{1F600}\u{1F600}...")
+        for bytesMax in 0..<5 { #expect(exact.truncated(to: bytesMax).message.utf8.count <= bytesMax) }
     }
 
-    @Test func `an outcome is recorded with its message cut`() {
+    @Test func `an outcome is recorded with a truncated message`() {
         var bench = PrimaryBench(.with { $0.rejectionMessageBytesMax = 9 })
         bench.verdicts[1] = .rejected(Rejection(.refused, String(repeating: "x", count: 10)))
         bench.push(1...1)
-        #expect(bench.settle().receipts() == [1: .rejected(Rejection(.refused, "xxxxxx..."))])
+        #expect(bench.closeAndCommit().receipts() == [1: .rejected(Rejection(.refused, "xxxxxx..."))])
     }
 
-    @Test func `what was forgotten for a batch that is taken back stands in the next record`() throws {
+    @Test func `evictions of a rolled-back batch are listed in the next record`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1, of: Fixture.otherSession, opened: 1)
         bench.close()
         #expect(bench.records.map(\.forgotten) == [[Fixture.session]])
@@ -112,13 +112,13 @@ import Testing
         #expect(bench.machine.reduced == Revision(1))
         bench.verdicts[3] = nil
         bench.push(2...4)
-        let visible = bench.settle()
+        let visible = bench.closeAndCommit()
         #expect(
             visible.receipts() == [
                 1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
             ]
         )
         bench.push(1...1, of: Fixture.otherSession)
-        #expect(bench.settle().receipts(of: Fixture.otherSession) == [1: .applied(Revision(5))])
+        #expect(bench.closeAndCommit().receipts(of: Fixture.otherSession) == [1: .applied(Revision(5))])
     }
 }

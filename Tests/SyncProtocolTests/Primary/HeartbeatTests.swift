@@ -4,7 +4,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `The heartbeat of the primary` {
-    @Test func `the first tick says a sign of life, with the head and its digest`() {
+    @Test func `the first tick sends a heartbeat with the head and its digest`() {
         var bench = PrimaryBench()
         bench.advance(by: 2)
         bench.push(1...1)
@@ -20,7 +20,7 @@ import Testing
         #expect(heartbeats == [expected])
     }
 
-    @Test func `one comes every interval, none before`() {
+    @Test func `one is sent every interval, none before`() {
         var bench = PrimaryBench()
         _ = bench.machine.tick(at: .origin, time: Fixture.time)
         #expect(bench.machine.nextDeadline == .seconds(1))
@@ -28,7 +28,7 @@ import Testing
         #expect(bench.machine.tick(at: .seconds(1), time: Fixture.time).heartbeats.count == 1)
     }
 
-    @Test func `after a long stop comes one, not a burst`() {
+    @Test func `after a long suspension one is sent, not a burst`() {
         var bench = PrimaryBench()
         #expect(bench.machine.tick(at: .seconds(1000), time: Fixture.time).heartbeats.count == 1)
         #expect(bench.machine.tick(at: .seconds(1000.5), time: Fixture.time) == [])

@@ -4,7 +4,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `Joins on the primary` {
-    @Test func `a joiner at the head is welcomed and misses nothing`() throws {
+    @Test func `a joiner at the head gets a welcome without updates`() throws {
         var bench = PrimaryBench()
         bench.advance(by: 3)
         let answer = bench.join(from: Fixture.position(3))
@@ -19,7 +19,7 @@ import Testing
         #expect(answer.updates(on: topic).isEmpty)
     }
 
-    @Test func `a joiner that missed few updates gets them one by one`() {
+    @Test func `a joiner that missed few updates gets them unchanged`() {
         var bench = PrimaryBench(.with { $0.catchUpUpdatesMax = 3 })
         bench.advance(by: 5)
         let topic = PrimaryBench.join(1, Fixture.position(2))
@@ -35,7 +35,7 @@ import Testing
         #expect(updates == [Fixture.update(1, 5)])
     }
 
-    @Test func `as many updates are composed into one as surely fit into half a frame`() {
+    @Test func `composed updates fit into half a frame`() {
         let bytes = (2...5).reduce(0) { $0 + Fixture.patch(to: $1).count }
         for (frameBytesMax, spans) in [
             (2 * bytes, [(1, 5)]), (2 * bytes - 1, [(1, 4), (4, 5)]), (1, [(1, 2), (2, 3), (3, 4), (4, 5)]),
@@ -61,14 +61,14 @@ import Testing
         #expect(bench.join(2, from: Fixture.position(0)).snapshotsOrdered == 1)
     }
 
-    @Test func `a joiner whose missed updates are no longer kept starts from a snapshot`() {
+    @Test func `a joiner whose missed updates were evicted starts from a snapshot`() {
         var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
         bench.advance(by: 5)
         #expect(bench.join(1, from: Fixture.position(1)).welcome(on: PrimaryBench.join(1, Fixture.position(1))) != nil)
         #expect(bench.join(2, from: Fixture.position(0)).snapshotsOrdered == 1)
     }
 
-    @Test func `the bytes of the updates that are kept are bounded`() {
+    @Test func `the size of the kept updates is bounded`() {
         let bytes = Fixture.patch(to: 1).count
         var bench = PrimaryBench(.with { $0.ringBytesMax = 4 * bytes })
         bench.advance(by: 5)
@@ -98,11 +98,11 @@ import Testing
     @Test func `a position between two revisions of one batch is not valid`() {
         var bench = PrimaryBench()
         bench.push(1...4)
-        bench.settle()
+        bench.closeAndCommit()
         #expect(bench.join(from: Fixture.position(2)).snapshotsOrdered == 1)
     }
 
-    @Test func `a snapshot is encoded once for many joiners, and each is answered on its own topic`() {
+    @Test func `a snapshot is encoded once for many joiners, and each gets an answer on its own topic`() {
         var bench = PrimaryBench()
         bench.advance(by: 1)
         let ordered = (1...5).reduce(into: [PrimaryDirective]()) { $0 += bench.join($1) }
@@ -124,7 +124,7 @@ import Testing
         #expect(answer.updates(on: PrimaryBench.join()).map(\.to.rawValue) == [2, 3])
     }
 
-    @Test func `joiners that waited for a snapshot are served however far the head moved meanwhile`() throws {
+    @Test func `joiners that waited for a snapshot get it however far the head moved`() throws {
         var bench = PrimaryBench(
             .with {
                 $0.catchUpComposedMax = 4; $0.catchUpUpdatesMax = 2
@@ -138,7 +138,7 @@ import Testing
         #expect(answer.updates(on: PrimaryBench.join()).last?.to == Revision(20))
     }
 
-    @Test func `a snapshot whose updates are no longer kept is encoded anew`() {
+    @Test func `a snapshot whose updates were evicted is encoded again`() {
         var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
         _ = bench.join()
         bench.advance(by: 5)
@@ -148,7 +148,7 @@ import Testing
         #expect(bench.serve().welcome(on: PrimaryBench.join())?.offer?.revision == Revision(5))
     }
 
-    @Test func `a snapshot that more has changed since than half its size is not handed out again`() {
+    @Test func `a snapshot is not reused once the later patches exceed half its size`() {
         var bench = PrimaryBench()
         _ = bench.join(1)
         bench.snapshotEncoded(Array(repeating: 0, count: 9000), at: 0)
@@ -160,7 +160,7 @@ import Testing
         #expect(bench.join(3).snapshotsOrdered == 1)
     }
 
-    @Test func `joins are answered joinsPerTurnMax a turn, in order of arrival`() {
+    @Test func `a turn answers joinsPerTurnMax joins in order of arrival`() {
         var bench = PrimaryBench(.with { $0.joinsPerTurnMax = 2 })
         bench.advance(by: 1)
         let position = Fixture.position(1)
@@ -171,7 +171,7 @@ import Testing
         #expect(!bench.machine.hasRequests)
     }
 
-    @Test func `a turn ends once composedPerTurnMax updates were composed`() {
+    @Test func `a turn stops answering joins after composedPerTurnMax composed updates`() {
         var bench = PrimaryBench(
             .with {
                 $0.catchUpUpdatesMax = 1; $0.composedPerTurnMax = 8
@@ -183,7 +183,7 @@ import Testing
         #expect(Set(bench.serve().topics).count == 1)
     }
 
-    @Test func `joinsWaitingMax joins wait, one more is told to come later`() throws {
+    @Test func `joinsWaitingMax joins wait, one more is refused as busy`() throws {
         var bench = PrimaryBench(.with { $0.joinsWaitingMax = 3 })
         for nonce in UInt64(1)...3 { #expect(bench.machine.subscribed(to: PrimaryBench.join(nonce)) == []) }
         let refused = bench.machine.subscribed(to: PrimaryBench.join(4)).refusals(on: PrimaryBench.join(4))
@@ -193,7 +193,7 @@ import Testing
         #expect(bench.join(5).refusals(on: PrimaryBench.join(5)).count == 1, "those await their snapshot")
     }
 
-    @Test func `a joiner that leaves is not answered, wherever it waits`() {
+    @Test func `a joiner that unsubscribes gets no answer, wherever it waits`() {
         var bench = PrimaryBench()
         let topics = (1...3).map { PrimaryBench.join($0) }
         _ = bench.machine.subscribed(to: topics[0])
@@ -208,7 +208,7 @@ import Testing
         #expect(bench.machine.unsubscribed(from: topics[2]) == [])
     }
 
-    @Test func `a join that is sent again while it waits is answered once`() {
+    @Test func `a join that is repeated while it waits gets one answer`() {
         var bench = PrimaryBench()
         _ = bench.machine.subscribed(to: PrimaryBench.join())
         _ = bench.machine.subscribed(to: PrimaryBench.join())
@@ -216,7 +216,7 @@ import Testing
         #expect(bench.serve().topics == [PrimaryBench.join()])
     }
 
-    @Test func `the feed and the actions need no answer`() {
+    @Test func `subscriptions to the feed and the actions get no answer`() {
         var bench = PrimaryBench()
         for topic in [Topic.feed, .actions] {
             #expect(bench.machine.subscribed(to: topic) == [])

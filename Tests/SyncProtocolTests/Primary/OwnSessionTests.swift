@@ -4,7 +4,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `The primary's own session` {
-    /// Reduces so many actions of the primary's own process.
+    /// Reduces `count` actions of the primary's own process.
     private func reduce(_ count: Int, in bench: inout PrimaryBench) {
         for _ in 0..<count { _ = bench.machine.resolved(.primary, bench.machine.ownNumber, .applied) }
     }
@@ -21,13 +21,13 @@ import Testing
         #expect(bench.commit().receipts() == [1: .applied(Revision(2))])
     }
 
-    @Test func `gets no receipts published`() {
+    @Test func `gets no published receipts`() {
         var bench = PrimaryBench()
         reduce(2, in: &bench)
-        #expect(bench.settle().topics == [.feed])
+        #expect(bench.closeAndCommit().topics == [.feed])
     }
 
-    @Test func `has room for windowActionsMax actions, and again once they are durable`() {
+    @Test func `has room for windowActionsMax actions, and again when they are durable`() {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 3 })
         #expect(bench.machine.ownRoom == 3)
         reduce(2, in: &bench)
@@ -42,7 +42,7 @@ import Testing
         #expect(bench.machine.ownRoom == 3)
     }
 
-    @Test func `is taken back with a batch that is reopened`() {
+    @Test func `is rolled back with a reopened batch`() {
         var bench = PrimaryBench()
         reduce(1, in: &bench)
         bench.close()
@@ -52,28 +52,28 @@ import Testing
         #expect(bench.machine.reduced == Revision(1))
     }
 
-    @Test func `is not counted, and never makes room`() {
+    @Test func `is not counted and never evicted`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         reduce(1, in: &bench)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1)
-        #expect(bench.settle().receipts() == [1: .applied(Revision(2))])
+        #expect(bench.closeAndCommit().receipts() == [1: .applied(Revision(2))])
         let other = Fixture.otherSession
         bench.push(1...1, of: other, opened: 2)
-        #expect(bench.settle().receipts(of: other) == [1: .applied(Revision(3))])
+        #expect(bench.closeAndCommit().receipts(of: other) == [1: .applied(Revision(3))])
         #expect(bench.machine.ownNumber == ActionNumber(2))
     }
 
-    @Test func `is not told to a subscriber of its receipts`() {
+    @Test func `refuses subscribers to its receipts`() {
         var bench = PrimaryBench()
         reduce(1, in: &bench)
-        bench.settle()
+        bench.closeAndCommit()
         let answer = bench.machine.subscribed(to: .receipts(.primary))
         #expect(answer.refusals(of: .primary) == [.malformed])
         #expect(answer.frames(on: .receipts(.primary)).count == 1)
     }
 
-    @Test func `hears of each record once its frames are out`() {
+    @Test func `gets each record after its frames are published`() {
         var bench = PrimaryBench()
         for number in UInt64(1)...2 {
             bench.push(number...number)

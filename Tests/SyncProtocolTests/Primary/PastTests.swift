@@ -3,7 +3,7 @@ import SyncProtocol
 import Testing
 
 /// Joiners who have been away for longer than updates are kept in memory.
-@Suite struct `A joiner from long ago` {
+@Suite struct `A joiner whose updates are only in the journal` {
     private static let position = Fixture.position(2)
     private static let topic = PrimaryBench.join(1, position)
 
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `gets what it missed from the journal, and what has come since`() throws {
+    @Test func `gets the missed updates from the journal, and the later ones from memory`() throws {
         var bench = Self.bench()
         let directives = bench.join(from: Self.position)
         #expect(
@@ -51,7 +51,7 @@ import Testing
         #expect(bench.serve().snapshotsOrdered == 1)
     }
 
-    @Test func `is read for once, with all others from there`() {
+    @Test func `shares one read with all joiners at the same revision`() {
         var bench = Self.bench()
         bench.join(1, from: Self.position)
         #expect(bench.join(2, from: Self.position) == [])
@@ -64,7 +64,7 @@ import Testing
         #expect(answer.welcome(on: PrimaryBench.join(3, Self.position)) != nil)
     }
 
-    @Test func `is read for once, also if it leaves and asks again`() {
+    @Test func `causes one read even if it leaves and asks again`() {
         var bench = Self.bench()
         bench.join(1, from: Self.position)
         for nonce: UInt64 in 2...5 {
@@ -76,7 +76,7 @@ import Testing
         #expect(bench.serve().welcome(on: PrimaryBench.join(5, Self.position)) != nil)
     }
 
-    @Test func `starts from a snapshot while another one is read for, even if that has left`() {
+    @Test func `starts from a snapshot while a read for another one runs, even if that one has left`() {
         var bench = Self.bench()
         bench.join(1, from: Self.position)
         _ = bench.machine.unsubscribed(from: PrimaryBench.join(1, Self.position))
@@ -86,7 +86,7 @@ import Testing
         #expect(bench.join(3, from: Fixture.position(3)).count == 1)
     }
 
-    @Test func `starts from a snapshot if it missed more than is composed`() {
+    @Test func `starts from a snapshot if it missed more than catchUpComposedMax updates`() {
         for (most, offers) in [(8, 0), (7, 1)] {
             var bench = PrimaryBench(
                 .with {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `without a journal starts from a snapshot`() {
+    @Test func `starts from a snapshot without a journal`() {
         var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
         bench.advance(by: 10)
         #expect(bench.join(from: Self.position).snapshotsOrdered == 1)

@@ -3,7 +3,7 @@ import StateCore
 import SyncProtocol
 import Testing
 
-@Suite struct `The messages of rejections that a session remembers` {
+@Suite struct `Remembered rejection messages` {
     /// Each has 10 bytes; four fit.
     private static let limits = Limits.with { $0.sessionMessageBytesMax = 40 }
 
@@ -29,20 +29,20 @@ import Testing
         return receipts.filter { $0.value != .rejected(Self.forgotten) }.keys.sorted()
     }
 
-    @Test func `are those of sessionMessageBytesMax bytes, and of one byte less one fewer`() {
+    @Test func `fit sessionMessageBytesMax bytes, and are one fewer with one byte less`() {
         for (bytesMax, numbers) in [(40, [1, 2, 3, 4]), (39, [2, 3, 4])] as [(Int, [UInt64])] {
             var bench = Self.bench(.with { $0.sessionMessageBytesMax = bytesMax })
             bench.push(1...4)
-            bench.settle()
+            bench.closeAndCommit()
             #expect(remembered(by: &bench) == numbers)
         }
     }
 
-    @Test func `are the newest, and every number within the window is answered with its code`() {
+    @Test func `are the newest, and every number in the window keeps its code`() {
         var bench = Self.bench()
         for number in UInt64(1)...6 {
             bench.push(number...number)
-            bench.settle()
+            bench.closeAndCommit()
         }
         #expect(remembered(by: &bench) == [3, 4, 5, 6])
         let again = bench.push(1...6).receipts()
@@ -51,7 +51,7 @@ import Testing
         #expect(again[3] == .rejected(Self.rejection(3)))
     }
 
-    @Test func `are all in the first receipts, however many there are`() {
+    @Test func `are all in the first receipts`() {
         var bench = Self.bench()
         bench.push(1...10)
         bench.close()
@@ -65,10 +65,10 @@ import Testing
         #expect(remembered(by: &bench) == [17, 18, 19, 20])
     }
 
-    @Test func `leave with the outcomes that the window no longer holds, and with a batch that is taken back`() {
+    @Test func `are dropped with the outcomes beyond the window, and with a rolled-back batch`() {
         var bench = Self.bench(.with { $0.windowActionsMax = 4 })
         bench.push(1...3)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(4...4)
         bench.machine.reopenBatch()
         bench.push(4...4)
@@ -76,7 +76,7 @@ import Testing
         _ = bench.rollBack()
         #expect(remembered(by: &bench) == [1, 2, 3])
         bench.push(4...6)
-        bench.settle()
+        bench.closeAndCommit()
         #expect(remembered(by: &bench) == [3, 4, 5, 6])
     }
 
@@ -85,7 +85,7 @@ import Testing
         var history = History(lineage: Fixture.lineage, epoch: Epoch(4), summary: Summary(digest: 7, bytes: 1 << 20))
         for (index, numbers) in ([1...6, 7...8, 9...9] as [ClosedRange<UInt64>]).enumerated() {
             bench.push(numbers)
-            bench.settle()
+            bench.closeAndCommit()
             var record = BatchRecord(
                 epoch: Fixture.epoch,
                 from: Revision(0),
@@ -104,7 +104,7 @@ import Testing
                 ],
                 patch: []
             )
-            record.forgetMessages(bytesMax: Self.limits.sessionMessageBytesMax)
+            record.dropMessages(bytesMax: Self.limits.sessionMessageBytesMax)
             try history.replay(
                 BatchRecord(decoding: record.encoded),
                 at: JournalSequence(UInt64(index + 1)),
@@ -136,7 +136,7 @@ import Testing
         #expect(remembered(by: &fromSnapshot) == [6, 7, 8, 9])
     }
 
-    @Test func `are in a record only if its sessions will remember them`() {
+    @Test func `are recorded only if their sessions will remember them`() {
         func run(_ session: SessionID, _ numbers: ClosedRange<UInt64>) -> BatchRecord.Run {
             BatchRecord.Run(
                 session: session,
@@ -158,7 +158,7 @@ import Testing
             runs: [run(Fixture.session, 1...4), run(Fixture.otherSession, 1...5), run(Fixture.session, 5...7)],
             patch: [0xA0]
         )
-        record.forgetMessages(bytesMax: 40)
+        record.dropMessages(bytesMax: 40)
         let messages = record.runs.map { $0.entries.map { $0.rejection?.message } }
         #expect(messages[0] == ["", nil, "", "message 04"])
         #expect(messages[1] == ["message 01", nil, "message 03", "message 04", "message 05"])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Sessions on the primary` {
     private func session(_ number: UInt64) -> SessionID { SessionID(high: 77, low: number) }
 
-    @Test func `an unknown session is told so, and where it would be opened now`() throws {
+    @Test func `the watermark of an unknown session has no number, and says where it would open`() throws {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 5 })
         bench.advance(by: 2)
         let answer = bench.machine.subscribed(to: .receipts(Fixture.session))
@@ -19,11 +19,11 @@ import Testing
         #expect(watermark.frameBytesMax == bench.machine.limits.frameBytesMax)
     }
 
-    @Test func `the watermark is the last durable number, and the remembered receipts follow it`() throws {
+    @Test func `the watermark is the last durable number, followed by the remembered receipts`() throws {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
         for number in UInt64(1)...6 {
             bench.push(number...number)
-            bench.settle()
+            bench.closeAndCommit()
         }
         bench.push(7...7)
         let answer = bench.machine.subscribed(to: .receipts(Fixture.session))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `subscriptions to receipts are answered, those of one turn once`() {
+    @Test func `subscriptions to receipts get one answer per turn`() {
         var bench = PrimaryBench()
         for _ in 0..<2 {
             #expect(bench.machine.subscribed(to: .receipts(Fixture.session)).watermarks().count == 1)
@@ -47,42 +47,42 @@ import Testing
         }
     }
 
-    @Test func `the session that was idle longest makes room`() {
+    @Test func `the session that was idle longest is evicted`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
         for number in [1, 2, 1] as [UInt64] {
             let known = bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first
             let next = (known?.number?.rawValue ?? 0) + 1
             bench.push(next...next, of: session(number))
-            bench.settle()
+            bench.closeAndCommit()
             bench.serve()
         }
         bench.push(1...1, of: session(3), opened: 3)
-        bench.settle()
+        bench.closeAndCommit()
         let numbers = (1...3).map { number in
             bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first?.number
         }
         #expect(numbers == [ActionNumber(2), nil, ActionNumber(1)])
     }
 
-    @Test func `an evicted session is never applied anew`() {
+    @Test func `actions of an evicted session are never applied again`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1, of: session(1))
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1, of: session(2), opened: 1)
-        bench.settle()
+        bench.closeAndCommit()
         #expect(bench.push(1...1, of: session(1)).refusals(of: session(1)) == [.unknownSession])
         #expect(bench.push(2...2, of: session(1)).topics == [], "once a turn")
         #expect(bench.machine.reduced == Revision(2))
     }
 
-    @Test func `a refusal names the frame, and that of a late duplicate does not replace that of the own frame`() {
+    @Test func `a refusal names its frame, and a late duplicate's does not replace the own frame's`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1, of: session(1))
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1, of: session(2), opened: 1)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(1...1, of: session(3), opened: 2)
-        bench.settle()
+        bench.closeAndCommit()
         let topic = Topic.receipts(session(1))
         let duplicate = bench.push(1...1, of: session(1)).refusals(on: topic)
         #expect(duplicate.map(\.frame) == [Refusal.PushedFrame(opened: JournalSequence(0), first: ActionNumber(1))])
@@ -97,27 +97,27 @@ import Testing
             let asked = bench.machine.subscribed(to: .receipts(session(number)))
             let opened = try #require(asked.watermarks(of: session(number)).first?.opened.rawValue)
             bench.push(1...1, of: session(number), opened: opened)
-            #expect(bench.settle().receipts(of: session(number)).count == 1)
+            #expect(bench.closeAndCommit().receipts(of: session(number)).count == 1)
         }
     }
 
-    @Test func `a fresh session is admitted even if those evicted never got anything applied`() throws {
+    @Test func `a fresh session is admitted even if the evicted ones never applied an action`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
         // Each opens a session, and nothing is written: the first number of each is missing.
         for number in UInt64(1)...5 { bench.push(2...2, of: session(number)) }
         let asked = bench.machine.subscribed(to: .receipts(Fixture.session))
         let opened = try #require(asked.watermarks().first?.opened.rawValue)
         bench.push(1...1, opened: opened)
-        #expect(bench.settle().receipts() == [1: .applied(Revision(1))])
+        #expect(bench.closeAndCommit().receipts() == [1: .applied(Revision(1))])
     }
 
-    @Test func `a session that says it was opened in the future is not known`() {
+    @Test func `a session that claims a future opening is unknown`() {
         var bench = PrimaryBench()
         #expect(bench.push(1...1, opened: 1).refusals() == [.unknownSession])
         #expect(bench.push(1...1, of: Fixture.otherSession, opened: 0).refusals(of: Fixture.otherSession) == [])
     }
 
-    @Test func `while all sessions have actions under way another one is told to come later`() throws {
+    @Test func `while all sessions have uncommitted actions another one is refused as overloaded`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
         bench.push(1...1, of: session(1))
         bench.push(1...1, of: session(2))
@@ -130,13 +130,13 @@ import Testing
         let asked = bench.machine.subscribed(to: .receipts(Fixture.session))
         let opened = try #require(asked.watermarks().first?.opened.rawValue)
         bench.push(1...1, opened: opened)
-        #expect(bench.settle().receipts() == [1: .applied(Revision(3))])
+        #expect(bench.closeAndCommit().receipts() == [1: .applied(Revision(3))])
     }
 
-    @Test func `sessionsMax sessions are kept, one more is not`() {
+    @Test func `sessionsMax sessions are remembered, one more evicts another`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 3 })
         for number in UInt64(1)...3 { bench.push(1...1, of: session(number)) }
-        bench.settle()
+        bench.closeAndCommit()
         func known() -> Int {
             bench.serve()
             return (1...4).count { number in
@@ -146,14 +146,14 @@ import Testing
         }
         #expect(known() == 3)
         bench.push(1...1, of: session(4), opened: 1)
-        bench.settle()
+        bench.closeAndCommit()
         #expect(known() == 3)
     }
 
-    @Test func `a subscription to the schema gets the actions, their fingerprint and where the store stands`() {
+    @Test func `a subscription to the schema gets the actions, the fingerprint and the store's position`() {
         var bench = PrimaryBench()
         bench.push(1...2)
-        bench.settle()
+        bench.closeAndCommit()
         bench.push(3...3)
         let schema = StoreSchema(
             lineage: Fixture.lineage,
@@ -172,7 +172,7 @@ import Testing
     func `a session stands in a snapshot where it is, however much of it is on its way`(underway: UInt64) throws {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
         bench.push(1...4)
-        bench.settle()
+        bench.closeAndCommit()
         if underway > 0 { bench.push(5...(4 + underway)) }
         let context = SnapshotContext(
             epoch: Fixture.epoch,
@@ -192,6 +192,36 @@ import Testing
         )
         var next = PrimaryBench(history: history)
         next.push(1...6)
-        #expect(next.settle().receipts() == [5: .applied(Revision(5)), 6: .applied(Revision(6))])
+        #expect(next.closeAndCommit().receipts() == [5: .applied(Revision(5)), 6: .applied(Revision(6))])
+    }
+}
+
+@Suite struct `A session that the primary knows` {
+    @Test func `is identified by its numbers alone`() {
+        var bench = PrimaryBench()
+        bench.advance(by: 1)
+        bench.push(5...6, opened: 1, base: 5)
+        bench.closeAndCommit()
+        #expect(bench.push(6...7, opened: 0, base: 1).receipts() == [6: .applied(Revision(3))])
+        #expect(bench.closeAndCommit().receipts() == [7: .applied(Revision(4))])
+    }
+
+    @Test func `does not answer numbers below its first one`() {
+        var bench = PrimaryBench()
+        bench.push(5...6, base: 5)
+        bench.closeAndCommit()
+        #expect(bench.push(1...4).topics == [])
+        #expect(bench.push(3...6).receipts() == [5: .applied(Revision(1)), 6: .applied(Revision(2))])
+        #expect(!bench.machine.hasOpenBatch)
+    }
+
+    @Test func `answers a frame of another lineage with its watermark and receipts`() {
+        var bench = PrimaryBench()
+        bench.push(1...2)
+        bench.closeAndCommit()
+        let answer = bench.push(3...3, lineage: Fixture.otherLineage)
+        #expect(answer.watermarks().map(\.number) == [ActionNumber(2)])
+        #expect(answer.receipts() == [1: .applied(Revision(1)), 2: .applied(Revision(2))])
+        #expect(!bench.machine.hasOpenBatch)
     }
 }

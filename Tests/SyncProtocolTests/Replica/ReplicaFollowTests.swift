@@ -9,7 +9,7 @@ import Testing
         #expect(bench.machine.position == Fixture.position(9))
     }
 
-    @Test func `an update that is known already is ignored`() {
+    @Test func `a known update is ignored`() {
         var bench = ReplicaBench.live(at: 5)
         #expect(bench.receive(Fixture.update(4, 5)).applied == [])
         #expect(bench.receive(Fixture.update(3, 4)).applied == [])
@@ -31,13 +31,13 @@ import Testing
         #expect(bench.receive(Fixture.update(4, 6)).contains(.count(.gap)))
     }
 
-    @Test func `many updates behind a gap are one gap`() {
+    @Test func `many updates after a gap are one gap`() {
         var bench = ReplicaBench.live(at: 5)
         let directives = (10..<200).reduce(into: []) { $0 += bench.receive(Fixture.update($1, $1 + 1)) }
         #expect(directives.count { $0 == .count(.gap) } == 1)
     }
 
-    @Test func `replicas that lost together ask apart`() {
+    @Test func `replicas that lost the same update rejoin at different times`() {
         let moments = (0..<20).map { seed -> Instant? in
             var generator = SeededGenerator(seed: UInt64(seed))
             var machine = ReplicaBench.live(at: 5).machine
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `it takes the epoch of the primary that welcomed it`() {
+    @Test func `it adopts the epoch of the primary that welcomed it`() {
         var bench = ReplicaBench.live(at: 5)
         bench.heartbeat(head: 5, epoch: Epoch(4))
         bench.wait()
@@ -92,7 +92,7 @@ import Testing
         #expect(bench.joinsFrom == Fixture.position(5))
     }
 
-    @Test func `what it shows is stale after heartbeatsMissedMax heartbeats, and live with the next`() {
+    @Test func `it is stale after heartbeatsMissedMax missed heartbeats, and live with the next`() {
         var bench = ReplicaBench.live(at: 5, .with { $0.heartbeatsMissedMax = 3 })
         bench.wait(until: .seconds(3.9))
         #expect(bench.status == .live)
@@ -124,7 +124,7 @@ import Testing
         #expect(bench.status == .stale)
     }
 
-    @Test func `stale, it goes on where an update chains and joins where it does not`() {
+    @Test func `when stale, it applies an update that chains, and joins at one that does not`() {
         var bench = ReplicaBench.live(at: 5)
         bench.wait()
         #expect(bench.receive(Fixture.update(5, 6)).applied == [6])

@@ -12,7 +12,7 @@ import Testing
         #expect(bench.status == .live)
     }
 
-    @Test func `directly behind a snapshot it is incompatible, and stays so without asking again`() {
+    @Test func `directly after a snapshot it is incompatible, and does not retry`() {
         var bench = ReplicaBench.live(at: 5)
         bench.fail(at: Fixture.position(5))
         guard case .incompatible(let reason)? = bench.status else {
@@ -29,7 +29,7 @@ import Testing
         #expect(bench.nonces.count == 1)
     }
 
-    @Test func `a second time before a digest was right it is incompatible`() {
+    @Test func `a second failure before a confirmed digest makes it incompatible`() {
         var bench = ReplicaBench.live(at: 5)
         bench.receive(Fixture.update(5, 6))
         bench.fail(at: Fixture.position(6))
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `after a right digest it heals once more`() {
+    @Test func `after a confirmed digest it heals again`() {
         var bench = ReplicaBench.live(at: 5)
         for revision in UInt64(5)..<10 {
             bench.receive(Fixture.update(revision, revision + 1))
@@ -54,7 +54,7 @@ import Testing
         #expect(bench.status == .live)
     }
 
-    @Test func `incompatible, it asks again when another primary speaks`() {
+    @Test func `when incompatible, it joins again when another primary answers`() {
         for (epoch, lineage) in [(Epoch(4), Fixture.lineage), (Epoch(1), Fixture.otherLineage)] {
             var bench = ReplicaBench.live(at: 5)
             bench.fail(at: Fixture.position(5))
@@ -68,14 +68,14 @@ import Testing
         #expect(bench.machine.nextDeadline == nil, "not when an older one does")
     }
 
-    @Test func `word of a failure in another history comes too late`() {
+    @Test func `a failure in another history is ignored`() {
         var bench = ReplicaBench.live(at: 5)
         let before = bench.machine
         #expect(bench.fail(at: Fixture.position(5, lineage: Fixture.otherLineage)) == [])
         #expect(bench.machine == before)
     }
 
-    @Test func `word of a failure in an older epoch of the same history still makes it start from nothing`() {
+    @Test func `a failure in an older epoch of the same history makes it start from nothing`() {
         var bench = ReplicaBench.live(at: 5)
         bench.fail(at: Fixture.position(5, epoch: Epoch(2)))
         #expect(bench.joinsFrom == .some(nil))

@@ -3,7 +3,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `A replica that joins` {
-    @Test func `it subscribes to the feed first, then asks with what it has`() throws {
+    @Test func `it subscribes to the feed, then joins with its position`() throws {
         let bench = ReplicaBench()
         #expect(bench.subscriptions.first == .feed)
         #expect(bench.subscriptions.count == 2)
@@ -11,7 +11,7 @@ import Testing
         #expect(bench.statuses == [.joining])
     }
 
-    @Test func `a welcome without an offer lets it go on from where it is`() {
+    @Test func `after a welcome without an offer it continues from its position`() {
         var bench = ReplicaBench.live(at: 5)
         bench.receive(Fixture.update(7, 8))
         bench.wait()
@@ -34,7 +34,7 @@ import Testing
         #expect(bench.subscriptions == [.feed])
     }
 
-    @Test func `a welcome with an offer makes it pull, install, and go on`() {
+    @Test func `after a welcome with an offer it pulls and installs the snapshot, and follows`() {
         var bench = ReplicaBench()
         bench.welcome(head: 5, offer: ReplicaBench.offer(4, bytes: 3, chunk: 2))
         #expect(bench.chunksAsked == [0, 1])
@@ -73,7 +73,7 @@ import Testing
         #expect(bench.chunk(1, [1], of: 5).installed == [5])
     }
 
-    @Test func `updates before the welcome are ignored, those behind it are not`() {
+    @Test func `updates before the welcome are ignored, those after it are applied`() {
         var bench = ReplicaBench.live(at: 5)
         bench.receive(Fixture.update(6, 7))
         bench.wait()
@@ -82,7 +82,7 @@ import Testing
         #expect(bench.receive(Fixture.update(5, 6)).applied == [6])
     }
 
-    @Test func `while it asks or waits to ask, the feed changes nothing: the welcome will tell`() {
+    @Test func `while a join is pending or delayed the feed is ignored`() {
         var bench = ReplicaBench.live(at: 5)
         bench.receive(Fixture.update(6, 7))
         for _ in 0..<2 {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a welcome that cannot be followed makes it ask from nothing, with a delay`() {
+    @Test func `after a welcome that it cannot follow it joins from nothing, with a delay`() {
         for (head, lineage) in [(UInt64(4), Fixture.lineage), (5, Fixture.otherLineage)] {
             var bench = ReplicaBench.live(at: 5)
             bench.receive(Fixture.update(6, 7))
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `without an answer it asks again with a fresh nonce, ever more slowly`() {
+    @Test func `without an answer it joins again with a fresh nonce and a growing delay`() {
         var bench = ReplicaBench(
             .with {
                 $0.retryDelayMin = .seconds(1); $0.retryDelayMax = .seconds(4)
@@ -141,7 +141,7 @@ import Testing
         #expect(asked.duration(to: bench.now) <= .seconds(1))
     }
 
-    @Test func `refused, it says so, and asks again later`() {
+    @Test func `when refused, it reports that and retries later`() {
         var bench = ReplicaBench()
         let reason = Rejection(.unknownStore, "no such store")
         #expect(bench.answer(.refusal(Refusal(reason))).contains(.count(.refused(.unknownStore))))
@@ -154,7 +154,7 @@ import Testing
         #expect(bench.status == .live)
     }
 
-    @Test func `told that the primary is busy, it waits at least as long as it was told`() {
+    @Test func `when the primary is busy, it waits at least the given time`() {
         var bench = ReplicaBench()
         bench.answer(.refusal(Refusal(Rejection(.busy, "later"), retryAfter: .seconds(7))))
         #expect(bench.subscriptions == [.feed])
@@ -166,7 +166,7 @@ import Testing
         #expect(bench.now <= .seconds(9))
     }
 
-    @Test func `after a stop of hours one deadline asks once`() {
+    @Test func `after a suspension of hours it joins once`() {
         var bench = ReplicaBench()
         bench.wait(until: .seconds(100_000))
         #expect(bench.nonces.count == 2)

@@ -16,7 +16,7 @@ import Testing
 
     private static let chunks: [[UInt8]] = [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10]]
 
-    @Test func `it asks for chunksAheadMax chunks, then for one with each that comes`() {
+    @Test func `it requests chunksAheadMax chunks, then one for each that arrives`() {
         var bench = pulling()
         #expect(bench.chunksAsked == [0, 1, 2])
         bench.chunk(1, Self.chunks[1], of: 5)
@@ -26,7 +26,7 @@ import Testing
         #expect(bench.chunksAsked == [3, 4, 5])
     }
 
-    @Test(arguments: 0..<20) func `chunks may come in any order`(seed: UInt64) {
+    @Test(arguments: 0..<20) func `chunks may arrive in any order`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var bench = pulling()
         var directives: [ReplicaDirective] = []
@@ -38,7 +38,7 @@ import Testing
         #expect(bench.status == .live)
     }
 
-    @Test func `chunks that were not asked for, came before, or have the wrong size are ignored`() {
+    @Test func `chunks that were not requested, are duplicates, or have the wrong size are ignored`() {
         var bench = pulling()
         bench.chunk(0, Self.chunks[0], of: 5)
         let before = bench.machine
@@ -55,7 +55,7 @@ import Testing
         #expect(bench.receive(.chunk(Chunk(bytes: [0, 1]))) == [])
     }
 
-    @Test func `updates that come meanwhile are applied behind the snapshot, from the join and the feed alike`() {
+    @Test func `updates from the join and the feed that arrive meanwhile are applied after the snapshot`() {
         var bench = pulling(head: 7)
         bench.answer(.update(Fixture.update(5, 6)))
         bench.answer(.update(Fixture.update(6, 7)))
@@ -70,7 +70,7 @@ import Testing
         #expect(bench.subscriptions == [.feed])
     }
 
-    @Test func `a gap in what came meanwhile shows the snapshot and joins again from the last that chained`() {
+    @Test func `after a gap in the buffered updates it joins again from the last one that chained`() {
         var bench = pulling()
         bench.receive(Fixture.update(5, 6))
         bench.receive(Fixture.update(7, 8))
@@ -82,7 +82,7 @@ import Testing
         #expect(bench.joinsFrom == Fixture.position(6))
     }
 
-    @Test func `backlogBytesMax bytes are held back`() {
+    @Test func `it buffers backlogBytesMax bytes of updates`() {
         let bytes = Fixture.patch(to: 6).count + MemoryLayout<Update>.size
         for (bytesMax, isHeld) in [(bytes, true), (bytes - 1, false)] {
             var bench = pulling { $0.backlogBytesMax = bytesMax }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `told that the snapshot is gone it asks anew, from nothing`() {
+    @Test func `when the snapshot is gone it joins again from nothing`() {
         var bench = pulling()
         let gone = Frame.refusal(Refusal(Rejection(.snapshotGone, "gone")))
         #expect(bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(4), index: 0)) == [])
@@ -113,7 +113,7 @@ import Testing
         #expect(bench.status == .live)
     }
 
-    @Test func `when no chunk comes for retryDelayMax it asks anew`() {
+    @Test func `when no chunk arrives for retryDelayMax it joins again`() {
         var bench = pulling()
         bench.now = .seconds(9)
         bench.chunk(0, Self.chunks[0], of: 5)
@@ -137,7 +137,7 @@ import Testing
         #expect(earlier.chunksAsked.count == 3)
     }
 
-    @Test func `an offer of snapshotBytesMax bytes is taken, one of more or of nothing is incompatible`() {
+    @Test func `an offer of snapshotBytesMax bytes is accepted, a larger or empty one is incompatible`() {
         for (bytes, isTaken) in [(4096, true), (4097, false), (0, false)] {
             var bench = ReplicaBench(.with { $0.snapshotBytesMax = 4096 })
             bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: 1024))
@@ -154,7 +154,7 @@ import Testing
         #expect(bench.subscriptions == [.feed])
     }
 
-    @Test func `an offer in snapshotChunksMax chunks is taken, one in more is incompatible`() {
+    @Test func `an offer in snapshotChunksMax chunks is accepted, one in more is incompatible`() {
         for (bytes, isTaken) in [(Limits.snapshotChunksMax, true), (Limits.snapshotChunksMax + 1, false)] {
             var bench = ReplicaBench()
             bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: 1))
@@ -163,13 +163,13 @@ import Testing
         }
     }
 
-    @Test func `an offer in one chunk of any size is taken`() {
+    @Test func `an offer in one chunk of any size is accepted`() {
         var bench = ReplicaBench()
         bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: 3, chunk: .max))
         #expect(bench.chunk(0, [1, 2, 3], of: 5).installed == [5])
     }
 
-    @Test func `a snapshot behind what was shown is counted as a rewind`() {
+    @Test func `a snapshot older than the shown state is counted as a rewind`() {
         var bench = ReplicaBench.live(at: 9)
         bench.receive(Fixture.update(11, 12))
         bench.wait()
@@ -178,7 +178,7 @@ import Testing
         #expect(bench.machine.position == Fixture.position(5))
     }
 
-    @Test func `until the snapshot is whole the old position stands`() {
+    @Test func `the old position stays until the snapshot is complete`() {
         var bench = ReplicaBench.live(at: 9)
         bench.receive(Fixture.update(11, 12))
         bench.wait()

@@ -9,12 +9,12 @@ import Testing
         let first = SenderBench.open()
         var saved = SavedBench()
         try saved.keep(first.machine)
-        try saved.take(5)
+        try saved.enqueue(5)
         try change(&saved)
         return saved.session
     }
 
-    @Test func `pushes what has no outcome under the same session and numbers, behind the watermark`() throws {
+    @Test func `pushes actions without an outcome under the same session and numbers, after the watermark`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         #expect(bench.subscriptions == [.receipts(Fixture.session)])
         #expect(bench.push().isEmpty, "before it has heard the watermark")
@@ -29,24 +29,24 @@ import Testing
         #expect(bench.push().map(\.numbers) == [6...6])
     }
 
-    @Test func `knows that nothing left before there was a link`() throws {
+    @Test func `knows that no action was sent before there was a link`() throws {
         var saved = SavedBench()
-        try saved.take(3)
+        try saved.enqueue(3)
         var bench = SenderBench(resuming: saved.session)
         bench.watermark(nil, lineage: Fixture.otherLineage)
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         let frames = bench.push()
         #expect(frames.map(\.numbers) == [1...3])
         #expect(frames.map(\.base) == [ActionNumber(1)])
     }
 
-    @Test func `goes on behind the numbers that were settled`() throws {
+    @Test func `continues after the resolved numbers`() throws {
         let saved = try Self.saved { saved in
             var bench = SenderBench.open()
             bench.send(5)
             bench.push()
             bench.receipts(1...2)
-            for number in UInt64(1)...2 { try saved.settle(number, SavedBench.applied(number)) }
+            for number in UInt64(1)...2 { try saved.resolve(number, SavedBench.applied(number)) }
             try saved.keep(bench.machine)
         }
         var bench = SenderBench(resuming: saved)
@@ -54,29 +54,29 @@ import Testing
         #expect(bench.push().map(\.numbers) == [3...5])
     }
 
-    @Test func `gives each its number though others were settled before it, or without one`() throws {
+    @Test func `numbers its actions correctly after others were resolved out of order or without a number`() throws {
         let saved = try Self.saved { saved in
-            try saved.settle(2, SavedBench.tooLarge)
-            try saved.settle(4, SavedBench.applied(3))
+            try saved.resolve(2, SavedBench.tooLarge)
+            try saved.resolve(4, SavedBench.applied(3))
         }
         var bench = SenderBench(resuming: saved)
         bench.watermark(nil)
         #expect(bench.push().map(\.numbers) == [1...4])
         bench.receipts(1...4)
         #expect([1, 3, 5].map { bench.revision(Ticket(rawValue: $0)) } == [1, 2, 4])
-        #expect(bench.settled.count == 3)
+        #expect(bench.outcomes.count == 3)
     }
 
-    @Test func `passes over what was settled in a session before this one`() throws {
+    @Test func `ignores outcomes of a previous session`() throws {
         let saved = try Self.saved { saved in
-            try saved.settle(2, SavedBench.applied(2, of: Fixture.otherSession))
+            try saved.resolve(2, SavedBench.applied(2, of: Fixture.otherSession))
         }
         var bench = SenderBench(resuming: saved)
         bench.watermark(nil)
         #expect(bench.push().map(\.numbers) == [1...4])
     }
 
-    @Test func `cannot tell what a primary applied that has forgotten the session`() throws {
+    @Test func `reports unknown outcomes if the primary evicted the session`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil)
         #expect(bench.push().count == 1)
@@ -85,7 +85,7 @@ import Testing
         #expect(bench.machine.session != Fixture.session)
     }
 
-    @Test func `cannot tell what became of it in another history`() throws {
+    @Test func `reports unknown outcomes in another history`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, lineage: Fixture.otherLineage)
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
@@ -93,13 +93,13 @@ import Testing
         #expect(bench.machine.standing.first == ActionNumber(6))
     }
 
-    @Test func `sends again what a primary lost that had made it known`() throws {
+    @Test func `resends acknowledged actions that the primary lost`() throws {
         let saved = try Self.saved { saved in
             var bench = SenderBench.open()
             bench.send(5)
             bench.push()
             bench.receipts(1...3)
-            for number in UInt64(1)...3 { try saved.settle(number, SavedBench.applied(number)) }
+            for number in UInt64(1)...3 { try saved.resolve(number, SavedBench.applied(number)) }
             try saved.keep(bench.machine)
         }
         var bench = SenderBench(resuming: saved)
@@ -111,7 +111,7 @@ import Testing
         #expect(bench.machine.standing.link == nil)
     }
 
-    @Test func `that was copied is told so, and knows nothing of what left`() throws {
+    @Test func `that was copied has diverged, and its sent actions are unknown`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(9)
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
@@ -123,26 +123,26 @@ import Testing
         #expect(bench.machine.session != Fixture.session)
     }
 
-    @Test func `keeps what never left while it is refused, and sends it when that is over`() throws {
+    @Test func `keeps unsent actions while it is refused, and sends them afterwards`() throws {
         var saved = SavedBench()
-        try saved.take(2)
+        try saved.enqueue(2)
         var bench = SenderBench(resuming: saved.session)
         bench.refuse(.unknownStore)
         #expect(bench.status == .refused(Rejection(.unknownStore, "because")))
         bench.send()
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         bench.wait()
         bench.watermark(nil)
         #expect(bench.push().map(\.numbers) == [1...3])
     }
 
-    @Test func `has no more under way than the primary remembers, counted from what is kept`() throws {
+    @Test func `has no more actions in flight than the primary remembers, counted from the saved number`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, window: 3)
         #expect(bench.push().map(\.numbers) == [1...3])
         bench.receipts(1...2)
         #expect(bench.push().isEmpty)
-        bench.machine.noted(bench.machine.standing)
+        bench.machine.saved(bench.machine.standing)
         #expect(bench.push().map(\.numbers) == [4...5])
     }
 }

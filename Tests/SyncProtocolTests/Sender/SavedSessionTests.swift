@@ -3,39 +3,39 @@ import StateCore
 import SyncProtocol
 import Testing
 
-@Suite struct `A session that is kept` {
+@Suite struct `A saved session` {
     private static func full() throws -> SavedBench {
         var saved = SavedBench()
         try saved.keep(SenderBench.open().machine)
-        try saved.take(4)
-        try saved.settle(1, SavedBench.applied(1))
-        try saved.settle(3, SavedBench.tooLarge)
+        try saved.enqueue(4)
+        try saved.resolve(1, SavedBench.applied(1))
+        try saved.resolve(3, SavedBench.tooLarge)
         return saved
     }
 
-    @Test func `is read as it was written`() throws {
+    @Test func `decodes to the encoded value`() throws {
         let session = try Self.full().session
         #expect(try SavedSession(decoding: session.encoded) == session)
     }
 
-    @Test func `changes are read as they were written`() throws {
+    @Test func `changes decode to the encoded values`() throws {
         var change = SessionChange()
         #expect(try SessionChange(decoding: change.encoded) == change)
         change.standing = SenderBench.open().machine.standing
-        change.take(SavedAction(ticket: Ticket(rawValue: 1), position: nil, bytes: [1, 2]), mark: nil)
-        change.settle(Ticket(rawValue: 1), SavedBench.applied(1))
-        change.tell(through: Ticket(rawValue: 1))
+        change.enqueue(SavedAction(ticket: Ticket(rawValue: 1), position: nil, bytes: [1, 2]), mark: nil)
+        change.resolve(Ticket(rawValue: 1), SavedBench.applied(1))
+        change.acknowledge(upTo: Ticket(rawValue: 1))
         change.endInput(at: InputMark(position: 7, digest: .max))
         #expect(try SessionChange(decoding: change.encoded) == change)
     }
 
-    @Test func `changes together do what they do one after the other`() throws {
+    @Test func `merged changes equal consecutive changes`() throws {
         var (first, second) = (SessionChange(), SessionChange())
-        first.take(SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [1]), mark: InputMark(position: 1))
+        first.enqueue(SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [1]), mark: InputMark(position: 1))
         first.endInput(at: InputMark(position: 2))
-        second.take(SavedAction(ticket: Ticket(rawValue: 2), position: 3, bytes: [1]), mark: InputMark(position: 3))
-        second.settle(Ticket(rawValue: 1), SavedBench.applied(1))
-        second.tell(through: Ticket(rawValue: 1))
+        second.enqueue(SavedAction(ticket: Ticket(rawValue: 2), position: 3, bytes: [1]), mark: InputMark(position: 3))
+        second.resolve(Ticket(rawValue: 1), SavedBench.applied(1))
+        second.acknowledge(upTo: Ticket(rawValue: 1))
         var apart = SavedBench().session
         var together = apart
         try apart.apply(first)
@@ -48,35 +48,99 @@ import Testing
         #expect(apart.actions.map(\.ticket) == [Ticket(rawValue: 2)])
     }
 
-    @Test func `is unfinished until each outcome was told and the input has ended`() throws {
+    @Test func `is unfinished until all outcomes are acknowledged and the input has ended`() throws {
         var saved = SavedBench()
         #expect(!saved.session.isUnfinished)
-        try saved.take(1)
+        try saved.enqueue(1)
         #expect(saved.session.isUnfinished)
         #expect(saved.session.outstandingCount == 1)
-        try saved.settle(1, SavedBench.applied(1))
+        try saved.resolve(1, SavedBench.applied(1))
         #expect(saved.session.outstandingCount == 0)
         #expect(saved.session.isUnfinished)
-        try saved.apply { $0.tell(through: Ticket(rawValue: 1)) }
+        try saved.apply { $0.acknowledge(upTo: Ticket(rawValue: 1)) }
         #expect(saved.session.isUnfinished)
         try saved.apply { $0.endInput(at: InputMark(position: 1)) }
         #expect(!saved.session.isUnfinished)
-        try saved.take(1)
+        try saved.enqueue(1)
         #expect(saved.session.isUnfinished)
     }
 
-    @Test func `forgets outcomes in order only`() throws {
+    @Test func `drops outcomes in order only`() throws {
         var session = try Self.full().session
         session.forgetSettled()
         #expect(session.actions.map(\.ticket.rawValue) == [2, 3, 4])
     }
 
-    @Test func `refuses what cannot have happened`() throws {
+    @Test func `refuses impossible changes`() throws {
         var saved = try Self.full()
-        #expect(throws: CodingFailure.self) { try saved.settle(1, SavedBench.applied(1)) }
-        #expect(throws: CodingFailure.self) { try saved.settle(9, SavedBench.applied(1)) }
-        #expect(throws: CodingFailure.self) { try saved.apply { $0.tell(through: Ticket(rawValue: 2)) } }
+        #expect(throws: CodingFailure.self) { try saved.resolve(1, SavedBench.applied(1)) }
+        #expect(throws: CodingFailure.self) { try saved.resolve(9, SavedBench.applied(1)) }
+        #expect(throws: CodingFailure.self) { try saved.apply { $0.acknowledge(upTo: Ticket(rawValue: 2)) } }
         let early = SavedAction(ticket: Ticket(rawValue: 9), position: nil, bytes: [])
-        #expect(throws: CodingFailure.self) { try saved.apply { $0.take(early, mark: nil) } }
+        #expect(throws: CodingFailure.self) { try saved.apply { $0.enqueue(early, mark: nil) } }
+    }
+}
+
+/// What has to be on the disk before what leaves.
+@Suite struct `A session saver` {
+    private static let action = SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [7])
+
+    @Test func `actions are released in order when they are on the disk`() {
+        let bench = SenderBench.open()
+        var saver = SessionSaver(SavedBench().session)
+        saver.enqueue(Self.action, mark: nil)
+        #expect(saver.flush(bench.machine.standing)?.enqueued == [Self.action])
+        #expect(saver.last == Ticket(rawValue: 0))
+        #expect(saver.written(0).actions.isEmpty)
+        #expect(saver.written(1).actions == [Self.action])
+        #expect(saver.last == Ticket(rawValue: 1))
+    }
+
+    @Test func `a resolved action is not released`() {
+        var saver = SessionSaver(SavedBench().session)
+        let over = SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [], outcome: SavedBench.tooLarge)
+        saver.enqueue(over, mark: nil)
+        #expect(saver.flush(SenderBench().machine.standing) != nil)
+        #expect(saver.written(1).actions.isEmpty)
+        #expect(saver.last == Ticket(rawValue: 1))
+    }
+
+    @Test func `no frame is sent before its session and lineage are on the disk`() {
+        var bench = SenderBench()
+        var saver = SessionSaver(SavedBench().session)
+        #expect(saver.flush(bench.machine.standing) == nil)
+        #expect(saver.mayPush)
+        bench.watermark(nil)
+        #expect(saver.flush(bench.machine.standing)?.standing == bench.machine.standing)
+        #expect(!saver.mayPush)
+        #expect(saver.written(1).standing == bench.machine.standing)
+        #expect(saver.mayPush)
+    }
+
+    @Test func `receipts may be saved late`() {
+        var bench = SenderBench.open()
+        var saver = SessionSaver(SavedBench().session)
+        _ = saver.flush(bench.machine.standing)
+        _ = saver.written(1)
+        bench.send(2)
+        bench.push()
+        bench.receipts(1...1)
+        saver.resolve(
+            Ticket(rawValue: 1),
+            SentAction(session: Fixture.session, number: ActionNumber(1)),
+            .applied(Fixture.position(1))
+        )
+        #expect(saver.flush(bench.machine.standing) != nil)
+        #expect(saver.mayPush)
+    }
+
+    @Test func `no frame is sent before a skipped action is saved`() {
+        let bench = SenderBench()
+        var saver = SessionSaver(SavedBench().session)
+        saver.resolve(Ticket(rawValue: 1), nil, .rejected(Rejection(.tooLarge, "too large")))
+        #expect(saver.flush(bench.machine.standing) != nil)
+        #expect(!saver.mayPush)
+        _ = saver.written(1)
+        #expect(saver.mayPush)
     }
 }

@@ -28,19 +28,19 @@ import Testing
         #expect(bench.machine.nextFrame?.opened == JournalSequence(42))
     }
 
-    @Test func `a number is given when an action first leaves`() {
+    @Test func `a number is assigned when an action is first sent`() {
         var bench = SenderBench.open()
         let tickets = bench.send(3)
         #expect(bench.machine.withdraw(tickets[1]) == nil)
         bench.push()
         bench.receipts(1...2)
-        #expect(bench.settled[tickets[0]]?.number == ActionNumber(1))
-        #expect(bench.settled[tickets[2]]?.number == ActionNumber(2))
-        #expect(bench.settled[tickets[1]] == nil)
+        #expect(bench.outcomes[tickets[0]]?.number == ActionNumber(1))
+        #expect(bench.outcomes[tickets[2]]?.number == ActionNumber(2))
+        #expect(bench.outcomes[tickets[1]] == nil)
         #expect(bench.machine.pendingCount == 0)
     }
 
-    @Test func `what is asked for again while nothing left is the same frame`() {
+    @Test func `the next frame stays the same until it is sent`() {
         var bench = SenderBench.open()
         bench.send(2)
         #expect(bench.machine.nextFrame == bench.machine.nextFrame)
@@ -48,7 +48,7 @@ import Testing
         #expect(bench.machine.nextFrame == nil)
     }
 
-    @Test func `as many as the smaller window are pushed without a receipt`() {
+    @Test func `the smaller window bounds the actions without a receipt`() {
         for (own, primary) in [(4, 10), (10, 4)] {
             var bench = SenderBench(.with { $0.windowActionsMax = own })
             bench.watermark(nil, window: primary)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a frame holds what frameBytesMax bytes hold, its address included`() {
+    @Test func `a frame has at most frameBytesMax bytes, its address included`() {
         var bench = SenderBench()
         bench.watermark(nil, frameBytesMax: 1000)
         bench.send(40, bytes: 100)
@@ -76,20 +76,20 @@ import Testing
         }
     }
 
-    @Test func `an action of as many bytes as allowed is sent, a longer one is rejected at once`() {
+    @Test func `an action of actionBytesMax bytes is sent, a larger one is rejected at once`() {
         var bench = SenderBench()
         bench.watermark(nil, actionBytesMax: 10)
         let tickets = bench.send(bytes: 10) + bench.send(bytes: 11)
         #expect(bench.code(tickets[1]) == .tooLarge)
-        #expect(bench.settled[tickets[1]]?.number == nil)
+        #expect(bench.outcomes[tickets[1]]?.number == nil)
         #expect(bench.push().map(\.actions.count) == [1])
         #expect(bench.machine.pendingCount == 1)
     }
 
-    @Test func `actions that the watermark shows to be too large are rejected then`() {
+    @Test func `queued actions that exceed the watermark's limit are rejected`() {
         var bench = SenderBench()
         let tickets = [10, 11, 9].map { bench.send(bytes: $0)[0] }
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         bench.watermark(nil, actionBytesMax: 10)
         #expect(bench.code(tickets[1]) == .tooLarge)
         #expect(bench.push().map(\.actions.count) == [2])
@@ -110,7 +110,7 @@ import Testing
         )
     }
 
-    @Test func `what left already is still sent when the primary lowers its limit: its number cannot be left out`() {
+    @Test func `sent actions are resent when the primary lowers its limit: their numbers cannot be skipped`() {
         var bench = SenderBench.open()
         let tickets = bench.send(2, bytes: 2000)
         bench.push()
@@ -121,7 +121,7 @@ import Testing
         #expect(tickets.map { bench.revision($0) } == [1, 2])
     }
 
-    @Test func `an action withdrawn before it left never leaves, one withdrawn later is sent on`() {
+    @Test func `an action withdrawn before it is sent is never sent, one withdrawn later is resent`() {
         var bench = SenderBench.open()
         let left = bench.send()[0]
         bench.push()
@@ -134,7 +134,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...1], "its number cannot be left out")
     }
 
-    @Test func `pending are the actions that have no receipt`() {
+    @Test func `actions without a receipt are pending`() {
         var bench = SenderBench.open()
         bench.send(3)
         #expect(bench.machine.pendingCount == 3)

@@ -3,7 +3,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `Receipts at the sender` {
-    @Test func `a receipt settles its action with position or reason`() {
+    @Test func `a receipt resolves its action with a position or a reason`() {
         var bench = SenderBench.open()
         let tickets = bench.send(2)
         bench.push()
@@ -18,12 +18,12 @@ import Testing
                 )
             )
         )
-        #expect(bench.settled[tickets[0]]?.settlement == .applied(Fixture.position(9)))
-        #expect(bench.settled[tickets[1]]?.settlement == .rejected(reason))
-        #expect(bench.settled[tickets[1]]?.number == ActionNumber(2))
+        #expect(bench.outcomes[tickets[0]]?.settlement == .applied(Fixture.position(9)))
+        #expect(bench.outcomes[tickets[1]]?.settlement == .rejected(reason))
+        #expect(bench.outcomes[tickets[1]]?.number == ActionNumber(2))
     }
 
-    @Test func `receipts may come in any order and twice`() {
+    @Test func `receipts may arrive in any order and twice`() {
         var bench = SenderBench.open()
         let tickets = bench.send(5)
         bench.push()
@@ -33,7 +33,7 @@ import Testing
         #expect(bench.machine.nextDeadline == nil)
     }
 
-    @Test func `receipts for numbers that were never sent, and of other lineages, say nothing`() {
+    @Test func `receipts for unsent numbers and of other lineages are ignored`() {
         var bench = SenderBench.open()
         let tickets = bench.send(2)
         bench.push()
@@ -41,7 +41,7 @@ import Testing
         #expect(bench.receipts(3...9) == [])
         #expect(bench.receipts(.max...(.max)) == [])
         #expect(bench.receipts(1...2, lineage: Fixture.otherLineage) == [])
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         bench.receipts(1...3)
         #expect(tickets.map { bench.revision($0) } == [1, 2])
         #expect(bench.push().map(\.numbers) == [3...3])
@@ -65,7 +65,7 @@ import Testing
         #expect(bench.machine == before)
     }
 
-    @Test func `when receipts stay away it asks for the watermark, ever more slowly, and pushes nothing meanwhile`() {
+    @Test func `when receipts are missing it requests the watermark with a growing delay, and pushes nothing`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -95,7 +95,7 @@ import Testing
         #expect(start.duration(to: bench.now) <= .seconds(1))
     }
 
-    @Test func `with nothing under way there is no deadline`() {
+    @Test func `with nothing outstanding there is no deadline`() {
         var bench = SenderBench.open()
         #expect(bench.machine.nextDeadline == nil)
         bench.send()
@@ -106,7 +106,7 @@ import Testing
         #expect(bench.machine.nextDeadline == nil)
     }
 
-    @Test func `after a stop of hours it asks once`() {
+    @Test func `after a suspension of hours it requests the watermark once`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -115,7 +115,7 @@ import Testing
         #expect(bench.wait(until: .seconds(100_000)) == [])
     }
 
-    @Test func `told which number is expected it pushes again from there`() {
+    @Test func `it pushes again from an expected number`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -123,7 +123,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [3...5])
     }
 
-    @Test func `whatever numbers are expected, it follows one in retryDelayMin`() {
+    @Test func `it follows one expected number per retryDelayMin`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -139,7 +139,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [2...5])
     }
 
-    @Test func `what is lost again before that shows by its missing receipts`() {
+    @Test func `a further loss before that shows by missing receipts`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -152,7 +152,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [3...5])
     }
 
-    @Test func `an expected number that it cannot mean is ignored`() {
+    @Test func `an impossible expected number is ignored`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()

@@ -3,7 +3,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `A sender that is refused` {
-    @Test func `for now: it pauses at least as long as it was told, keeps everything, and asks`() {
+    @Test func `for now: it pauses at least the given time, keeps its actions, and requests the watermark`() {
         var bench = SenderBench.open()
         bench.send(2)
         bench.push()
@@ -14,13 +14,13 @@ import Testing
         #expect(bench.asked == 1)
         bench.wait()
         #expect(bench.asked == 2)
-        #expect(bench.settled.isEmpty)
+        #expect(bench.outcomes.isEmpty)
         bench.watermark(nil)
         #expect(bench.push().map(\.numbers) == [1...2])
         #expect(bench.machine.session == Fixture.session)
     }
 
-    @Test func `for now: it says so until an action is taken, or the primary falls silent`() {
+    @Test func `for now: it is waiting until an action has a receipt, or the primary is silent`() {
         var bench = SenderBench.open()
         bench.send(2)
         let waiting = SenderStatus.waiting(Rejection(.storageFull, "because"))
@@ -41,7 +41,7 @@ import Testing
         #expect(bench.status == .connecting)
     }
 
-    @Test func `for now: with nothing left to send it is open again when the primary answers`() throws {
+    @Test func `for now: with an empty outbox it is open again when the primary answers`() throws {
         var bench = SenderBench.open()
         let ticket = try #require(bench.send().first)
         bench.push()
@@ -53,7 +53,7 @@ import Testing
         #expect(bench.status == .open)
     }
 
-    @Test func `a receipt that comes while it pauses counts`() {
+    @Test func `a receipt during a pause counts`() {
         var bench = SenderBench.open()
         let ticket = bench.send()[0]
         bench.push()
@@ -62,7 +62,7 @@ import Testing
         #expect(bench.revision(ticket) == 1)
     }
 
-    @Test func `its session forgotten in answer to the only frame: that was not applied, and leaves again`() {
+    @Test func `its session unknown in answer to the only frame: that was not applied, and is sent again`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -71,7 +71,7 @@ import Testing
         bench.push()
         bench.refuse(.unknownSession, first: 2)
         #expect(bench.machine.session != Fixture.session)
-        #expect(left.allSatisfy { bench.settled[$0] == nil })
+        #expect(left.allSatisfy { bench.outcomes[$0] == nil })
         bench.wait()
         bench.watermark(nil, opened: 9)
         #expect(bench.push().map(\.numbers) == [2...3])
@@ -79,7 +79,7 @@ import Testing
         #expect(left.map { bench.revision($0) } == [2, 3])
     }
 
-    @Test func `its session forgotten in answer to another frame than the lowest: what left is unknown`() {
+    @Test func `its session unknown in answer to a later frame: sent actions are unknown`() {
         var bench = SenderBench.open()
         let left = bench.send(3)
         bench.push()
@@ -109,7 +109,7 @@ import Testing
         #expect(bench.refuse(code, retryAfter: retryAfter, first: 2, opened: 7) == [], "nothing is outstanding")
     }
 
-    @Test func `its session forgotten: what left is unknown, the rest goes on in a new session`() {
+    @Test func `its session unknown: sent actions are unknown, the others continue in a new session`() {
         var bench = SenderBench.open()
         var left: [Ticket] = []
         for _ in 0..<2 {
@@ -119,7 +119,7 @@ import Testing
         let queued = bench.send()[0]
         bench.refuse(.unknownSession, first: 1)
         #expect(left.map { bench.code($0) } == [.outcomeUnknown, .outcomeUnknown])
-        #expect(bench.settled[queued] == nil)
+        #expect(bench.outcomes[queued] == nil)
         let session = bench.machine.session
         #expect(session != Fixture.session)
         #expect(bench.subscriptions == [], "it asked a moment ago, so it pauses")
@@ -131,7 +131,7 @@ import Testing
         #expect(bench.machine.nextFrame?.opened == JournalSequence(9))
     }
 
-    @Test func `by a primary without the store: everything fails with the reason, and it asks now and then`() {
+    @Test func `by a primary without the store: all actions fail with the reason, and it retries from time to time`() {
         var bench = SenderBench()
         let ticket = bench.send()[0]
         bench.refuse(.unknownStore)
@@ -153,7 +153,7 @@ import Testing
         #expect(bench.revision(later) != nil)
     }
 
-    @Test func `what left before a refusal for good is unknown`() {
+    @Test func `actions sent before a final refusal are unknown`() {
         var bench = SenderBench.open()
         let left = bench.send()[0]
         bench.push()
@@ -171,11 +171,59 @@ import Testing
         bench.send()
         bench.push()
         bench.refuse(.unknownSession, first: 1)
-        guard case .rejected(let rejection)? = bench.settled[ticket]?.settlement else {
+        guard case .rejected(let rejection)? = bench.outcomes[ticket]?.settlement else {
             Issue.record("expected a rejection")
             return
         }
         #expect(rejection.message.contains("\(Fixture.session)"))
         #expect(rejection.message.contains("action 1 "))
+    }
+}
+
+/// A primary that did not wait for the disk comes back without what it had made known.
+@Suite struct `Lost outcomes at the sender` {
+    private static let later = Fixture.epoch.next
+
+    /// Numbers 1 to 3 have receipts, 4 and 5 do not.
+    private static func bench() -> SenderBench {
+        var bench = SenderBench.open()
+        bench.send(5)
+        bench.push()
+        bench.receipts(1...3)
+        return bench
+    }
+
+    @Test func `actions without a receipt move to another session: they cannot have been applied`() {
+        var bench = Self.bench()
+        let session = bench.machine.session
+        let directives = bench.watermark(1, epoch: Self.later)
+        #expect(directives.contains(.count(.outcomesLost)))
+        #expect(bench.machine.session != session)
+        bench.wait()
+        bench.watermark(nil, epoch: Self.later)
+        let frames = bench.push()
+        #expect(frames.map(\.numbers) == [4...5])
+        #expect(frames.map(\.base) == [ActionNumber(4)])
+        #expect(bench.outcomes.count == 3)
+    }
+
+    @Test func `an old watermark of the same incarnation is no loss`() {
+        var bench = Self.bench()
+        let session = bench.machine.session
+        bench.watermark(1)
+        #expect(bench.machine.session == session)
+    }
+
+    @Test func `a lost session differs from an evicted one`() {
+        var bench = Self.bench()
+        let session = bench.machine.session
+        bench.watermark(nil, epoch: Self.later)
+        #expect(bench.machine.session == session)
+        #expect(bench.push().map(\.numbers) == [4...5])
+        // The primary has opened the session anew, with its base.
+        #expect(bench.expect(1) == [])
+        bench.wait()
+        #expect(bench.watermark(0, epoch: Self.later).contains(.count(.outcomesLost)))
+        #expect(bench.machine.session != session)
     }
 }

@@ -3,7 +3,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `The watermark at the sender` {
-    @Test func `in the same lineage it goes on behind the watermark`() {
+    @Test func `in the same lineage it continues after the watermark`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -12,10 +12,10 @@ import Testing
         #expect(bench.push().map(\.numbers) == [4...5])
         #expect(bench.machine.pendingCount == 5, "receipts for the first three are still to come")
         bench.receipts(1...5)
-        #expect(bench.settled.count == 5)
+        #expect(bench.outcomes.count == 5)
     }
 
-    @Test func `it never goes back behind a receipt`() {
+    @Test func `it never goes back before a receipt`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -37,7 +37,7 @@ import Testing
         #expect(frames.map(\.base) == [ActionNumber(1)])
     }
 
-    @Test func `if receipts are lost behind the watermark it asks again`() {
+    @Test func `if receipts are lost after the watermark it requests it again`() {
         var bench = SenderBench.open()
         bench.send(2)
         bench.push()
@@ -48,7 +48,7 @@ import Testing
         #expect(bench.asked == 3)
     }
 
-    @Test func `that it did not ask for lets it push nothing again, and puts nothing off`() {
+    @Test func `an unrequested one causes no resend and no delay`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -66,7 +66,7 @@ import Testing
         #expect(bench.push() == [], "and not for this one")
     }
 
-    @Test func `that it did not ask for does not end a pause`() {
+    @Test func `an unrequested one does not end a pause`() {
         var bench = SenderBench.open()
         bench.send(2)
         bench.push()
@@ -77,7 +77,7 @@ import Testing
         #expect(bench.machine.nextDeadline == until)
     }
 
-    @Test func `of a later incarnation lets it push again at once`() {
+    @Test func `of a later incarnation causes an immediate resend`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -87,14 +87,14 @@ import Testing
         #expect(bench.push() == [])
     }
 
-    @Test func `that it did not ask for still says where to push`() {
+    @Test func `an unrequested one still changes the endpoint`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
         #expect(bench.watermark(0, endpoint: "tcp://b:1") == [.connect("tcp://b:1")])
     }
 
-    @Test func `of another lineage: what left is unknown, what did not is sent there under new numbers`() {
+    @Test func `of another lineage makes sent actions unknown, and sends the others under new numbers`() {
         var bench = SenderBench.open()
         let left = bench.send(2)
         bench.push()
@@ -103,7 +103,7 @@ import Testing
         #expect(directives.contains(.count(.lineageChanged)))
         for (ticket, number) in zip(left, [1, 2] as [UInt64]) {
             #expect(bench.code(ticket) == .outcomeUnknown)
-            #expect(bench.settled[ticket]?.number == ActionNumber(number))
+            #expect(bench.outcomes[ticket]?.number == ActionNumber(number))
         }
         let frame = bench.machine.nextFrame
         #expect(frame?.lineage == Fixture.otherLineage)
@@ -116,13 +116,13 @@ import Testing
         #expect(bench.machine.session == Fixture.session)
     }
 
-    @Test func `with nothing under way another lineage costs nothing`() {
+    @Test func `with nothing outstanding another lineage loses nothing`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
         bench.receipts(1...1)
         bench.watermark(nil, lineage: Fixture.otherLineage)
-        #expect(bench.settled.count == 1)
+        #expect(bench.outcomes.count == 1)
         #expect(bench.status == .open)
     }
 
@@ -144,7 +144,7 @@ import Testing
         #expect(bench.revision(ticket) != nil)
     }
 
-    @Test func `beyond what was sent it says that the session diverged, and goes on with a new one`() {
+    @Test func `beyond the sent numbers it reports a diverged session, and continues with a new one`() {
         var bench = SenderBench.open()
         let left = bench.send(2)
         bench.push()
@@ -166,7 +166,8 @@ import Testing
         #expect(bench.status == .open)
     }
 
-    @Test func `a first watermark that knows the session already is another process's: nothing is sent under it`() {
+    @Test
+    func `a first watermark that already knows the session belongs to another process: no action is sent under it`() {
         for number in [0, 5] as [UInt64] {
             var bench = SenderBench()
             bench.send()
@@ -184,7 +185,7 @@ import Testing
         #expect(bench.status == .open)
     }
 
-    @Test func `it connects anew only when the endpoint changed`() {
+    @Test func `it connects again only when the endpoint changed`() {
         var bench = SenderBench.open()
         #expect(!bench.watermark(nil).contains(.connect(Fixture.endpoint)))
         #expect(bench.watermark(nil, endpoint: "tcp://b:1").contains(.connect("tcp://b:1")))

@@ -2,7 +2,7 @@ import SyncProtocol
 import Testing
 
 /// A sender and a primary whose messages the test carries, so that it can delay and forge them.
-@Suite struct `A session that was forgotten and opened anew` {
+@Suite struct `A session that was evicted and opened again` {
     /// The primary keeps one session.
     private struct Pair {
         var primary = PrimaryBench(.with { $0.sessionsMax = 1 })
@@ -19,12 +19,12 @@ import Testing
         }
 
         /// Lets the sender do what it wants to do, until it has nothing left to do.
-        mutating func settle() {
+        mutating func exchangeMessages() {
             for _ in 0..<10 where sender.machine.pendingCount > 0 {
                 sender.wait()
                 answer()
-                for frame in sender.push() { carry(primary.take(frame)) }
-                carry(primary.settle())
+                for frame in sender.push() { carry(primary.receive(frame)) }
+                carry(primary.closeAndCommit())
             }
         }
     }
@@ -37,11 +37,11 @@ import Testing
         pair.answer()
         pair.sender.send()
         let first = try #require(pair.sender.push().first)
-        pair.carry(pair.primary.take(first))
-        pair.carry(pair.primary.settle())
+        pair.carry(pair.primary.receive(first))
+        pair.carry(pair.primary.closeAndCommit())
         // Another sender takes the place of this one, which is idle.
         pair.primary.push(1...1, of: Fixture.otherSession, opened: 1)
-        pair.primary.settle()
+        pair.primary.closeAndCommit()
         // The connection broke, so the subscription comes again.
         pair.answer()
         pair.sender.send()
@@ -51,43 +51,43 @@ import Testing
         return (pair, first, second)
     }
 
-    @Test func `a late duplicate under the old opening is refused, and doubles nothing`() throws {
+    @Test func `a late duplicate under the old opening is refused, and no action is applied twice`() throws {
         var (pair, first, second) = try reopened()
-        let refusal = pair.primary.take(first)
+        let refusal = pair.primary.receive(first)
         #expect(refusal.refusals() == [.unknownSession])
-        pair.primary.take(second)
-        pair.carry(refusal + pair.primary.settle())
-        pair.settle()
+        pair.primary.receive(second)
+        pair.carry(refusal + pair.primary.closeAndCommit())
+        pair.exchangeMessages()
         #expect(pair.primary.machine.reduced == Revision(3), "two of this sender, one of the other")
-        #expect(pair.sender.settled.count == 2)
+        #expect(pair.sender.outcomes.count == 2)
     }
 
-    @Test func `a frame of a stranger who forges the opening is refused, and doubles nothing`() throws {
+    @Test func `a forged opening is refused, and no action is applied twice`() throws {
         var (pair, _, second) = try reopened()
         let refusal = pair.primary.push(2...2, opened: 1 << 40, base: 2)
         #expect(refusal.refusals() == [.unknownSession])
-        pair.primary.take(second)
-        pair.carry(refusal + pair.primary.settle())
-        pair.settle()
+        pair.primary.receive(second)
+        pair.carry(refusal + pair.primary.closeAndCommit())
+        pair.exchangeMessages()
         #expect(pair.primary.machine.reduced == Revision(3), "two of this sender, one of the other")
-        #expect(pair.sender.settled.count == 2)
+        #expect(pair.sender.outcomes.count == 2)
     }
 
-    @Test func `the own frame is refused when the session is forgotten once more, and leaves in another session`()
+    @Test func `the own frame is refused when the session is evicted again, and is sent in another session`()
         throws
     {
         var (pair, _, second) = try reopened()
         // Two more senders come first; the session is not known, and may have been.
         for opened in [2, 3] as [UInt64] {
             pair.primary.push(1...1, of: SessionID(high: 9, low: opened), opened: opened)
-            pair.primary.settle()
+            pair.primary.closeAndCommit()
         }
-        let refusal = pair.primary.take(second)
+        let refusal = pair.primary.receive(second)
         #expect(refusal.refusals() == [.unknownSession])
         pair.carry(refusal)
         #expect(pair.sender.machine.session != Fixture.session)
-        pair.settle()
+        pair.exchangeMessages()
         #expect(pair.primary.machine.reduced == Revision(5), "two of this sender, one of each other")
-        #expect(pair.sender.settled.count == 2)
+        #expect(pair.sender.outcomes.count == 2)
     }
 }

@@ -2,7 +2,7 @@ import StateCoding
 import StateCore
 import SyncProtocol
 
-/// Names and moments that any test may use.
+/// Values that all tests share.
 enum Fixture {
     static let lineage = Lineage(bits: 0xA1)
     static let otherLineage = Lineage(bits: 0xB2)
@@ -12,7 +12,7 @@ enum Fixture {
     static let endpoint = "tcp://*:4712"
     static let time = Timestamp(milliseconds: 1_700_000_000_000)
 
-    /// A store's name that the caller knows to be well-formed.
+    /// A well-formed store name.
     static func store(_ text: String = "fleet") -> StoreName {
         do { return try StoreName(text) } catch { preconditionFailure("\(error)") }
     }
@@ -21,7 +21,7 @@ enum Fixture {
         Position(lineage: lineage, epoch: epoch, revision: Revision(revision))
     }
 
-    /// A patch that says where it leads.
+    /// A patch that contains its revision.
     static func patch(to revision: UInt64) -> [UInt8] {
         Patch.replace(.unsigned(revision)).encode()
     }
@@ -37,12 +37,12 @@ enum Fixture {
 }
 
 extension Instant {
-    /// So many seconds behind the clock's origin.
+    /// A moment after the clock's origin.
     static func seconds(_ seconds: Double) -> Instant { Instant(offset: .seconds(seconds)) }
 }
 
 extension Limits {
-    /// The standard limits but for what the closure changes.
+    /// The standard limits, changed by the closure.
     static func with(_ change: (inout Limits) -> Void) -> Limits {
         var limits = Limits()
         change(&limits)

@@ -2,13 +2,12 @@ import StateCoding
 import StateCore
 import SyncProtocol
 
-/// A primary's machine and as much of a shell as a test needs: actions are reduced at once, records become durable when
-/// the test says so.
+/// A primary's machine with a minimal shell: it reduces actions at once, and commits records when the test says so.
 struct PrimaryBench {
     var machine: PrimaryMachine
-    /// Records that were handed out and are not durable.
+    /// Records that are not durable yet.
     private(set) var records: [Record] = []
-    /// The verdict on each action, by number; applied where nothing is said.
+    /// The verdict on each action by number; `applied` by default.
     var verdicts: [UInt64: Verdict] = [:]
     var now = Instant.origin
 
@@ -18,7 +17,7 @@ struct PrimaryBench {
         self.init(history: history, limits, readsPast: readsPast)
     }
 
-    /// One that goes on from what is known.
+    /// Continues a history.
     init(history: History, _ limits: Limits = Limits(), readsPast: Bool = false) {
         machine = PrimaryMachine(
             store: Fixture.store(),
@@ -33,7 +32,7 @@ struct PrimaryBench {
         )
     }
 
-    /// Takes in a frame with these numbers.
+    /// Receives a frame with these numbers.
     @discardableResult
     mutating func push(
         _ numbers: ClosedRange<UInt64>,
@@ -42,7 +41,7 @@ struct PrimaryBench {
         base: UInt64 = 1,
         lineage: Lineage = Fixture.lineage
     ) -> [PrimaryDirective] {
-        take(
+        receive(
             ActionsFrame(
                 lineage: lineage,
                 session: session,
@@ -54,9 +53,9 @@ struct PrimaryBench {
         )
     }
 
-    /// Takes a frame in and resolves what it lets through.
+    /// Receives a frame and resolves its admitted actions.
     @discardableResult
-    mutating func take(_ frame: ActionsFrame) -> [PrimaryDirective] {
+    mutating func receive(_ frame: ActionsFrame) -> [PrimaryDirective] {
         let (admitted, directives) = machine.admit(frame)
         if let admitted { resolve(admitted) }
         return directives
@@ -88,7 +87,7 @@ struct PrimaryBench {
         return machine.committed(through: last.sequence, at: now)
     }
 
-    /// There was no room for what is closed.
+    /// Rolls back the closed records.
     mutating func rollBack() -> [(session: SessionID, frame: Refusal.PushedFrame)] {
         records = []
         return machine.rollBack()
@@ -96,22 +95,22 @@ struct PrimaryBench {
 
     /// Closes the batch and makes it durable.
     @discardableResult
-    mutating func settle() -> [PrimaryDirective] {
+    mutating func closeAndCommit() -> [PrimaryDirective] {
         close()
         return commit()
     }
 
-    /// So many updates of one action each.
+    /// Publishes `count` updates of one action each.
     mutating func advance(by count: Int, of session: SessionID = Fixture.otherSession) {
         guard count > 0 else { return }
         let start = machine.head.rawValue + 1
         for number in start..<(start + UInt64(count)) {
             push(number...number, of: session)
-            settle()
+            closeAndCommit()
         }
     }
 
-    /// Asks to join and ends the turn.
+    /// Joins and ends the turn.
     @discardableResult
     mutating func join(_ nonce: UInt64 = 1, from position: Position? = nil) -> [PrimaryDirective] {
         machine.subscribed(to: Self.join(nonce, position)) + serve()
@@ -128,7 +127,7 @@ struct PrimaryBench {
 }
 
 extension [PrimaryDirective] {
-    /// What is published on a topic.
+    /// The frames published on a topic.
     func frames(on topic: Topic) -> [Frame] {
         compactMap { directive in
             guard case .publish(topic, let frame) = directive else { return nil }
@@ -136,7 +135,7 @@ extension [PrimaryDirective] {
         }
     }
 
-    /// The receipts of a session, one entry for each number.
+    /// The receipts of a session by number.
     func receipts(of session: SessionID = Fixture.session) -> [UInt64: Outcome] {
         var outcomes: [UInt64: Outcome] = [:]
         for case .receipts(let receipts) in frames(on: .receipts(session)) {
@@ -174,7 +173,7 @@ extension [PrimaryDirective] {
         return welcome
     }
 
-    /// Every topic on which something is published, in order.
+    /// The topics of the published frames, in order.
     var topics: [Topic] { compactMap { if case .publish(let topic, _) = $0 { topic } else { nil } } }
 
     var snapshotsOrdered: Int { count { $0 == .encodeSnapshot } }

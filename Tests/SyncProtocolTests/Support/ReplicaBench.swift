@@ -1,12 +1,12 @@
 import StateCore
 import SyncProtocol
 
-/// A replica's machine with a clock that stands until it is moved, and the subscriptions that it holds.
+/// A replica's machine with a manual clock, and its subscriptions.
 struct ReplicaBench {
     var machine: ReplicaMachine
     var now = Instant.origin
     private var generator = SeededGenerator(seed: 1)
-    /// What is subscribed to, in order. A second subscription to a topic shows as a second entry.
+    /// The subscriptions in order. A second subscription to a topic is a second entry.
     private(set) var subscriptions: [Topic] = []
     private(set) var nonces: [Nonce] = []
     private(set) var statuses: [ReplicaStatus] = []
@@ -44,7 +44,7 @@ struct ReplicaBench {
         receive(.update(update), on: topic)
     }
 
-    /// A message on the topic of the join that is under way.
+    /// Receives a message on the topic of the pending join.
     @discardableResult
     mutating func answer(_ frame: Frame) -> [ReplicaDirective] { receive(frame, on: joinTopic ?? .feed) }
 
@@ -90,7 +90,7 @@ struct ReplicaBench {
         receive(.chunk(Chunk(bytes: bytes[...])), on: .snapshot(lineage, Revision(revision), index: index))
     }
 
-    /// Lets time pass up to the next deadline.
+    /// Advances the clock to the next deadline.
     @discardableResult
     mutating func wait() -> [ReplicaDirective] {
         guard let deadline = machine.nextDeadline else { return [] }
@@ -119,7 +119,7 @@ struct ReplicaBench {
         chunk(0, [1], of: revision, lineage: lineage)
     }
 
-    /// One that follows at a revision.
+    /// A replica that follows at a revision.
     static func live(at revision: UInt64, _ limits: Limits = Limits()) -> ReplicaBench {
         var bench = ReplicaBench(limits)
         bench.install(at: revision)
@@ -131,7 +131,7 @@ struct ReplicaBench {
     }
 
     var joinTopic: Topic? { subscriptions.first { if case .join = $0 { true } else { false } } }
-    /// Where the replica says it stands, in the join that is under way.
+    /// The position in the pending join.
     var joinsFrom: Position?? {
         guard case .join(_, let position)? = joinTopic else { return nil }
         return .some(position)

@@ -1,7 +1,7 @@
 import StateCore
 import SyncProtocol
 
-/// A session as it is kept, made step by step.
+/// A saved session, built step by step.
 struct SavedBench {
     private(set) var session: SavedSession
     private var tickets: UInt64 = 0
@@ -14,11 +14,11 @@ struct SavedBench {
         try session.apply(made)
     }
 
-    /// Keeps where a machine stands.
+    /// Saves a machine's standing.
     mutating func keep(_ machine: SenderMachine) throws { try apply { $0.standing = machine.standing } }
 
-    /// Keeps so many more actions, each a line of the input.
-    mutating func take(_ count: Int, bytes: Int = 3) throws {
+    /// Saves `count` further actions, each a line of the input.
+    mutating func enqueue(_ count: Int, bytes: Int = 3) throws {
         for _ in 0..<count {
             tickets += 1
             let action = SavedAction(
@@ -26,15 +26,15 @@ struct SavedBench {
                 position: tickets,
                 bytes: Array(repeating: 7, count: bytes)
             )
-            try apply { $0.take(action, mark: InputMark(position: action.position ?? 0, digest: 9)) }
+            try apply { $0.enqueue(action, mark: InputMark(position: action.position ?? 0, digest: 9)) }
         }
     }
 
-    mutating func settle(_ ticket: UInt64, _ outcome: SavedOutcome) throws {
-        try apply { $0.settle(Ticket(rawValue: ticket), outcome) }
+    mutating func resolve(_ ticket: UInt64, _ outcome: SavedOutcome) throws {
+        try apply { $0.resolve(Ticket(rawValue: ticket), outcome) }
     }
 
-    /// Applied, as a number of the session.
+    /// An outcome: applied under a number of the session.
     static func applied(_ number: UInt64, of session: SessionID = Fixture.session) -> SavedOutcome {
         SavedOutcome(
             sent: SentAction(session: session, number: ActionNumber(number)),
@@ -42,6 +42,6 @@ struct SavedBench {
         )
     }
 
-    /// Refused before it got a number.
+    /// An outcome: rejected before a number was assigned.
     static let tooLarge = SavedOutcome(sent: nil, settlement: .rejected(Rejection(.tooLarge, "too large")))
 }

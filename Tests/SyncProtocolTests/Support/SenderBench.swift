@@ -1,13 +1,13 @@
 import StateCore
 import SyncProtocol
 
-/// A sender's machine with a clock that stands until it is moved, its subscriptions, and what it settled.
+/// A sender's machine with a manual clock, its subscriptions, and the outcomes of its actions.
 struct SenderBench {
     var machine: SenderMachine
     var now = Instant.origin
     private var generator = SeededGenerator(seed: 1)
     private(set) var subscriptions: [Topic] = []
-    private(set) var settled: [Ticket: (number: ActionNumber?, settlement: Settlement)] = [:]
+    private(set) var outcomes: [Ticket: (number: ActionNumber?, settlement: Settlement)] = [:]
     private(set) var statuses: [SenderStatus] = []
     private(set) var asked = 0
     private var tickets: UInt64 = 0
@@ -17,14 +17,14 @@ struct SenderBench {
         note(machine.start(at: now, using: &generator))
     }
 
-    /// One that goes on with what another kept.
+    /// Resumes a saved session.
     init(resuming saved: SavedSession, _ limits: Limits = Limits()) {
         machine = SenderMachine(resuming: saved, limits: limits, now: .origin)
         tickets = saved.last.rawValue
         note(machine.start(at: now, using: &generator))
     }
 
-    /// One whose session is open and new to the primary.
+    /// A sender with an open session that is new to the primary.
     static func open(_ limits: Limits = Limits()) -> SenderBench {
         var bench = SenderBench(limits)
         bench.watermark(nil)
@@ -39,9 +39,9 @@ struct SenderBench {
                 let index = subscriptions.firstIndex(of: topic)
                 precondition(index != nil, "\(topic) was not subscribed to")
                 if let index { subscriptions.remove(at: index) }
-            case .settle(let ticket, let sent, let settlement):
-                precondition(settled[ticket] == nil, "\(ticket) is settled twice")
-                settled[ticket] = (sent?.number, settlement)
+            case .resolve(let ticket, let sent, let settlement):
+                precondition(outcomes[ticket] == nil, "\(ticket) has two outcomes")
+                outcomes[ticket] = (sent?.number, settlement)
             case .status(let status): statuses.append(status)
             case .count(.asked): asked += 1
             case .connect, .count: break
@@ -156,12 +156,12 @@ struct SenderBench {
     }
 
     func code(_ ticket: Ticket) -> Rejection.Code? {
-        guard case .rejected(let rejection)? = settled[ticket]?.settlement else { return nil }
+        guard case .rejected(let rejection)? = outcomes[ticket]?.settlement else { return nil }
         return rejection.code
     }
 
     func revision(_ ticket: Ticket) -> UInt64? {
-        guard case .applied(let position)? = settled[ticket]?.settlement else { return nil }
+        guard case .applied(let position)? = outcomes[ticket]?.settlement else { return nil }
         return position.revision.rawValue
     }
 

@@ -9,7 +9,7 @@ import Testing
         return writer.bytes
     }
 
-    @Test(arguments: SeededGenerator.frameKinds) func `every frame reads as what was written`(kind: Int) throws {
+    @Test(arguments: SeededGenerator.frameKinds) func `every frame decodes to the encoded value`(kind: Int) throws {
         for seed in UInt64(0)..<200 {
             var generator = SeededGenerator(seed: seed)
             let frame = generator.frame(kind)
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SeededGenerator.frameKinds) func `a frame cut anywhere throws`(kind: Int) {
+    @Test(arguments: SeededGenerator.frameKinds) func `a frame that is truncated anywhere throws`(kind: Int) {
         var generator = SeededGenerator(seed: 3)
         let bytes = encoded(generator.frame(kind))
         for end in 0..<bytes.count {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SeededGenerator.frameKinds) func `elements behind those that are known are ignored`(
+    @Test(arguments: SeededGenerator.frameKinds) func `additional elements are ignored`(
         kind: Int
     ) throws {
         var generator = SeededGenerator(seed: 4)
@@ -35,20 +35,20 @@ import Testing
         #expect(try Frame(decoding: (bytes + generator.item() + [0xF6])[...]) == frame)
     }
 
-    @Test(arguments: SeededGenerator.frameKinds) func `a frame with an element too few throws`(kind: Int) {
+    @Test(arguments: SeededGenerator.frameKinds) func `a frame with a missing element throws`(kind: Int) {
         var generator = SeededGenerator(seed: 5)
         var bytes = encoded(generator.frame(kind))
         bytes[0] -= 1
         #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
     }
 
-    @Test(arguments: SeededGenerator.frameKinds) func `bytes behind a frame make it malformed`(kind: Int) {
+    @Test(arguments: SeededGenerator.frameKinds) func `bytes after a frame make it malformed`(kind: Int) {
         var generator = SeededGenerator(seed: 6)
         let bytes = encoded(generator.frame(kind)) + [0]
         #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
     }
 
-    @Test(arguments: SeededGenerator.frameKinds) func `a frame with changed bytes throws or reads, and never traps`(
+    @Test(arguments: SeededGenerator.frameKinds) func `a frame with changed bytes throws or decodes, and never traps`(
         kind: Int
     ) {
         for seed in UInt64(0)..<300 {
@@ -71,12 +71,11 @@ import Testing
     @Test(arguments: [
         [], [0x80], [0x81, 0x0A], [0x81, 0x18, 0xFF], [0x82, 0x20, 0x00], [0xA0], [0x9F, 0x03, 0x40, 0xFF],
     ])
-    func `what has no known kind in front is malformed`(bytes: [UInt8]) {
+    func `a frame without a known kind is malformed`(bytes: [UInt8]) {
         #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
     }
 
-    @Test(arguments: [0x9A, 0x9B, 0x5A, 0x5B] as [UInt8]) func `counts that promise more than comes throw`(head: UInt8)
-    {
+    @Test(arguments: [0x9A, 0x9B, 0x5A, 0x5B] as [UInt8]) func `counts beyond the available bytes throw`(head: UInt8) {
         let promise = [head] + Array(repeating: 0x7F, count: head & 1 == 0 ? 4 : 8)
         let lineage: [UInt8] = [0x48, 0, 0, 0, 0, 0, 0, 0, 0]
         let session = [0x50] + Array(repeating: UInt8(0), count: 16)
@@ -88,14 +87,14 @@ import Testing
         ] { #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) } }
     }
 
-    @Test func `an array that lies about a whole frame of bytes throws`() {
+    @Test func `an array with a false count in a whole frame throws`() {
         let lineage: [UInt8] = [0x48, 0, 0, 0, 0, 0, 0, 0, 0]
         let rest = Array(repeating: UInt8(0xFF), count: 1 << 20)
         let bytes = [0x85, 0x05] + lineage + [1, 1, 0x9A, 0x00, 0x10, 0x00, 0x00] + rest
         #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
     }
 
-    @Test func `a patch may nest as deep as a patch does, and endless nesting throws`() throws {
+    @Test func `a patch may nest to the maximum depth of patches, and endless nesting throws`() throws {
         func update(_ depth: Int) -> [UInt8] {
             [0x86, 0x00, 0x48, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1] + Array(repeating: UInt8(0x81), count: depth) + [0xF6]
         }
@@ -110,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `deep nesting in an element that is ignored throws`() {
+    @Test func `deep nesting in an ignored element throws`() {
         let expected = Expected(lineage: Fixture.lineage, number: ActionNumber(1))
         var bytes = encoded(.expected(expected))
         bytes[0] += 1
@@ -118,7 +117,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
     }
 
-    @Test func `a message reads as address and frame, and says how much of it could be read`() throws {
+    @Test func `a message decodes to address and frame, and a failure names the decoded part`() throws {
         let address = Address(Fixture.store(), .feed)
         let frame = Frame.update(Fixture.update(1, 2))
         let message = Message.encode(frame, to: address)
@@ -133,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `an update costs few bytes beside its patch`() {
+    @Test func `an update adds few bytes to its patch`() {
         let update = Fixture.update(1_000_000, 1_000_001)
         let message = Message.encode(.update(update), to: Address(Fixture.store(), .feed))
         #expect(message.count - update.patch.count <= 56)

@@ -20,7 +20,7 @@ import Testing
         topics.map { Address(store, $0) }
     }
 
-    @Test(arguments: addresses) func `an address reads as what it was written from`(address: Address) throws {
+    @Test(arguments: addresses) func `every address decodes to the encoded value`(address: Address) throws {
         #expect(try Address(parsing: address.bytes[...]) == address)
         let shifted = [9, 9] + address.bytes
         #expect(try Address(parsing: shifted[2...]) == address, "a slice that does not begin at zero")
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `the feed sorts before whatever else a replica subscribes to`() {
+    @Test func `the feed sorts before the other topics of a replica`() {
         func bytes(_ topic: Topic) -> [UInt8] { Address(Fixture.store(), topic).bytes }
         for topic in Self.topics {
             switch topic {
@@ -64,12 +64,12 @@ import Testing
         "sc1/fle et/feed", "sc1/fl\u{E9}et/feed", "sc1/\(String(repeating: "n", count: 65))/feed",
         "sc1/fleet\u{0}/feed", "1/fleet/feed",
     ])
-    func `what has no version or no store is malformed`(text: String) {
+    func `an address without version or store is malformed`(text: String) {
         #expect(throws: AddressFailure.malformed) { try Address(parsing: Array(text.utf8)[...] + [0]) }
     }
 
     @Test(arguments: ["sc0/fleet/feed", "sc2/fleet/feed", "sc999/fleet/join/x", "sc2/fl eet/anything/at/all"])
-    func `another version is told from a malformed topic`(text: String) {
+    func `another version differs from a malformed topic`(text: String) {
         #expect(throws: AddressFailure.unsupportedVersion) { try Address(parsing: Array(text.utf8)[...] + [0]) }
     }
 
@@ -85,7 +85,7 @@ import Testing
         "snapshot/\(hex16)/1/", "snapshot/\(hex16)/1/1/1", "snapshot/\(hex16)/01/1", "snapshot/\(hex16)/1/4294967296",
         "snapshot/\(hex16)/x/1", "snapshot/\(hex16)//1", "snapshot/1/1/1",
     ])
-    func `a topic of any other form is refused and says what is expected`(text: String) {
+    func `a topic of another form is refused with the expected form`(text: String) {
         #expect {
             try Address(parsing: Array("sc1/fleet/\(text)".utf8)[...] + [0])
         } throws: { error in
@@ -98,7 +98,7 @@ import Testing
         #expect(throws: AddressFailure.malformed) { try Address(parsing: Array("sc1/fleet/feed".utf8)[...]) }
     }
 
-    @Test func `an address of topicBytesMax bytes is read, one of one more is malformed`() {
+    @Test func `an address of topicBytesMax bytes is valid, one of one more is malformed`() {
         func address(_ count: Int) -> ArraySlice<UInt8> {
             let start = "sc2/fleet/"
             return Array((start + String(repeating: "x", count: count - start.utf8.count - 1)).utf8)[...] + [0]
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a session's text reads as the session, and nothing else does`() {
+    @Test func `a session's text decodes to the session, and no other text does`() {
         let session = SessionID(high: 1, low: .max)
         #expect(SessionID(session.description) == session)
         for text in ["", Self.hex16, Self.hex32 + "0", Self.hex32.uppercased(), Self.hex16 + "\u{FF10}123456789abc"] {

@@ -1,6 +1,6 @@
 import ZeroMQ
 
-/// Takes messages from one socket and hands each to its test, or sends it on through another one.
+/// Receives messages from a socket and passes each to its test, or forwards it through another socket.
 actor Node {
     let loop: PollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -8,7 +8,7 @@ actor Node {
     private let forward: @Sendable (isolated Node, [UInt8]) throws -> Void
     private var watch: Watch?
 
-    /// Handed to the handler, and kept by it alone.
+    /// Passed to the handler, which alone keeps it.
     private var token: Token?
 
     init(
@@ -43,7 +43,7 @@ actor Node {
     }
 }
 
-/// A publisher that tells when somebody has subscribed.
+/// A publisher that reports its first subscription.
 actor Publisher {
     let loop: PollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -56,7 +56,7 @@ actor Publisher {
         self.socket = socket
     }
 
-    /// Returns when the first subscription is there.
+    /// Returns after the first subscription.
     func subscription() async {
         await withCheckedContinuation { continuation in
             subscribed = continuation

@@ -1,6 +1,6 @@
 import ZeroMQ
 
-/// An actor on a loop that tests reach into: its closures run there.
+/// An actor on a loop in which tests run closures.
 actor Probe {
     let loop: PollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -23,7 +23,7 @@ actor Probe {
         }
     }
 
-    /// The events, once there are so many.
+    /// Waits for `count` events.
     func events(count: Int) async -> [String] {
         if events.count >= count { return events }
         return await withCheckedContinuation { awaited = (count, $0) }
@@ -48,4 +48,18 @@ func withProbe(_ body: (Probe, PollLoop) async throws -> Void) async throws {
     let loop = try PollLoop()
     defer { loop.shutdown() }
     try await body(Probe(on: loop), loop)
+}
+
+/// An object whose end a test can wait for: the stream finishes with it.
+final class Token: Sendable {
+    private let end: AsyncStream<Never>.Continuation
+
+    private init(_ end: AsyncStream<Never>.Continuation) { self.end = end }
+
+    deinit { end.finish() }
+
+    static func make() -> (released: AsyncStream<Never>, token: Token) {
+        let (stream, end) = AsyncStream<Never>.makeStream()
+        return (stream, Token(end))
+    }
 }

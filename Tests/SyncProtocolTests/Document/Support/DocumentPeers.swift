@@ -38,7 +38,7 @@ struct DocumentReplica {
 
     mutating func start() throws { try perform(machine.start(at: .origin, using: &randomness)) }
 
-    mutating func take(_ message: [UInt8]) throws {
+    mutating func receive(_ message: [UInt8]) throws {
         let (address, frame) = try Message.decode(message)
         try perform(machine.received(frame, on: address.topic, at: .origin, using: &randomness))
     }
@@ -71,7 +71,7 @@ struct DocumentSender {
     private var randomness = DocumentRandomness()
     private var now = Instant.origin
     var requests: ArraySlice<DocumentRequest> = []
-    private(set) var settled: [Settlement] = []
+    private(set) var outcomes: [Settlement] = []
 
     init(session: SessionID) throws {
         store = try StoreName("counter")
@@ -90,7 +90,7 @@ struct DocumentSender {
         return Message.encode(.actions(frame), to: Address(store, .actions))
     }
 
-    mutating func take(_ message: [UInt8]) throws {
+    mutating func receive(_ message: [UInt8]) throws {
         let (address, frame) = try Message.decode(message)
         perform(machine.received(frame, on: address.topic, at: now, using: &randomness))
     }
@@ -106,7 +106,7 @@ struct DocumentSender {
             switch directive {
             case .subscribe(let topic): request(topic, begins: true)
             case .unsubscribe(let topic): request(topic, begins: false)
-            case .settle(_, _, let settlement): settled.append(settlement)
+            case .resolve(_, _, let settlement): outcomes.append(settlement)
             case .connect, .status, .count: break
             }
         }

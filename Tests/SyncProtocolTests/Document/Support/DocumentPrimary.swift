@@ -13,7 +13,7 @@ struct DocumentPrimary {
 
     private var machine: PrimaryMachine
     private let store: StoreName
-    private let gate: Gate
+    private let router: FrameRouter
     private var subscriptions: Set<[UInt8]> = []
     private var state: Value
     private var numbers: UInt64 = 0
@@ -22,7 +22,7 @@ struct DocumentPrimary {
 
     init() throws {
         store = try StoreName("counter")
-        gate = Gate(stores: [store])
+        router = FrameRouter(stores: [store])
         state = try JSON.value(parsing: #"{"step": 1, "counter": 0}"#)
         machine = PrimaryMachine(
             store: store,
@@ -42,8 +42,8 @@ struct DocumentPrimary {
 
     // MARK: What the peer does
 
-    mutating func take(_ request: DocumentRequest) {
-        guard case .store(_, let topic) = gate.subscription(request.topic[...]) else { return }
+    mutating func receive(_ request: DocumentRequest) {
+        guard case .store(_, let topic) = router.subscription(request.topic[...]) else { return }
         if request.begins {
             subscriptions.insert(request.topic)
             perform(machine.subscribed(to: topic))
@@ -56,7 +56,7 @@ struct DocumentPrimary {
 
     /// Takes actions in: one that changes the step is applied, any other is not known.
     mutating func reduce(_ message: [UInt8]) throws {
-        guard case .store(_, let frame) = gate.actions(message) else { return }
+        guard case .store(_, let frame) = router.actions(message) else { return }
         let (admitted, directives) = machine.admit(frame)
         perform(directives)
         guard let admitted else { return }

@@ -84,7 +84,7 @@ extension ProtocolDocument.Block {
         }
     }
 
-    /// What stands behind a label; empty if it is not there.
+    /// The text after a label; empty if the label is missing.
     func text(_ label: String) -> String { entries.first { $0.label == label }?.text ?? "" }
 
     /// The bytes of the `hex:` line.

@@ -1,0 +1,138 @@
+public import StateCore
+
+/// The random identity of one history. Revisions of different lineages are unrelated.
+///
+/// A journal creates it once; a primary without a journal begins a new lineage at each start.
+public struct Lineage: Hashable, Sendable, CustomStringConvertible {
+    /// 64 random bits.
+    public let bits: UInt64
+
+    /// Wraps an existing identity.
+    public init(bits: UInt64) { self.bits = bits }
+
+    package init(using generator: inout some RandomNumberGenerator) { bits = generator.next() }
+
+    /// 16 hexadecimal digits.
+    public var description: String { Hexadecimal.text(bits) }
+}
+
+/// Identifies one join, so that a replica can match the answer to its request.
+package struct Nonce: Hashable, Sendable, CustomStringConvertible {
+    package let bits: UInt64
+    package init(bits: UInt64) { self.bits = bits }
+    package init(using generator: inout some RandomNumberGenerator) { bits = generator.next() }
+    package var description: String { Hexadecimal.text(bits) }
+}
+
+/// The identity of a sender's numbered sequence of actions: 128 random bits, which no other peer can guess.
+public struct SessionID: Hashable, Sendable, CustomStringConvertible {
+    /// The first 64 bits.
+    public let high: UInt64
+    /// The last 64 bits.
+    public let low: UInt64
+
+    /// Wraps an existing identity.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package init(using generator: inout some RandomNumberGenerator) {
+        self.init(high: generator.next(), low: generator.next())
+    }
+
+    /// The primary's own session, for the actions of its effects, middlewares and local code. Senders must not use it.
+    public static let primary = SessionID(high: 0, low: 0)
+
+    /// 32 hexadecimal digits.
+    public var description: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
+
+    /// Parses 32 lower-case hexadecimal digits; `nil` for anything else.
+    public init?(_ text: some StringProtocol) {
+        let digits = Array(text.utf8)
+        guard digits.count == 32, let high = Hexadecimal.bits(digits[0..<16]),
+            let low = Hexadecimal.bits(digits[16..<32])
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+}
+
+/// The name of a store: 1 to 64 of the characters `a-z A-Z 0-9 . _ -`, which topics contain unescaped.
+public struct StoreName: Hashable, Sendable, CustomStringConvertible, Comparable {
+    /// The name.
+    public let text: String
+
+    /// The maximum size of a name.
+    public static let bytesMax = 64
+
+    /// Validates a name.
+    ///
+    /// - Throws: ``Rejection`` with code ``Rejection/Code/malformed``, whose message names the wrong character or
+    ///   length.
+    public init(_ text: String) throws(Rejection) {
+        guard (1...Self.bytesMax).contains(text.utf8.count) else {
+            throw Rejection(
+                .malformed,
+                "a store's name has 1 to \(Self.bytesMax) characters, \"\(text.prefix(80))\" has \(text.utf8.count)"
+            )
+        }
+        for character in text.unicodeScalars where !Self.isAllowed(character) {
+            throw Rejection(
+                .malformed,
+                "a store's name may contain a-z A-Z 0-9 . _ and -, \"\(text)\" contains \"\(character)\""
+            )
+        }
+        self.text = text
+    }
+
+    /// `nil` unless the bytes are a well-formed name.
+    init?(utf8 bytes: ArraySlice<UInt8>) {
+        guard (1...Self.bytesMax).contains(bytes.count),
+            bytes.allSatisfy({ Self.isAllowed(Unicode.Scalar($0)) })
+        else { return nil }
+        text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isAllowed(_ character: Unicode.Scalar) -> Bool {
+        switch character {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-": true
+        default: false
+        }
+    }
+
+    /// The name.
+    public var description: String { text }
+
+    /// Orders by the text.
+    public static func < (left: Self, right: Self) -> Bool { left.text < right.text }
+}
+
+/// 64 bits as exactly 16 lower-case hexadecimal digits, the form of identities in topics.
+enum Hexadecimal {
+    static func text(_ bits: UInt64) -> String {
+        let digits = String(bits, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// `nil` unless there are exactly 16 lower-case digits: an identity has exactly one topic.
+    static func bits(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        guard digits.count == 16 else { return nil }
+        var bits: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): bits = bits << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): bits = bits << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return bits
+    }
+
+    static func bigEndian(_ bits: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
+    }
+
+    static func bits(bigEndian bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

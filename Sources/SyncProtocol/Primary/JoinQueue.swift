@@ -1,0 +1,177 @@
+import DequeModule
+import OrderedCollections
+
+/// The queue of a store's joins and chunk requests, with the snapshots and the catch-up reads that they wait for.
+struct JoinQueue: Hashable, Sendable {
+    /// A join: its topic and the joiner's position.
+    struct Request: Hashable, Sendable {
+        let nonce: Nonce
+        let position: Position?
+        var topic: Topic { .join(nonce, position) }
+    }
+
+    /// Joins in order of arrival. A joiner that unsubscribes is removed.
+    private var waiting: OrderedSet<Request> = []
+    /// Joins that wait for the snapshot that is being encoded.
+    private var awaitingSnapshot: OrderedSet<Request> = []
+    /// Whether a snapshot is being encoded. The encoding finishes even if all waiting joiners leave.
+    private var isEncoding = false
+    /// Joins whose snapshot is ready. They are served first, and with that snapshot however much has changed since.
+    private var snapshotReady: OrderedSet<Request> = []
+    /// Requested chunks, each once.
+    private var chunks: OrderedSet<ChunkRequest> = []
+    var cache = SnapshotCache()
+    /// Joins that wait for a read of the journal.
+    var catchUps = CatchUpQueue()
+
+    struct ChunkRequest: Hashable, Sendable {
+        let lineage: Lineage
+        let revision: Revision
+        let index: UInt32
+        var topic: Topic { .snapshot(lineage, revision, index: index) }
+    }
+
+    var count: Int { waiting.count + awaitingSnapshot.count + snapshotReady.count + catchUps.count }
+    var isEmpty: Bool { waiting.isEmpty && snapshotReady.isEmpty && catchUps.ready.isEmpty && chunks.isEmpty }
+
+    mutating func enqueue(_ request: Request) { waiting.append(request) }
+    mutating func enqueue(_ chunk: ChunkRequest) { chunks.append(chunk) }
+
+    mutating func remove(_ request: Request) -> Bool {
+        waiting.remove(request) != nil || awaitingSnapshot.remove(request) != nil
+            || snapshotReady.remove(request) != nil || catchUps.remove(request)
+    }
+
+    mutating func remove(_ chunk: ChunkRequest) { chunks.remove(chunk) }
+
+    mutating func dequeueJoin() -> (request: Request, hasWaited: Bool)? {
+        if !snapshotReady.isEmpty { return (snapshotReady.removeFirst(), true) }
+        return waiting.isEmpty ? nil : (waiting.removeFirst(), false)
+    }
+
+    mutating func dequeueChunk() -> ChunkRequest? { chunks.isEmpty ? nil : chunks.removeFirst() }
+
+    /// - Returns: whether the caller has to encode the snapshot, because no encoding is in progress.
+    mutating func awaitSnapshot(_ request: Request) -> Bool {
+        awaitingSnapshot.append(request)
+        defer { isEncoding = true }
+        return !isEncoding
+    }
+
+    /// The snapshot could not be encoded.
+    ///
+    /// - Returns: the joins that waited for it.
+    mutating func snapshotFailed() -> OrderedSet<Request> {
+        isEncoding = false
+        defer { awaitingSnapshot = [] }
+        return awaitingSnapshot
+    }
+
+    /// The snapshot is encoded and cached.
+    mutating func snapshotEncoded() {
+        isEncoding = false
+        snapshotReady.formUnion(awaitingSnapshot)
+        awaitingSnapshot = []
+    }
+}
+
+/// The joins whose position precedes the updates in memory: the missing updates are read from the journal.
+///
+/// Runs one read at a time, and finishes it even if all waiting joiners leave, so that a joiner that asks repeatedly
+/// costs no more than one read.
+struct CatchUpQueue: Hashable, Sendable {
+    /// The revision after which the current read begins.
+    private var reading: Revision?
+    /// The joins that wait for the current read.
+    private var awaiting: OrderedSet<JoinQueue.Request> = []
+    /// Finished reads.
+    private(set) var ready: [Read] = []
+
+    /// The result of a read for one join.
+    struct Read: Hashable, Sendable {
+        let request: JoinQueue.Request
+        /// The updates after the joiner's position; `nil` if they exceed the limits or are no longer kept.
+        let updates: [Update]?
+    }
+
+    var count: Int { awaiting.count + ready.count }
+
+    /// How a join is queued.
+    enum Admission {
+        /// The caller has to start the read.
+        case read
+        /// The join waits for the current read, which begins at the same revision.
+        case wait
+        /// The current read begins at another revision; the join is not queued.
+        case busy
+    }
+
+    mutating func enqueue(_ request: JoinQueue.Request, after revision: Revision) -> Admission {
+        guard reading == nil || reading == revision else { return .busy }
+        awaiting.append(request)
+        defer { reading = revision }
+        return reading == nil ? .read : .wait
+    }
+
+    mutating func finish(_ updates: [Update]?, after revision: Revision) {
+        guard reading == revision else { return }
+        reading = nil
+        ready += awaiting.map { Read(request: $0, updates: updates) }
+        awaiting = []
+    }
+
+    mutating func dequeue() -> Read? { ready.isEmpty ? nil : ready.removeFirst() }
+
+    mutating func remove(_ request: JoinQueue.Request) -> Bool {
+        if awaiting.remove(request) != nil { return true }
+        guard let index = ready.firstIndex(where: { $0.request == request }) else { return false }
+        ready.remove(at: index)
+        return true
+    }
+}
+
+/// The encoded snapshots for joiners: few, shared by all joiners, kept while they are in use.
+struct SnapshotCache: Hashable, Sendable {
+    /// An encoded state.
+    struct Snapshot: Hashable, Sendable {
+        let revision: Revision
+        let digest: UInt64
+        let bytes: [UInt8]
+        var lastUsed: Instant
+
+        /// The bytes of a chunk; `nil` if the index is out of range.
+        func chunk(_ index: UInt32, chunkBytes: Int) -> ArraySlice<UInt8>? {
+            let start = Int(index) * chunkBytes
+            guard start < bytes.count || (start == 0 && bytes.isEmpty) else { return nil }
+            return bytes[start..<min(bytes.count, start + chunkBytes)]
+        }
+    }
+
+    private(set) var snapshots: [Snapshot] = []
+
+    var newest: Snapshot? { snapshots.last }
+
+    /// Adds a snapshot; beyond `countMax` evicts the oldest.
+    mutating func add(_ snapshot: Snapshot, countMax: Int) {
+        snapshots.removeAll { $0.revision == snapshot.revision }
+        snapshots.append(snapshot)
+        if snapshots.count > countMax { snapshots.removeFirst() }
+    }
+
+    /// The snapshot of a revision, if it is cached. Updates its last use.
+    mutating func use(_ revision: Revision, at now: Instant) -> Snapshot? {
+        guard let index = snapshots.firstIndex(where: { $0.revision == revision }) else { return nil }
+        snapshots[index].lastUsed = now
+        return snapshots[index]
+    }
+
+    /// Evicts the snapshots that have not been used for `retention`.
+    mutating func expire(at now: Instant, retention: Duration) {
+        snapshots.removeAll { $0.lastUsed.duration(to: now) >= retention }
+    }
+
+    /// The time of the next eviction.
+    func nextExpiry(retention: Duration) -> Instant? {
+        snapshots.map { $0.lastUsed.advanced(by: retention) }.min()
+    }
+}

@@ -1,0 +1,128 @@
+public import StateCore
+
+/// The reasons for which a primary refuses an action, a join or a frame.
+///
+/// Final rejections of an action are journaled like applied actions: the action's number is consumed, and every later
+/// request gets the same answer. Transient rejections (see ``isTransient``) record nothing.
+extension Rejection.Code {
+    /// Final: the store has no action of this name.
+    public static let unknownAction = Self(rawValue: "unknown-action")
+    /// Final: the payload does not match the action's type; the message names the field.
+    public static let undecodable = Self(rawValue: "undecodable")
+    /// Final: the action or the resulting state exceeds a limit, which the message names.
+    public static let tooLarge = Self(rawValue: "too-large")
+    /// Final: the resulting state cannot be encoded, so replicas could not follow it.
+    public static let unencodable = Self(rawValue: "unencodable")
+    /// Final: the primary crashed twice in a row while reducing the action, and does not retry it.
+    public static let crashedReducer = Self(rawValue: "crashed-reducer")
+
+    /// Transient: too many sessions are active, or too many actions wait for a store's journal.
+    public static let overloaded = Self(rawValue: "overloaded")
+    /// Transient: the primary's storage is full; actions wait until it has room.
+    public static let storageFull = Self(rawValue: "storage-full")
+    /// Transient: the join queue is full.
+    public static let busy = Self(rawValue: "busy")
+
+    /// The primary does not serve a store of this name.
+    public static let unknownStore = Self(rawValue: "unknown-store")
+    /// The peer speaks another version of the protocol.
+    public static let unsupportedVersion = Self(rawValue: "unsupported-version")
+    /// A topic, frame, name or endpoint is not well-formed.
+    public static let malformed = Self(rawValue: "malformed")
+    /// The primary no longer knows the session, so it cannot tell which of its actions were applied.
+    public static let unknownSession = Self(rawValue: "unknown-session")
+    /// The primary has seen higher numbers than this sender sent: two processes use one session.
+    public static let sessionDiverged = Self(rawValue: "session-diverged")
+    /// The snapshot is no longer cached; join again.
+    public static let snapshotGone = Self(rawValue: "snapshot-gone")
+    /// The sender stopped waiting; the action may have been applied.
+    public static let outcomeUnknown = Self(rawValue: "outcome-unknown")
+    /// The sender stopped before the action left the process; it was not applied and will not be.
+    public static let notSent = Self(rawValue: "not-sent")
+    /// The sender stopped waiting, and its session file keeps the action; a sender that resumes the session gets the
+    /// outcome.
+    public static let kept = Self(rawValue: "kept")
+    /// The primary receives actions at an endpoint to which the sender does not connect; the message says why.
+    public static let endpointRefused = Self(rawValue: "endpoint-refused")
+    /// The published data does not fit the replica's types or limits.
+    public static let incompatible = Self(rawValue: "incompatible")
+
+    /// Whether a retry may succeed without any change.
+    public var isTransient: Bool { self == .overloaded || self == .storageFull || self == .busy }
+
+    /// The maximum size of a code that a middleware may define.
+    package static let bytesMax = 64
+
+    /// Whether the code can be the outcome of an action: a final code of the protocol, or a code of a middleware made
+    /// of lower-case letters, digits and hyphens.
+    package var isFinal: Bool {
+        guard (1...Self.bytesMax).contains(rawValue.utf8.count), !Self.reserved.contains(self) else { return false }
+        return rawValue.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+    }
+
+    /// The label for metrics: the code itself if the protocol names it, otherwise `policy`, so that codes from
+    /// middlewares and peers cannot create unbounded labels.
+    package var group: String { Self.named.contains(self) ? rawValue : "policy" }
+
+    private static let named: Set<Self> = reserved.union([
+        .refused, .swallowed, .unknownAction, .undecodable, .tooLarge, .unencodable, .crashedReducer,
+    ])
+
+    /// Codes that a peer does not accept as the outcome of an action.
+    private static let reserved: Set<Self> = [
+        .overloaded, .storageFull, .busy, .unknownStore, .unsupportedVersion, .malformed, .unknownSession,
+        .sessionDiverged, .snapshotGone, .outcomeUnknown, .notSent, .kept, .endpointRefused, .incompatible, .stopped,
+    ]
+}
+
+extension Rejection {
+    /// The rejection of an action that exceeds `bytesMax`.
+    static func tooLarge(_ bytes: Int, bytesMax: Int) -> Rejection {
+        Rejection(.tooLarge, "an action has at most \(bytesMax) bytes, this one has \(bytes)")
+    }
+
+    /// This rejection as the final outcome of an action. A code that is not final or not well-formed becomes
+    /// `refused`, and the message then begins with the code.
+    ///
+    /// If a middleware's `busy` reached the sender unchanged, the sender would retry forever and get the same answer.
+    ///
+    /// - Parameter messageBytesMax: the maximum size of the message, the code in it included.
+    package func final(messageBytesMax: Int) -> Rejection {
+        let truncated = truncated(to: messageBytesMax)
+        guard !code.isFinal else { return truncated }
+        // Truncate both before joining them: either may have megabytes.
+        let code = code.rawValue.utf8.text(truncatedTo: messageBytesMax) ?? code.rawValue
+        return Rejection(.refused, "\(code): \(truncated.message)").truncated(to: messageBytesMax)
+    }
+
+    /// This rejection with a message of at most `bytesMax` bytes of UTF-8.
+    ///
+    /// A message may quote a peer's input: it may have megabytes, or consist of a single grapheme cluster.
+    package func truncated(to bytesMax: Int) -> Rejection {
+        guard let text = message.utf8.text(truncatedTo: bytesMax) else { return self }
+        return Rejection(code, text)
+    }
+}
+
+extension BidirectionalCollection<UInt8> {
+    /// The start of this UTF-8 as a text of at most `bytesMax` bytes that ends in dots; `nil` if all of it fits.
+    ///
+    /// Truncates between Unicode scalars. Reads no byte beyond the limit, so the cost does not depend on the length.
+    package func text(truncatedTo bytesMax: Int) -> String? {
+        let bytesMax = Swift.max(0, bytesMax)
+        guard let limit = index(startIndex, offsetBy: bytesMax, limitedBy: endIndex), limit != endIndex else {
+            return nil
+        }
+        let dots = "...".prefix(bytesMax)
+        var end = index(limit, offsetBy: -dots.utf8.count)
+        while end != startIndex, isWithinScalar(end) { formIndex(before: &end) }
+        return String(decoding: self[..<end], as: UTF8.self) + dots
+    }
+
+    private func isWithinScalar(_ index: Index) -> Bool { UTF8.isContinuation(self[index]) }
+}

@@ -1,0 +1,84 @@
+import DequeModule
+
+/// Decides which part of a session to save and when: an action reaches the machine only after it is saved, and frames
+/// wait until the identity of their session is saved.
+package struct SessionSaver: Hashable, Sendable {
+    /// A change that was handed to the writer and is not known to be on the disk.
+    private struct Group: Hashable, Sendable {
+        let actions: [SavedAction]
+        let standing: SessionStanding
+    }
+
+    private var change = SessionChange()
+    private var groups: Deque<Group> = []
+    private var standing: SessionStanding
+    /// The number of changes that were handed to the writer, and of those on the disk.
+    private var flushed = 0
+    private var saved = 0
+    /// The number of changes that must be on the disk before a frame may be sent.
+    private var barrier = 0
+    private var needsBarrier = false
+    /// The last action on the disk.
+    package private(set) var last: Ticket
+
+    /// Continues a saved session.
+    package init(_ session: SavedSession) {
+        standing = session.standing
+        last = session.last
+    }
+
+    /// Whether frames may be sent.
+    package var mayPush: Bool { barrier <= saved }
+
+    // MARK: Changes
+
+    /// Adds an action, or another piece of input that already has its outcome.
+    package mutating func enqueue(_ action: SavedAction, mark: InputMark?) { change.enqueue(action, mark: mark) }
+
+    /// Adds the outcome of an action.
+    package mutating func resolve(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Settlement) {
+        change.resolve(ticket, SavedOutcome(sent: sent, settlement: settlement))
+        // The action gets no number, and a resumed session has to know that.
+        if sent == nil { needsBarrier = true }
+    }
+
+    /// The outcomes up to `ticket` are not needed any more.
+    package mutating func acknowledge(upTo ticket: Ticket) { change.acknowledge(upTo: ticket) }
+
+    /// The whole input was read.
+    package mutating func endInput(at mark: InputMark) { change.endInput(at: mark) }
+
+    // MARK: Turns
+
+    /// Ends a turn, before any frame is sent.
+    ///
+    /// - Returns: the change to write after the previous ones; `nil` if nothing changed.
+    package mutating func flush(_ standing: SessionStanding) -> SessionChange? {
+        if standing != self.standing {
+            change.standing = standing
+            if !standing.identifiesActions(like: self.standing) { needsBarrier = true }
+            self.standing = standing
+        }
+        guard !change.isEmpty else { return nil }
+        defer { (change, needsBarrier) = (SessionChange(), false) }
+        groups.append(Group(actions: change.enqueued, standing: standing))
+        flushed += 1
+        if needsBarrier { barrier = flushed }
+        return change
+    }
+
+    /// The first `count` changes are on the disk.
+    ///
+    /// - Returns: the actions that may be sent now, and the saved standing.
+    package mutating func written(_ count: Int) -> (actions: [SavedAction], standing: SessionStanding?) {
+        var actions: [SavedAction] = []
+        var standing: SessionStanding?
+        while saved < count, let group = groups.popFirst() {
+            saved += 1
+            last = group.actions.last?.ticket ?? last
+            actions += group.actions.filter { $0.outcome == nil }
+            standing = group.standing
+        }
+        return (actions, standing)
+    }
+}

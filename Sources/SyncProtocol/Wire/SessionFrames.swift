@@ -1,0 +1,225 @@
+import StateCoding
+package import StateCore
+
+/// The answer to a subscription to receipts: the primary's knowledge of the session, and the parameters for sending to
+/// it.
+package struct Watermark: Hashable, Sendable {
+    package let lineage: Lineage
+    package let epoch: Epoch
+    /// The last durable number; `nil` if the primary does not know the session.
+    package let number: ActionNumber?
+    /// The journal sequence at which the session was opened, or at which it would be opened now.
+    package let opened: JournalSequence
+    package let windowActionsMax: Int
+    package let actionBytesMax: Int
+    package let frameBytesMax: Int
+    /// The endpoint for a PUSH socket; a wildcard host stands for the host that the sender connected to.
+    package let endpoint: String
+
+    package init(
+        lineage: Lineage,
+        epoch: Epoch,
+        number: ActionNumber?,
+        opened: JournalSequence,
+        windowActionsMax: Int,
+        actionBytesMax: Int,
+        frameBytesMax: Int,
+        endpoint: String
+    ) {
+        self.lineage = lineage
+        self.epoch = epoch
+        self.number = number
+        self.opened = opened
+        self.windowActionsMax = windowActionsMax
+        self.actionBytesMax = actionBytesMax
+        self.frameBytesMax = frameBytesMax
+        self.endpoint = endpoint
+    }
+
+    func write(to writer: inout CBORWriter) {
+        writer.begin(.watermark)
+        writer.write(lineage)
+        writer.write(epoch)
+        if let number { writer.write(number) } else { writer.null() }
+        writer.write(opened)
+        writer.write(count: windowActionsMax)
+        writer.write(count: actionBytesMax)
+        writer.write(count: frameBytesMax)
+        writer.text(endpoint)
+    }
+
+    init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            epoch: try reader.quantity(),
+            number: try reader.optional { reader throws(CodingFailure) in try reader.quantity() },
+            opened: try reader.quantity(),
+            windowActionsMax: try reader.count(),
+            actionBytesMax: try reader.count(),
+            frameBytesMax: try reader.count(),
+            endpoint: try reader.text()
+        )
+    }
+}
+
+/// The final outcome of an action.
+package enum Outcome: Hashable, Sendable {
+    case applied(Revision)
+    case rejected(Rejection)
+}
+
+/// The outcomes of consecutive actions of one session.
+package struct Receipts: Hashable, Sendable {
+    package let lineage: Lineage
+    package let epoch: Epoch
+    package let first: ActionNumber
+    package let outcomes: [Outcome]
+
+    package init(lineage: Lineage, epoch: Epoch, first: ActionNumber, outcomes: [Outcome]) {
+        self.lineage = lineage
+        self.epoch = epoch
+        self.first = first
+        self.outcomes = outcomes
+    }
+
+    func write(to writer: inout CBORWriter) {
+        writer.begin(.receipts)
+        writer.write(lineage)
+        writer.write(epoch)
+        writer.write(first)
+        writer.write(outcomes)
+    }
+
+    init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            epoch: try reader.quantity(),
+            first: try reader.quantity(),
+            outcomes: try reader.outcomes()
+        )
+    }
+}
+
+/// The answer to actions that are ahead of the session: the number that the primary expects.
+package struct Expected: Hashable, Sendable {
+    package let lineage: Lineage
+    package let number: ActionNumber
+
+    package init(lineage: Lineage, number: ActionNumber) {
+        self.lineage = lineage
+        self.number = number
+    }
+
+    func write(to writer: inout CBORWriter) {
+        writer.begin(.expected)
+        writer.write(lineage)
+        writer.write(number)
+    }
+
+    init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(lineage: try reader.lineage(), number: try reader.quantity())
+    }
+}
+
+/// The refusal of a request, on the request's topic. All versions of the protocol share its form.
+package struct Refusal: Hashable, Sendable {
+    package let reason: Rejection
+    /// `nil`: a retry does not help until something changes.
+    package let retryAfter: Duration?
+    /// The pushed frame that the refusal answers; `nil` if it answers a subscription.
+    package let frame: PushedFrame?
+
+    package init(_ reason: Rejection, retryAfter: Duration? = nil, frame: PushedFrame? = nil) {
+        self.reason = reason
+        self.retryAfter = retryAfter
+        self.frame = frame
+    }
+
+    /// Identifies a frame of actions within its session. Subscribers to the session's receipts also get the refusals
+    /// of late duplicates and of frames of other peers, and tell them apart by this identity.
+    package struct PushedFrame: Hashable, Sendable {
+        /// The journal sequence at which the session was opened, as stated in the frame.
+        package let opened: JournalSequence
+        package let first: ActionNumber
+
+        package init(opened: JournalSequence, first: ActionNumber) {
+            self.opened = opened
+            self.first = first
+        }
+    }
+
+    func write(to writer: inout CBORWriter) {
+        writer.begin(.refusal)
+        writer.write(reason)
+        if let retryAfter { writer.write(retryAfter) } else { writer.null() }
+        guard let frame else { return writer.null() }
+        writer.array(count: 2)
+        writer.write(frame.opened)
+        writer.write(frame.first)
+    }
+
+    init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            try reader.rejection(),
+            retryAfter: try reader.optional { reader throws(CodingFailure) in try reader.duration() },
+            frame: try reader.optional { reader throws(CodingFailure) in
+                try reader.fixedArray(2)
+                return PushedFrame(opened: try reader.quantity(), first: try reader.quantity())
+            }
+        )
+    }
+}
+
+/// Consecutive actions of one session, from a sender to the primary.
+package struct ActionsFrame: Hashable, Sendable {
+    package let lineage: Lineage
+    package let session: SessionID
+    /// The journal sequence at which the session was opened, from its first watermark.
+    package let opened: JournalSequence
+    /// The number with which the session began in this lineage.
+    package let base: ActionNumber
+    package let first: ActionNumber
+    /// The actions, each encoded separately as `[name, payload]`.
+    package let actions: [[UInt8]]
+
+    package init(
+        lineage: Lineage,
+        session: SessionID,
+        opened: JournalSequence,
+        base: ActionNumber,
+        first: ActionNumber,
+        actions: [[UInt8]]
+    ) {
+        self.lineage = lineage
+        self.session = session
+        self.opened = opened
+        self.base = base
+        self.first = first
+        self.actions = actions
+    }
+
+    /// The identity of this frame in a refusal.
+    package var identity: Refusal.PushedFrame { Refusal.PushedFrame(opened: opened, first: first) }
+
+    func write(to writer: inout CBORWriter) {
+        writer.begin(.actions)
+        writer.write(lineage)
+        writer.write(session)
+        writer.write(opened)
+        writer.write(base)
+        writer.write(first)
+        writer.array(count: actions.count)
+        for action in actions { writer.bytes(action) }
+    }
+
+    init(from reader: inout CBORReader) throws(CodingFailure) {
+        self.init(
+            lineage: try reader.lineage(),
+            session: try reader.session(),
+            opened: try reader.quantity(),
+            base: try reader.quantity(),
+            first: try reader.quantity(),
+            actions: try reader.list { reader throws(CodingFailure) in try reader.bytes() }
+        )
+    }
+}

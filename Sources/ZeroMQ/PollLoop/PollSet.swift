@@ -1,0 +1,163 @@
+internal import CZeroMQ
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The sources of a poll loop: sockets, doorbells, timers and its wake-up pipe. Used on the loop's thread only.
+final class PollSet {
+    typealias ID = UInt64
+
+    private let wakeUp: WakeUp
+    private var sockets: [WatchedSocket] = []
+    private var bells: [Bell] = []
+    private var timers: [Timer] = []
+    private var lastID: ID = 0
+
+    /// The items of the last poll: the wake-up pipe, then `polled` in the same order.
+    private var items: [zmq_pollitem_t] = []
+    private var polled: [WatchedSocket] = []
+    private var isStale = true
+
+    init(wakeUp: WakeUp) { self.wakeUp = wakeUp }
+
+    func makeID() -> ID {
+        lastID += 1
+        return lastID
+    }
+
+    func add(_ socket: WatchedSocket) {
+        sockets.append(socket)
+        isStale = true
+    }
+
+    func add(_ bell: Bell) { bells.append(bell) }
+
+    func add(_ timer: Timer) { timers.append(timer) }
+
+    func remove(_ id: ID) {
+        if let index = sockets.firstIndex(where: { $0.id == id }) {
+            sockets.remove(at: index).retire()
+            isStale = true
+        } else if let index = bells.firstIndex(where: { $0.id == id }) {
+            bells.remove(at: index).retire()
+        } else if let index = timers.firstIndex(where: { $0.id == id }) {
+            timers.remove(at: index).retire()
+        }
+    }
+
+    func removeAll() {
+        let (sockets, bells, timers) = (self.sockets, self.bells, self.timers)
+        self.sockets = []
+        self.bells = []
+        self.timers = []
+        polled = []
+        isStale = true
+        for socket in sockets { socket.retire() }
+        for bell in bells { bell.retire() }
+        for timer in timers { timer.retire() }
+    }
+
+    /// The interest of a socket changed.
+    func interestChanged() { isStale = true }
+
+    /// The deadline of the next timer.
+    var nextDeadline: ContinuousClock.Instant? { timers.lazy.compactMap(\.deadline).min() }
+
+    /// Whether a ring is unanswered.
+    var isRung: Bool { bells.contains { $0.isWaiting } }
+
+    // MARK: - A turn
+
+    /// Polls until a source is ready or the deadline passes; `nil`: without a deadline.
+    func poll(until deadline: ContinuousClock.Instant?) {
+        if isStale { refresh() }
+        guard zmq_poll(&items, Int32(items.count), pollTimeout(until: deadline)) < 0 else { return }
+        for index in items.indices { items[index].revents = 0 }
+        if wasTerminated() { return wakeTerminated() }
+        precondition(wasInterrupted(), "zmq_poll failed: \(systemText(of: zmq_errno()))")
+    }
+
+    /// Calls the handlers of the ready sockets, then of the rung doorbells, then of the due timers, earliest first.
+    ///
+    /// Handlers may add and remove sources; a removed one is not called any more, an added one is first called in the
+    /// next turn.
+    func callHandlers() {
+        if items[0].revents != 0 { wakeUp.clear() }
+        let (polled, items) = (polled, items)
+        for (socket, item) in zip(polled, items.dropFirst()) where item.revents != 0 {
+            socket.call(for: item.revents)
+        }
+        for bell in bells { bell.answer() }
+        callTimers()
+    }
+
+    private func callTimers() {
+        guard timers.contains(where: { $0.deadline != nil }) else { return }
+        let now = ContinuousClock.now
+        let due = timers.compactMap { timer in
+            timer.deadline.flatMap { $0 <= now ? (timer: timer, deadline: $0) : nil }
+        }
+        for (timer, deadline) in due.sorted(by: { $0.deadline < $1.deadline }) where timer.deadline == deadline {
+            timer.call()
+        }
+    }
+
+    private func refresh() {
+        polled = sockets.filter { $0.events != 0 }
+        items = [zmq_pollitem_t(socket: nil, fd: wakeUp.descriptor, events: Int16(ZMQ_POLLIN), revents: 0)]
+        items += polled.map { zmq_pollitem_t(socket: $0.pointer, fd: 0, events: $0.events, revents: 0) }
+        isStale = false
+    }
+
+    /// Handles a context that was shut down, for which each poll would return at once: calls its sockets a last time,
+    /// so that their owners notice, and polls them no more.
+    private func wakeTerminated() {
+        for (index, socket) in polled.enumerated() where socket.isTerminated {
+            items[index + 1].revents = socket.events
+            socket.isAbandoned = true
+        }
+        isStale = true
+    }
+}
+
+/// A pipe that interrupts a poll.
+final class WakeUp: Sendable {
+    /// The descriptor to poll for reading.
+    let descriptor: CInt
+    private let entrance: CInt
+
+    init() throws(ZeroMQError) {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw .failed("cannot make a poll loop", errno: errno, advice: "raise the limit of descriptors (ulimit -n)")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        (descriptor, entrance) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(descriptor)
+        close(entrance)
+    }
+
+    /// Wakes the poll; from any thread. A full pipe wakes it as well, so only an interrupted call is repeated.
+    func signal() {
+        var byte: UInt8 = 1
+        while write(entrance, &byte, 1) < 0 && errno == EINTR {}
+    }
+
+    /// Clears the signals.
+    func clear() {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { bytes in
+            while read(descriptor, bytes.baseAddress, bytes.count) == bytes.count {}
+        }
+    }
+}
