@@ -1,4 +1,4 @@
-public import Locking
+public import Threading
 
 /// The value with which a scope compares a new value.
 @usableFromInline

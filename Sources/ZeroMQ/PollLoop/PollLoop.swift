@@ -1,5 +1,5 @@
-internal import Locking
 internal import Synchronization
+internal import Threading
 
 /// A thread that waits for sockets, and runs the actors that own them.
 ///
