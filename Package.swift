@@ -54,8 +54,8 @@ func syntax(_ name: String) -> Target.Dependency { .product(name: name, package:
 
 /// One row per module, from the pure core outwards: each imports only what stands above it.
 let layers: [Target] = [
-    .target(name: "Locking", swiftSettings: settings),
-    .target(name: "StateCore", dependencies: ["Locking"], swiftSettings: settings),
+    .target(name: "Threading", swiftSettings: settings),
+    .target(name: "StateCore", dependencies: ["Threading"], swiftSettings: settings),
     .target(name: "StateCoding", dependencies: [hashTrees], swiftSettings: settings),
     .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
     .systemLibrary(
@@ -63,17 +63,17 @@ let layers: [Target] = [
         pkgConfig: libzmqPackage,
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
-    .target(name: "ZeroMQ", dependencies: ["Locking", "CZeroMQ"], swiftSettings: settings),
-    .target(name: "Journal", dependencies: ["Locking", "StateCoding", "SyncProtocol"], swiftSettings: settings),
+    .target(name: "ZeroMQ", dependencies: ["Threading", "CZeroMQ"], swiftSettings: settings),
+    .target(name: "Journal", dependencies: ["Threading", "StateCoding", "SyncProtocol"], swiftSettings: settings),
     .target(
         name: "SQLiteJournal",
-        dependencies: ["Locking", "StateCore", "StateCoding", "Journal", "SyncProtocol", grdb],
+        dependencies: ["Threading", "StateCore", "StateCoding", "Journal", "SyncProtocol", grdb],
         swiftSettings: settings
     ),
     .target(
         name: "Statecast",
         dependencies: [
-            "Locking", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque, logging, metrics,
+            "Threading", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque, logging, metrics,
             lifecycle,
         ],
         swiftSettings: settings
@@ -85,7 +85,7 @@ let testing: [Target] = [
     .target(
         name: "StatecastTesting",
         dependencies: [
-            "StateCore", "StateCoding", "SyncProtocol", "Journal", "Locking", dump, issues, issuesInTests,
+            "StateCore", "StateCoding", "SyncProtocol", "Journal", "Threading", dump, issues, issuesInTests,
         ],
         swiftSettings: settings
     ),
@@ -210,7 +210,7 @@ let executables: [Target] = [
 ]
 
 let tests: [Target] = [
-    .testTarget(name: "StateCoreTests", dependencies: ["StateCore", "Locking"], swiftSettings: settings),
+    .testTarget(name: "StateCoreTests", dependencies: ["StateCore", "Threading"], swiftSettings: settings),
     .testTarget(
         name: "StateCodingTests",
         dependencies: ["StateCoding", hashTrees],
@@ -226,7 +226,7 @@ let tests: [Target] = [
     .testTarget(
         name: "JournalTests",
         dependencies: [
-            "Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "StatecastTesting", "Locking", grdb,
+            "Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "StatecastTesting", "Threading", grdb,
         ],
         swiftSettings: settings
     ),
@@ -234,7 +234,7 @@ let tests: [Target] = [
     .testTarget(
         name: "StatecastTests",
         dependencies: [
-            "Locking", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "CZeroMQ", "ZeroMQ", "Journal",
+            "Threading", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "CZeroMQ", "ZeroMQ", "Journal",
             "SQLiteJournal", "CounterApp", "FleetApp", metricsTesting, coreMetrics,
         ],
         swiftSettings: settingsOfUnoptimizedTests

@@ -1,5 +1,5 @@
-internal import Locking
 public import SyncProtocol
+internal import Threading
 
 /// A journal that lives as long as its object: for tests and simulations, which end a primary and start another on it.
 public final class MemoryJournal: Journal, CustomStringConvertible {

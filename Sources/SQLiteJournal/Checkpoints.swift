@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import GRDB
 internal import Journal
-internal import Locking
+internal import Threading
 
 /// Writes SQLite's log into the database, beside whoever appends to the log.
 final class Checkpoints: Sendable {

@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Foundation
 internal import GRDB
 internal import Journal
-internal import Locking
 internal import SyncProtocol
+internal import Threading
 
 /// The records of a journal, its identity and its epochs, in SQLite.
 final class RecordStore: Sendable {

@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import GRDB
 public import Journal
-internal import Locking
 public import SyncProtocol
+internal import Threading
 
 /// A journal in a directory: the records in an SQLite database with a write-ahead log, each snapshot in a file of its own,
 /// and a page that says what was acknowledged.

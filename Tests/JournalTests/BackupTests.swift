@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 import Journal
-import Locking
 import StateCoding
 import StateCore
 import SyncProtocol
 import Testing
+import Threading
 
 @testable import SQLiteJournal
 @testable import StatecastTesting

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 /// Renders the states of a source to props and delivers them to a component while it exists.
 ///

@@ -1,4 +1,4 @@
-public import Locking
+public import Threading
 
 extension Core {
     /// An entry of the core's queue.

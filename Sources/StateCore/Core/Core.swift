@@ -1,4 +1,4 @@
-public import Locking
+public import Threading
 
 /// Owns one state in this process: queues actions, reduces them one at a time, notifies observers and starts effects.
 ///

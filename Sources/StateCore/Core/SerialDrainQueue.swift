@@ -1,6 +1,6 @@
 internal import Dispatch
-public import Locking
 public import Synchronization
+public import Threading
 
 #if canImport(Glibc)
     internal import Glibc

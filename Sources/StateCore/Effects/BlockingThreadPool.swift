@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 /// Threads for blocking work, separate from the threads of Dispatch and of the cooperative pool.
 ///

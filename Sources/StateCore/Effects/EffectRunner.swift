@@ -1,6 +1,6 @@
 internal import Dispatch
-internal import Locking
 internal import Synchronization
+internal import Threading
 
 /// Starts effects, tracks the running work, and cancels it.
 ///

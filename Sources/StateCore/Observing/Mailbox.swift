@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 /// A queue whose elements are handled one at a time, in order, in another execution context.
 ///

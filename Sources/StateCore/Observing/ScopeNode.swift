@@ -1,4 +1,4 @@
-public import Locking
+public import Threading
 
 /// The value with which a scope compares a new value.
 @usableFromInline
@@ -56,7 +56,10 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     @usableFromInline let reference: ComparisonReference
     /// Registers an observer with the node of the enclosing scope. The observation ends with the returned object.
     @usableFromInline let registerAbove: @Sendable () -> (any Sendable)?
-    @usableFromInline let content = Locked(Content())
+    @usableFromInline let lock = Lock(onRecursion: "a scope runs user code while it holds its lock")
+    /// Safe: accessed only while the lock is held. In memory of its own, because a property or `Locked` costs checks of
+    /// exclusive access, 15 % of the time of a scope without changes.
+    @usableFromInline nonisolated(unsafe) let content: UnsafeMutablePointer<Content>
 
     @inlinable
     init(
@@ -71,6 +74,13 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
         self.areEqual = areEqual
         self.reference = reference
         self.registerAbove = registerAbove
+        content = .allocate(capacity: 1)
+        content.initialize(to: Content())
+    }
+
+    deinit {
+        content.deinitialize(count: 1)
+        content.deallocate()
     }
 
     /// A part of the source's state.
@@ -115,7 +125,9 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     /// The change of the part that `change` causes; nil if the part stayed equal and its value is unknown.
     @inlinable
     func partChange(for change: Change<Root>) -> PartChange? {
-        let last = content.withLock { $0.last }
+        lock.lock()
+        let last = content.pointee.last
+        lock.unlock()
         if let last, last.revision == change.revision {
             // A replay starts with the known part. A change that leads forward is the one that it was computed for; a change
             // that leads back, into another history, may have revisions that occurred before.
@@ -127,12 +139,11 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
         }
         // Outside the lock, because transforms and comparisons are user code.
         let next = computePartChange(for: change, after: last)
-        let former = content.withLock { content in
-            let former = content.last
-            // Stored even if it is nil: the last one may belong to another history with the same revisions.
-            if content.observerCount > 0 { content.last = next }
-            return former
-        }
+        lock.lock()
+        let former = content.pointee.last
+        // Stored even if it is nil: the last one may belong to another history with the same revisions.
+        if content.pointee.observerCount > 0 { content.pointee.last = next }
+        lock.unlock()
         // Released outside the lock, because the release may run user code.
         withExtendedLifetime(former) {}
         return next
@@ -186,7 +197,9 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
         init(_ node: ScopeNode<Root, Value>, above: (any Sendable)?) {
             self.node = node
             self.above = above
-            node.content.withLock { $0.observerCount += 1 }
+            node.lock.lock()
+            node.content.pointee.observerCount += 1
+            node.lock.unlock()
         }
 
         /// The change to deliver, or nil.
@@ -203,10 +216,10 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
         }
 
         deinit {
-            let former = node.content.withLock { content in
-                content.observerCount -= 1
-                return content.observerCount == 0 ? content.last.take() : nil
-            }
+            node.lock.lock()
+            node.content.pointee.observerCount -= 1
+            let former = node.content.pointee.observerCount == 0 ? node.content.pointee.last.take() : nil
+            node.lock.unlock()
             withExtendedLifetime(former) {}
         }
     }

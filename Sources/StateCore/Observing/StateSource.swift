@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 /// Publishes a state and its changes: a core, a scope, a primary, a replica.
 ///

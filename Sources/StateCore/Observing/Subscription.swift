@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 /// Keeps an observation active until the subscription is cancelled or dropped.
 ///

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 extension Reducer {
     /// Combines reducers: each action passes through all of them in the order given, and their effects start in the same

@@ -1,5 +1,5 @@
-internal import Locking
 internal import ServiceLifecycle
+internal import Threading
 
 /// What whoever runs a node waits for: that it is to end, or that it cannot go on.
 final class Ending: Sendable {

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 /// What the middlewares of one batch dispatch through: held until the batch is closed.
 ///

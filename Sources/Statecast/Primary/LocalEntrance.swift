@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 /// The way into a store for the primary's own process: from any thread, in order, at any time.
 ///

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 /// Where observers wait to be let in to an audience, or out of it, by whoever tells it.
 ///

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Threading
 
 /// A value that any thread may change, and that a test can wait for.
 final class Watched<Value: Sendable>: Sendable {

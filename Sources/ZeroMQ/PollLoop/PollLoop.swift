@@ -1,5 +1,5 @@
-internal import Locking
 internal import Synchronization
+internal import Threading
 
 /// A thread that polls sockets and runs the actors that own them.
 ///

@@ -1,7 +1,7 @@
 import Foundation
 import Journal
-import Locking
 import SyncProtocol
+import Threading
 
 /// A journal whose disk a test fills, frees, stops and breaks.
 final class FaultyJournal: Journal {

@@ -1,8 +1,8 @@
-import Locking
 import Logging
 import StateCore
 import SyncProtocol
 import Testing
+import Threading
 
 @testable import Statecast
 

@@ -1,4 +1,4 @@
-import Locking
+import Threading
 
 /// The last value that was set, from any thread.
 final class Latest<Value: Sendable>: Sendable {

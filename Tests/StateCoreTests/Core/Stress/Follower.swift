@@ -1,5 +1,5 @@
-import Locking
 import Synchronization
+import Threading
 
 @testable import StateCore
 
