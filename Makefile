@@ -52,7 +52,7 @@ fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)
 
 tsan: libraries
-	@STATECAST_TARGETS=StateCoreTests SWIFT_BACKTRACE=enable=no \
+	@STATECAST_TARGETS=StateCoreTests,ZeroMQTests SWIFT_BACKTRACE=enable=no \
 	    swift test --sanitize=thread --scratch-path .build/tsan
 
 stress: libraries

@@ -230,7 +230,7 @@ let tests: [Target] = [
         ],
         swiftSettings: settings
     ),
-    .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ"], swiftSettings: settings),
+    .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ", "Locking"], swiftSettings: settings),
     .testTarget(
         name: "StatecastTests",
         dependencies: [

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locking
 import Testing
 import ZeroMQ
 
@@ -53,7 +53,7 @@ import ZeroMQ
         try await withProbe { probe, _ in
             let (threads, rounds) = (4, 25_000)
             let (done, finish) = AsyncStream.makeStream(of: Never.self)
-            let seen = Mutex(0)
+            let seen = Locked(0)
             let mailbox = Mailbox()
             let bell = await probe.bell { _ in
                 let count = seen.withLock { seen in
@@ -132,7 +132,7 @@ import ZeroMQ
 
 /// A mailbox of a loop.
 private final class Mailbox: Sendable {
-    private let count = Mutex(0)
+    private let count = Locked(0)
 
     func leave() { count.withLock { $0 += 1 } }
 
