@@ -55,6 +55,7 @@ func syntax(_ name: String) -> Target.Dependency { .product(name: name, package:
 /// One row per module, from the pure core outwards: each imports only what stands above it.
 let layers: [Target] = [
     .target(name: "Locking", swiftSettings: settings),
+    .target(name: "DurableFiles", swiftSettings: settings),
     .target(name: "StateCore", dependencies: ["Locking"], swiftSettings: settings),
     .target(name: "StateCoding", dependencies: [hashTrees], swiftSettings: settings),
     .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
@@ -63,18 +64,18 @@ let layers: [Target] = [
         pkgConfig: libzmqPackage,
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
-    .target(name: "ZeroMQ", dependencies: ["Locking", "CZeroMQ"], swiftSettings: settings),
+    .target(name: "ZeroMQ", dependencies: ["Locking", "DurableFiles", "CZeroMQ"], swiftSettings: settings),
     .target(name: "Journal", dependencies: ["Locking", "StateCoding", "SyncProtocol"], swiftSettings: settings),
     .target(
         name: "SQLiteJournal",
-        dependencies: ["Locking", "StateCore", "StateCoding", "Journal", "SyncProtocol", grdb],
+        dependencies: ["Locking", "DurableFiles", "StateCore", "StateCoding", "Journal", "SyncProtocol", grdb],
         swiftSettings: settings
     ),
     .target(
         name: "Statecast",
         dependencies: [
-            "Locking", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque, logging, metrics,
-            lifecycle,
+            "Locking", "DurableFiles", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque, logging,
+            metrics, lifecycle,
         ],
         swiftSettings: settings
     ),

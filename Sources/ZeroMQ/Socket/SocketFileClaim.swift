@@ -1,3 +1,5 @@
+internal import DurableFiles
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -14,8 +16,7 @@
 /// an attempt to connect finds a server that knows nothing of the lock.
 final class SocketFileClaim {
     private let path: String
-    private let lockPath: String
-    private let lock: CInt
+    private let lock: OpenFile
     let folder: SocketFolder?
     private var file: FileIdentity?
 
@@ -24,46 +25,37 @@ final class SocketFileClaim {
     init(_ path: String, for endpoint: Endpoint, in folder: SocketFolder?) throws(ZeroMQError) {
         self.path = path
         self.folder = folder
-        lockPath = path + ".lock"
-        lock = try Self.lock(lockPath, for: endpoint)
-        // All is set, so `deinit` releases the lock if this throws; to do it here would close a descriptor twice.
+        lock = try Self.lock(path + ".lock", for: endpoint)
+        // If this throws, `deinit` removes the lock's file.
         try Self.requireUninhabited(path, for: endpoint)
     }
 
     deinit {
         // libzmq leaves the file there. Only ours is removed: one that ignores the lock may have taken the path over.
-        if let file, file == FileIdentity(path: path) { unlink(path) }
-        // Removed while still locked, so that nobody can hold a lock on a file that is gone.
-        unlink(lockPath)
-        close(lock)
+        if let file, file == FileIdentity(unresolved: path) { unlink(path) }
+        // Removed while locked, so that no process holds a lock on a removed file.
+        unlink(lock.path)
     }
 
     /// Remembers the file that a bind has made, so as to remove it and no other.
-    func recordFile() { file = FileIdentity(path: path) }
+    func recordFile() { file = FileIdentity(unresolved: path) }
 
-    private static func lock(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) -> CInt {
-        while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else {
-                throw .failed(
-                    "cannot bind to \(endpoint): its lock \(path.debugDescription) cannot be opened",
-                    errno: errno,
-                    advice: "the folder must exist and be writable, and the lock be of the same user"
-                )
+    private static func lock(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) -> OpenFile {
+        do throws(SystemFailure) {
+            while true {
+                let file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
+                guard try file.lock() else { break }
+                // The previous holder may have removed the file between opening and locking.
+                if FileIdentity(file) == FileIdentity(unresolved: path) { return file }
             }
-            while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-                let number = errno
-                if number == EINTR { continue }
-                close(descriptor)
-                guard number == EWOULDBLOCK else {
-                    throw .failed("cannot bind to \(endpoint): its lock cannot be taken", errno: number)
-                }
-                throw inUse(endpoint)
-            }
-            // Whoever held the lock before may have removed the file between the opening and the locking.
-            if FileIdentity(descriptor: descriptor) == FileIdentity(path: path) { return descriptor }
-            close(descriptor)
+        } catch {
+            throw .failed(
+                "cannot bind to \(endpoint): cannot \(error.action) its lock \(path.debugDescription)",
+                errno: error.code,
+                advice: "the folder must exist and be writable, and the lock be of the same user"
+            )
         }
+        throw inUse(endpoint)
     }
 
     private static func requireUninhabited(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) {
@@ -127,28 +119,5 @@ final class SocketFileClaim {
         #else
             SOCK_STREAM
         #endif
-    }
-}
-
-/// Which file a path or a descriptor leads to.
-private struct FileIdentity: Equatable {
-    let device: UInt64
-    let inode: UInt64
-
-    init?(path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    init?(descriptor: CInt) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    private init(_ status: stat) {
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        inode = UInt64(truncatingIfNeeded: status.st_ino)
     }
 }
