@@ -1,26 +1,33 @@
-/// CRC-32C (Castagnoli), as in RFC 3720: finds every run of up to 32 changed bits, and others but for one in 4 billion.
-public struct Checksum: Hashable, Sendable {
+/// CRC-32C (Castagnoli, RFC 3720): detects each burst of up to 32 changed bits, and all but one in 4 billion other changes.
+package struct Checksum: Hashable, Sendable {
     private var remainder: UInt32 = .max
 
-    /// The checksum of nothing.
-    public init() {}
+    package init() {}
 
-    /// What came so far, summed up.
-    public var value: UInt32 { ~remainder }
+    package var value: UInt32 { ~remainder }
 
-    /// Goes on with more bytes.
-    public mutating func combine(_ bytes: some Collection<UInt8>) {
+    /// The checksum of numbers, 8 bytes each, and bytes that follow them.
+    package static func of(_ numbers: [UInt64], _ bytes: [UInt8] = []) -> UInt32 {
+        var checksum = Checksum()
+        for number in numbers { checksum.combine(number) }
+        checksum.combine(bytes)
+        return checksum.value
+    }
+
+    package static func of(_ bytes: [UInt8]) -> UInt32 { of([] as [UInt64], bytes) }
+
+    package mutating func combine(_ bytes: some Collection<UInt8>) {
         if bytes.withContiguousStorageIfAvailable({ combine($0) }) == nil {
             Array(bytes).withUnsafeBufferPointer { combine($0) }
         }
     }
 
-    /// Goes on with a number, as 8 bytes, the least significant one first.
-    public mutating func combine(_ number: UInt64) {
+    /// Adds a number as 8 bytes, the least significant one first.
+    package mutating func combine(_ number: UInt64) {
         withUnsafeBytes(of: number.littleEndian) { bytes in combine(bytes.bindMemory(to: UInt8.self)) }
     }
 
-    /// Eight bytes at a time, each through a table of its own: the next eight depend on no more than four of these.
+    /// Processes eight bytes at a time, each with its own table, so that only four of them depend on the previous eight.
     private mutating func combine(_ bytes: UnsafeBufferPointer<UInt8>) {
         var remainder = remainder
         Self.tables.withUnsafeBufferPointer { tables in
@@ -43,10 +50,10 @@ public struct Checksum: Hashable, Sendable {
         self.remainder = remainder
     }
 
-    /// The generator's coefficients, the highest one in the lowest bit.
+    /// The generator's coefficients; the highest one is the lowest bit.
     private static let polynomial: UInt32 = 0x82F6_3B78
 
-    /// For each place in a group of eight the remainder that a byte leaves there.
+    /// The remainder of each byte at each place in a group of eight.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 << 8)
         for byte in 0..<256 {

@@ -1,16 +1,16 @@
 public import StateCore
 public import SyncProtocol
 
-/// What a journal is about.
+/// The identity of a history.
 public struct JournalIdentity: Hashable, Sendable {
-    /// The store whose history it is.
+    /// The store that has the history.
     public let store: StoreName
-    /// The history.
+    /// The random identity of the history.
     public let lineage: Lineage
-    /// When the lineage was begun.
+    /// The time at which the lineage began.
     public let begun: Timestamp
 
-    /// Names a history.
+    /// Creates an identity.
     public init(store: StoreName, lineage: Lineage, begun: Timestamp) {
         self.store = store
         self.lineage = lineage
@@ -18,18 +18,18 @@ public struct JournalIdentity: Hashable, Sendable {
     }
 }
 
-/// What a journal holds, as it was found when it was opened.
+/// The content of a journal when it was opened.
 public struct JournalContents: Hashable, Sendable {
-    /// What it is about.
+    /// The identity of the history.
     public let identity: JournalIdentity
     /// The incarnations of the primary, oldest first.
     public let epochs: [EpochStart]
-    /// The last record; that of the oldest snapshot, if there is no record.
+    /// The last record; the record of the oldest snapshot if there are no records.
     public let last: JournalSequence
-    /// How many records behind that were never acknowledged and damaged, and were dropped.
+    /// The number of damaged records after the last one. They were never acknowledged, and are dropped.
     public let droppedCount: Int
 
-    /// Describes what was found.
+    /// Creates a description of a journal's content.
     public init(identity: JournalIdentity, epochs: [EpochStart], last: JournalSequence, droppedCount: Int = 0) {
         self.identity = identity
         self.epochs = epochs
@@ -38,18 +38,18 @@ public struct JournalContents: Hashable, Sendable {
     }
 }
 
-/// A batch as the journal keeps it.
+/// The journal's record of one batch of actions.
 public struct JournalRecord: Hashable, Sendable {
-    /// Its place; without gaps.
+    /// The record's number; numbers have no gaps.
     public let sequence: JournalSequence
-    /// Where the state stood before it.
+    /// The revision before the batch.
     public let from: Revision
-    /// Where the state stands behind it; equal to `from` if all of it was rejected.
+    /// The revision after the batch; equal to `from` if the state did not change.
     public let to: Revision
-    /// What it holds, encoded.
+    /// The encoded batch.
     public let body: [UInt8]
 
-    /// A record.
+    /// Creates a record.
     public init(sequence: JournalSequence, from: Revision, to: Revision, body: [UInt8]) {
         self.sequence = sequence
         self.from = from
@@ -58,30 +58,30 @@ public struct JournalRecord: Hashable, Sendable {
     }
 }
 
-/// Which state a snapshot holds.
+/// A place in a journal: a record, and the revision to which it leads.
 public struct SnapshotEntry: Hashable, Sendable {
-    /// The last record that is contained.
+    /// The last record that a state contains.
     public let sequence: JournalSequence
-    /// Where that state stands.
+    /// The revision of that state.
     public let revision: Revision
 
-    /// Names a snapshot.
+    /// Creates an entry.
     public init(sequence: JournalSequence, revision: Revision) {
         self.sequence = sequence
         self.revision = revision
     }
 }
 
-/// A whole state, and all else that is needed to go on from there.
+/// A whole state, and everything else that is needed to continue from it.
 public struct JournalSnapshot: Hashable, Sendable {
-    /// Which one.
+    /// The place of the snapshot in the journal.
     public let entry: SnapshotEntry
-    /// What belongs to it beside the state, encoded: it is small.
+    /// The encoded sessions, digest and epoch; they are small.
     public let context: [UInt8]
-    /// The state, encoded.
+    /// The encoded state.
     public let state: [UInt8]
 
-    /// A snapshot.
+    /// Creates a snapshot.
     public init(_ entry: SnapshotEntry, context: [UInt8], state: [UInt8]) {
         self.entry = entry
         self.context = context

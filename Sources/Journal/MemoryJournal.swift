@@ -1,13 +1,13 @@
 public import SyncProtocol
 internal import Threading
 
-/// A journal that lives as long as its object: for tests and simulations, which end a primary and start another on it.
+/// A journal in memory, for tests and simulations that stop a primary and start another one with the same object.
 public final class MemoryJournal: Journal, CustomStringConvertible {
     private struct Storage {
         var identity: JournalIdentity?
         var epochs: [EpochStart] = []
         var records: [JournalRecord] = []
-        /// The last sequence that was pruned, or that the history began with.
+        /// The last pruned record, or the one at which the history began.
         var pruned = JournalSequence(0)
         var snapshots: [JournalSnapshot] = []
         /// The snapshot that the next one replaces.
@@ -19,24 +19,23 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
     private let storage = Locked(Storage())
     private let bytesMax: Int
 
-    /// What an acknowledged action is said to survive.
+    /// The durability that the journal reports.
     public let durability: Durability
-    /// Lives as long as the journal.
-    public let reductions: ReductionNotes
+    /// Exists as long as the journal.
+    public let reductions = ReductionNotes()
 
-    /// What it is.
+    /// "in memory".
     public var description: String { "in memory" }
 
-    /// An empty journal.
+    /// Creates an empty journal.
     ///
-    /// - Parameter bytesMax: how much room there is for the bodies of records; beyond, it is full.
+    /// - Parameter bytesMax: the most bytes of records; then the journal is full.
     public init(durability: Durability = .full, bytesMax: Int = .max) {
         self.durability = durability
         self.bytesMax = bytesMax
-        reductions = ReductionNotes()
     }
 
-    /// Takes it, unless another primary has.
+    /// Locks the journal.
     public func open() throws(JournalFailure) -> JournalContents? {
         try storage.withLock { storage throws(JournalFailure) in
             guard !storage.isOpen else {
@@ -62,7 +61,7 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
         }
     }
 
-    /// Notes that an incarnation begins.
+    /// Notes the beginning of an incarnation.
     public func claim(_ epoch: EpochStart) throws(JournalFailure) { storage.withLock { $0.epochs.append(epoch) } }
 
     /// Appends all records, or none if there is no room.
@@ -70,31 +69,33 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
         try storage.withLock { storage throws(JournalFailure) in
             let bytes = records.reduce(0) { $0 + $1.body.count }
             guard storage.bytes + bytes <= bytesMax else {
-                throw JournalFailure(.storageFull, "the journal has room for \(bytesMax) bytes, all of it is taken")
+                throw JournalFailure(.storageFull, "the journal has room for \(bytesMax) bytes, and is full")
             }
             for record in records {
                 let last = storage.records.last?.sequence ?? storage.pruned
-                precondition(record.sequence == last.next, "record \(record.sequence) cannot stand behind \(last)")
+                precondition(record.sequence == last.next, "record \(record.sequence) cannot follow \(last)")
                 storage.records.append(record)
             }
             storage.bytes += bytes
         }
     }
 
-    /// The incarnations of the primary.
+    /// The incarnations of the primary, oldest first.
     public func epochs() throws(JournalFailure) -> [EpochStart] { storage.withLock { $0.epochs } }
 
-    /// The records behind one.
+    /// The records after one, oldest first.
     public func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
         try storage.withLock { storage throws(JournalFailure) in
-            guard sequence >= storage.pruned else { throw .pruned(sequence.next) }
+            guard sequence >= storage.pruned else {
+                throw JournalFailure(.pruned, "record \(sequence.next) is no longer kept")
+            }
             var bytes = 0
-            let behind = storage.records.dropFirst(sequence.distance(beyond: storage.pruned))
-            let end = behind.firstIndex { record in
+            let later = storage.records.dropFirst(sequence.distance(beyond: storage.pruned))
+            let end = later.firstIndex { record in
                 bytes += record.body.count
                 return bytes > bytesMax
             }
-            return Array(behind[..<max(end ?? behind.endIndex, min(behind.startIndex + 1, behind.endIndex))])
+            return Array(later[..<max(end ?? later.endIndex, min(later.startIndex + 1, later.endIndex))])
         }
     }
 
@@ -109,10 +110,10 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
         }
     }
 
-    /// The snapshots that are kept.
+    /// The snapshots that are kept, oldest first.
     public func snapshots() throws(JournalFailure) -> [SnapshotEntry] { storage.withLock { $0.snapshots.map(\.entry) } }
 
-    /// A snapshot.
+    /// Reads a snapshot.
     public func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot {
         guard let snapshot = storage.withLock({ $0.snapshots.first { $0.entry == entry } }) else {
             throw JournalFailure(.pruned, "the snapshot of revision \(entry.revision) is no longer kept")
@@ -120,7 +121,7 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
         return snapshot
     }
 
-    /// Keeps a snapshot.
+    /// Stores a snapshot.
     public func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
         storage.withLock { storage in
             let interim = storage.interim
@@ -130,15 +131,15 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
         }
     }
 
-    /// Forgets what lies before.
+    /// Removes the oldest snapshots, and the records before the oldest one that stays.
     public func prune(keeping historyBytes: Int) throws(JournalFailure) {
         storage.withLock { storage in
             while storage.snapshots.count > 2 {
                 let start = storage.snapshots[1].entry.sequence
-                let forgotten = storage.records.prefix(start.distance(beyond: storage.pruned))
-                let bytes = forgotten.reduce(0) { $0 + $1.body.count }
+                let removed = storage.records.prefix(start.distance(beyond: storage.pruned))
+                let bytes = removed.reduce(0) { $0 + $1.body.count }
                 guard storage.bytes - bytes >= historyBytes else { return }
-                storage.records.removeFirst(forgotten.count)
+                storage.records.removeFirst(removed.count)
                 storage.snapshots.removeFirst()
                 storage.bytes -= bytes
                 storage.pruned = start
@@ -146,12 +147,6 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
         }
     }
 
-    /// Lets another primary have it.
+    /// Unlocks the journal.
     public func close() { storage.withLock { $0.isOpen = false } }
-}
-
-extension JournalFailure {
-    static func pruned(_ sequence: JournalSequence) -> JournalFailure {
-        JournalFailure(.pruned, "record \(sequence) is no longer kept")
-    }
 }

@@ -3,7 +3,7 @@ internal import GRDB
 internal import Journal
 internal import Threading
 
-/// Writes SQLite's log into the database, beside whoever appends to the log.
+/// Writes SQLite's log into the database, concurrently with appends, on a connection of its own.
 final class Checkpoints: Sendable {
     /// A checkpoint is due after this many appended bytes.
     private static let intervalBytes = 8 << 20
@@ -24,14 +24,13 @@ final class Checkpoints: Sendable {
     private let directory: JournalDirectory
     private let failed = Locked<JournalFailure?>(nil)
 
-    /// Why the log can no longer be written into the database, other than for lack of room: nobody knows what a disk has
-    /// that once failed.
+    /// The failure that ends checkpoints, other than a lack of room: the content of a disk that failed is unknown.
     var failure: JournalFailure? { failed.withLock { $0 } }
 
     init(_ directory: JournalDirectory, _ configuration: Configuration) throws {
         self.directory = directory
         var configuration = configuration
-        // To begin anew it has to wait for whoever reads, and keeps whoever appends waiting meanwhile.
+        // To restart the log, a checkpoint waits for readers, and appends wait for the checkpoint.
         configuration.busyMode = .timeout(0.1)
         connection = try DatabaseQueue(path: directory.database, configuration: configuration)
         pageBytes = try connection.read { db in try Int.fetchOne(db, sql: "PRAGMA page_size") } ?? 4096
@@ -39,7 +38,7 @@ final class Checkpoints: Sendable {
 
     func close() {
         thread.sync {}
-        // What it could not write stays in the log, and is read from there.
+        // The rest stays in the log and is read from there.
         try? connection.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         try? connection.close()
     }
@@ -59,8 +58,8 @@ final class Checkpoints: Sendable {
         limitBytes.withLock { $0 = isEmptied ? Self.logBytesMax : bytes + Self.intervalBytes }
     }
 
-    /// Starts one in the background, unless one is running or little was appended since the last one.
-    func startIfDue(_ marks: MarkPage) {
+    /// Starts a checkpoint in the background, unless one is running or little was appended since the last one.
+    func startIfDue(_ marks: CommitMarkFile) {
         let isDue = progress.withLock { progress in
             guard progress.appended >= Self.intervalBytes, !progress.isRunning else { return false }
             progress.isRunning = true
@@ -73,23 +72,23 @@ final class Checkpoints: Sendable {
                 try run()
                 try marks.flush()
             } catch {
-                // Without room the log stays as it is, and grows: appending will say so.
+                // Without room the log grows until an append fails.
                 if error.code != .storageFull { failed.withLock { $0 = error } }
             }
             progress.withLock { $0.isRunning = false }
         }
     }
 
-    /// Runs one, and waits for it.
+    /// Runs a checkpoint.
     func run() throws(JournalFailure) {
         guard let pages = try run(.passive), pages * pageBytes >= Self.restartBytes else { return }
         guard try run(.restart) != nil else { return }
-        // Nothing reads the log any more, but its file keeps its size: the next append truncates it.
+        // The log is no longer read, but its file keeps its size: the next append truncates it.
         limitBytes.withLock { $0 = Self.logBytesMax }
     }
 
-    /// - Returns: how many pages the log holds; `nil` if something reads what would have to go. What matters is in the
-    ///   database then; the log grows until the next attempt.
+    /// - Returns: the number of pages in the log; `nil` if a reader prevents the checkpoint. Then the log grows until the next
+    ///   attempt.
     private func run(_ mode: Database.CheckpointMode) throws(JournalFailure) -> Int? {
         do {
             return try connection.writeWithoutTransaction { db in try db.checkpoint(mode).walFrameCount }

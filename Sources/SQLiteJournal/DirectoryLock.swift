@@ -1,92 +1,125 @@
+internal import DurableFiles
 internal import Foundation
 internal import Journal
 
-/// The lock on a journal's directory: held until it is released, at the latest by the end of the process.
+/// The lock on a journal's directory. It is held until it is released, at the latest by the end of the process.
 final class DirectoryLock: Sendable {
-    private let descriptor: Int32
+    private let file: OpenFile
 
-    /// - Throws: ``JournalFailure`` with code `in-use` that names the process which holds it.
+    /// - Throws: ``JournalFailure`` with code `in-use` that names the process that holds the lock.
     convenience init(_ directory: JournalDirectory) throws(JournalFailure) {
-        let descriptor = Self.open(directory)
-        guard descriptor >= 0 else { throw directory.failed("cannot open \(directory.lock)", errno) }
-        try self.init(descriptor, directory)
+        let file: OpenFile
+        do throws(SystemFailure) { file = try Self.open(directory) } catch { throw directory.failed(error) }
+        try self.init(file, directory)
     }
 
-    /// For whoever only reads while nobody writes: `nil` where nobody can.
+    /// Locks the directory of a journal that is only read. Returns `nil` if the directory is read-only and has no file
+    /// "lock": no primary can use it.
     ///
-    /// - Throws: ``JournalFailure`` with code `in-use` that names the process which holds it.
+    /// - Throws: ``JournalFailure`` with code `in-use` that names the process that holds the lock.
     static func whileReading(_ directory: JournalDirectory) throws(JournalFailure) -> DirectoryLock? {
-        var descriptor = Self.open(directory)
-        if descriptor < 0, [EROFS, EACCES, EPERM].contains(errno) {
-            descriptor = Foundation.open(directory.lock, O_RDONLY | O_CLOEXEC)
-            if descriptor < 0, errno == ENOENT { return nil }
+        let file: OpenFile
+        do throws(SystemFailure) { file = try openForReading(directory) } catch {
+            if error.code == ENOENT { return nil }
+            throw directory.failed(error)
         }
-        guard descriptor >= 0 else { throw directory.failed("cannot open \(directory.lock)", errno) }
-        return try DirectoryLock(descriptor, directory)
+        return try DirectoryLock(file, directory)
     }
 
-    private static func open(_ directory: JournalDirectory) -> Int32 {
-        Foundation.open(directory.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    private static func open(_ directory: JournalDirectory) throws(SystemFailure) -> OpenFile {
+        try OpenFile(directory.lock, O_RDWR | O_CREAT)
     }
 
-    private init(_ descriptor: Int32, _ directory: JournalDirectory) throws(JournalFailure) {
-        guard Self.take(descriptor) else {
-            let code = errno
-            let holder = Self.name(in: descriptor)
-            Foundation.close(descriptor)
-            guard code == EWOULDBLOCK else { throw directory.failed("cannot lock \(directory.lock)", code) }
+    private static func openForReading(_ directory: JournalDirectory) throws(SystemFailure) -> OpenFile {
+        do throws(SystemFailure) { return try open(directory) } catch {
+            guard [EROFS, EACCES, EPERM].contains(error.code) else { throw error }
+        }
+        return try OpenFile(directory.lock, O_RDONLY)
+    }
+
+    private init(_ file: consuming OpenFile, _ directory: JournalDirectory) throws(JournalFailure) {
+        let isLocked: Bool
+        do throws(SystemFailure) { isLocked = try Self.lock(file) } catch { throw directory.failed(error) }
+        guard isLocked else {
             throw JournalFailure(
                 .inUse,
-                "the journal \(directory.path) is in use by \(holder): stop that, or choose another directory"
+                "the journal \(directory.path) is in use by \(Self.holder(in: file)): stop that process, or choose another "
+                    + "directory"
             )
         }
-        guard Self.isCurrent(descriptor, directory) else {
-            Foundation.close(descriptor)
-            throw JournalFailure(.inUse, "the journal \(directory.path) was removed just now: try again")
+        // The file may have been removed between opening and locking.
+        guard FileIdentity(file) == FileIdentity(directory.lock) else {
+            throw JournalFailure(
+                .inUse,
+                "the journal \(directory.path) was removed while it was being opened: try again"
+            )
         }
-        let name = Array("process \(getpid()) (\(ProcessInfo.processInfo.processName))".utf8)
-        ftruncate(descriptor, 0)
-        _ = pwrite(descriptor, name, name.count, 0)
-        self.descriptor = descriptor
+        ftruncate(file.descriptor, 0)
+        try? file.write(Array(processDescription.utf8)[...], at: 0)
+        self.file = file
     }
 
-    /// Not left to the closing: a process that was forked off and is about to become another holds the lock for a moment
-    /// longer.
-    deinit {
-        flock(descriptor, LOCK_UN)
-        Foundation.close(descriptor)
-    }
-
-    /// Whoever only asks who holds it has it for some microseconds: that is waited for.
-    private static func take(_ descriptor: Int32) -> Bool {
+    /// Waits up to 20 ms: ``holder(of:)`` in another process holds the lock for some microseconds.
+    private static func lock(_ file: borrowing OpenFile) throws(SystemFailure) -> Bool {
         for _ in 0..<20 {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
-            guard errno == EWOULDBLOCK else { return false }
+            if try file.lock() { return true }
             usleep(1000)
         }
-        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        return try file.lock()
     }
 
-    /// Whether the file that is locked is the one that others will find.
-    private static func isCurrent(_ descriptor: Int32, _ directory: JournalDirectory) -> Bool {
-        var (locked, found) = (stat(), stat())
-        return fstat(descriptor, &locked) == 0 && stat(directory.lock, &found) == 0 && locked.st_ino == found.st_ino
-            && locked.st_dev == found.st_dev
+    private static func holder(in file: borrowing OpenFile) -> String {
+        let name = (try? file.read(256, at: 0)) ?? []
+        return name.isEmpty ? "another process" : String(decoding: name, as: UTF8.self)
     }
 
-    private static func name(in descriptor: Int32) -> String {
-        var holder = [UInt8](repeating: 0, count: 256)
-        let count = max(0, pread(descriptor, &holder, holder.count, 0))
-        return count == 0 ? "another process" : String(decoding: holder.prefix(count), as: UTF8.self)
-    }
-
-    /// Who holds it; `nil` if nobody does.
+    /// The process that holds the lock; `nil` if the directory is not locked.
     static func holder(of directory: JournalDirectory) -> String? {
-        let descriptor = Foundation.open(directory.lock, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { Foundation.close(descriptor) }
-        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return name(in: descriptor) }
-        flock(descriptor, LOCK_UN)
-        return nil
+        guard let file = try? OpenFile(directory.lock, O_RDONLY), (try? file.lock(.shared)) != true else { return nil }
+        return holder(in: file)
+    }
+}
+
+/// The files of an open journal, as they were when it was opened.
+///
+/// A file that is removed remains usable for processes that have it open: what they write is lost, and another primary can
+/// begin a history in the same place. A directory that is removed or replaced takes its files with it.
+///
+/// SQLite has the database and its log open, and ``CommitMarkFile`` the file "marks", so no other file can have their
+/// identities.
+struct OpenedFiles {
+    private let directory: JournalDirectory
+    private let files: [(path: String, identity: FileIdentity)]
+
+    /// - Throws: ``JournalFailure`` with code `removed` if there is no commit mark file.
+    init(_ directory: JournalDirectory) throws(JournalFailure) {
+        self.directory = directory
+        files = [directory.marks, directory.database, directory.log].compactMap { path in
+            FileIdentity(path).map { (path, $0) }
+        }
+        guard files.first?.path == directory.marks else { throw removed("\(directory.marks) is gone") }
+    }
+
+    /// Checks that each path still leads to the same file, with at most three system calls.
+    ///
+    /// - Throws: ``JournalFailure`` with code `removed`.
+    func check() throws(JournalFailure) {
+        for (path, identity) in files {
+            guard let found = FileIdentity(path) else {
+                guard errno == ENOENT || errno == ENOTDIR else {
+                    throw directory.failed("cannot look at \(path)", errno)
+                }
+                throw removed("\(path) is gone")
+            }
+            guard found == identity else { throw removed("\(path) is another file now") }
+        }
+    }
+
+    private func removed(_ what: String) -> JournalFailure {
+        JournalFailure(
+            .removed,
+            "the journal \(directory.path) was removed or replaced while it was in use: \(what). Nothing more is acknowledged. "
+                + "Put its directory back, or restore a backup, before a primary is started: without it a new history begins"
+        )
     }
 }

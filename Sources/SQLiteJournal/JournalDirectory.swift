@@ -1,8 +1,10 @@
+internal import DurableFiles
 internal import Foundation
+internal import GRDB
 internal import Journal
 internal import SyncProtocol
 
-/// Where everything of a journal lies.
+/// The directory of a journal: the paths of its files, and the failures that name it.
 struct JournalDirectory: Hashable, Sendable {
     let path: String
 
@@ -12,49 +14,18 @@ struct JournalDirectory: Hashable, Sendable {
     var lock: String { path + "/lock" }
     var snapshotFolder: String { path + "/snapshots" }
 
-    /// The size of SQLite's log; 0 if it is not there.
-    var logBytes: Int { byteCount(log) }
-
     var hasDatabase: Bool { FileManager.default.fileExists(atPath: database) }
 
-    /// Whether nothing was begun here, as far as the files say that; what the page of marks says is another matter.
-    var isUnbegun: Bool {
-        guard byteCount(log) == 0 else { return false }
-        // SQLite has a journal of this kind only while it makes the database.
-        if byteCount(database + "-journal") > 0 { return true }
-        guard byteCount(database) == 0 else { return false }
-        return (try? snapshots().isEmpty) ?? true
-    }
+    /// The size of SQLite's log; 0 if there is no log.
+    var logBytes: Int { Self.byteCount(log) }
 
-    /// SQLite removes the log of a database that is missing or empty, also where it is only to look.
-    ///
-    /// - Throws: ``JournalFailure`` with code `damaged` before that can happen.
-    func checkFiles() throws(JournalFailure) {
-        guard hasDatabase else { throw damaged("journal.sqlite is missing") }
-        guard byteCount(database) > 0 || byteCount(log) == 0 else {
-            throw damaged("journal.sqlite is empty, and its log journal.sqlite-wal is not")
-        }
-    }
-
-    /// SQLite keeps a file of its own beside a database even for those who only read it.
-    ///
-    /// - Throws: ``JournalFailure`` that says what to do where that is missing and cannot be made.
-    func requireReadable() throws(JournalFailure) {
-        guard hasDatabase, access(database + "-shm", F_OK) != 0, access(path, W_OK) != 0 else { return }
-        throw JournalFailure(
-            .inputOutput,
-            "the journal \(path) cannot be read where it lies, as SQLite cannot make journal.sqlite-shm there: copy the "
-                + "directory to where something can be written"
-        )
-    }
-
-    /// The size of a file; 0 if it is not there.
-    private func byteCount(_ file: String) -> Int {
+    /// The size of a file; 0 if there is no such file.
+    static func byteCount(_ file: String) -> Int {
         var status = stat()
         return stat(file, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// The snapshots in it, oldest first. Files of other names are none.
+    /// The snapshots in the directory, oldest first. Files with other names are ignored.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: snapshotFolder)
@@ -66,7 +37,116 @@ struct JournalDirectory: Hashable, Sendable {
         }
     }
 
-    /// Why no database is to be seen: there is no journal, or the system does not let this user look.
+    // MARK: Checks
+
+    /// Whether the files hold no history. The commit mark file is not considered.
+    var isUnbegun: Bool {
+        guard logBytes == 0 else { return false }
+        // SQLite has a rollback journal only while it creates the database.
+        if Self.byteCount(database + "-journal") > 0 { return true }
+        guard Self.byteCount(database) == 0 else { return false }
+        return (try? snapshots().isEmpty) ?? true
+    }
+
+    /// Checks the files before SQLite opens them: even for reading, it removes the log of a missing or empty database.
+    ///
+    /// - Throws: ``JournalFailure`` with code `damaged`.
+    func checkFiles() throws(JournalFailure) {
+        guard hasDatabase else { throw damaged("journal.sqlite is missing") }
+        guard Self.byteCount(database) > 0 || logBytes == 0 else {
+            throw damaged("journal.sqlite is empty, and its log journal.sqlite-wal is not")
+        }
+    }
+
+    /// Checks that SQLite can read the database: it needs a shared-memory file beside it, even for reading.
+    func requireReadable() throws(JournalFailure) {
+        guard hasDatabase, access(database + "-shm", F_OK) != 0, access(path, W_OK) != 0 else { return }
+        throw JournalFailure(
+            .inputOutput,
+            "the journal \(path) cannot be read in a read-only directory, as SQLite must create journal.sqlite-shm: copy the "
+                + "directory to a place that is writable"
+        )
+    }
+
+    /// Refuses an empty name, which would make the path the root directory.
+    func requireName() throws(JournalFailure) {
+        guard path.isEmpty else { return }
+        throw JournalFailure(.inputOutput, "the name of the journal's directory is empty: name a directory")
+    }
+
+    func requireEmpty(besidesLock isLocked: Bool = false) throws(JournalFailure) {
+        try requireName()
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        let own = isLocked ? [lock] : []
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path),
+            names.allSatisfy({ own.contains("\(path)/\($0)") })
+        else {
+            throw JournalFailure(
+                .inputOutput,
+                "\(path) exists and is not empty: name a directory that does not exist"
+            )
+        }
+    }
+
+    // MARK: Changes
+
+    /// Creates the directory, accessible to its user only.
+    func make() throws(JournalFailure) {
+        try requireName()
+        try make(path)
+    }
+
+    func makeSnapshotFolder() throws(JournalFailure) { try make(snapshotFolder) }
+
+    private func make(_ folder: String) throws(JournalFailure) {
+        if mkdir(folder, 0o700) == 0 { return }
+        if errno == ENOENT, let end = folder.lastIndex(of: "/"), end != folder.startIndex {
+            try make(String(folder[..<end]))
+            if mkdir(folder, 0o700) == 0 { return }
+        }
+        let code = errno
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue { return }
+        guard code == ENOTDIR || code == EEXIST else {
+            throw failed("cannot create the journal's directory \(path)", code)
+        }
+        throw JournalFailure(
+            .inputOutput,
+            "cannot create the journal's directory \(path): \(folder) is a file, or is below one: name another directory"
+        )
+    }
+
+    /// Creates the file of the database, accessible to its user only; SQLite gives its other files the same mode.
+    func makeDatabase() throws(JournalFailure) {
+        // Closing an existing database would release the locks that SQLite holds in this process.
+        guard !hasDatabase else { return }
+        do throws(SystemFailure) { _ = try OpenFile(database, O_RDWR | O_CREAT) } catch { throw failed(error) }
+    }
+
+    /// Removes the files of a journal, and the directory if it is empty then.
+    func removeJournal() {
+        for file in [database, log, database + "-shm", database + "-journal", marks, lock, snapshotFolder] {
+            try? FileManager.default.removeItem(atPath: file)
+        }
+        rmdir(path)
+    }
+
+    /// Waits until SQLite's log is durable.
+    func syncLog() throws(JournalFailure) {
+        do throws(SystemFailure) { try OpenFile(log, O_RDONLY).sync() } catch {
+            // Without a log, everything is in the database.
+            guard error.code == ENOENT else { throw failed(error) }
+        }
+    }
+
+    /// Waits until the names of the files in a folder are durable.
+    func sync(_ folder: String) throws(JournalFailure) {
+        do throws(SystemFailure) { try OpenFile.syncFolder(folder) } catch { throw failed(error) }
+    }
+
+    // MARK: Failures
+
+    /// No database was found: there is no journal, or this user may not read the directory.
     var absent: JournalFailure {
         var status = stat()
         if stat(database, &status) != 0, errno != ENOENT, errno != ENOTDIR {
@@ -75,7 +155,7 @@ struct JournalDirectory: Hashable, Sendable {
         return JournalFailure(.inputOutput, "there is no journal in \(path): it has no journal.sqlite")
     }
 
-    /// What to say of a journal that does not hold what it once acknowledged.
+    /// The journal does not hold everything that it acknowledged.
     func damaged(_ what: String) -> JournalFailure {
         JournalFailure(
             .damaged,
@@ -85,35 +165,52 @@ struct JournalDirectory: Hashable, Sendable {
         )
     }
 
-    func failed(_ what: String, _ code: Int32) -> JournalFailure {
-        JournalFailure(
-            Self.isLackOfRoom(code) ? .storageFull : .inputOutput,
-            "\(what): \(String(cString: strerror(code)))"
+    func lacks(_ acknowledged: SnapshotEntry, end: SnapshotEntry) -> JournalFailure {
+        damaged(
+            "it ends at revision \(end.revision) (record \(end.sequence)), before the record that was acknowledged at revision "
+                + "\(acknowledged.revision) (record \(acknowledged.sequence))"
         )
     }
 
-    /// Whether the system says with this `errno` that the disk, a quota or a limit is exhausted.
-    static func isLackOfRoom(_ code: Int32) -> Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
-
-    /// Waits until the disk has SQLite's log, as far as it is written.
-    func syncLog() throws(JournalFailure) {
-        let path = database + "-wal"
-        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            // All of it is in the database, then.
-            if errno == ENOENT { return }
-            throw failed("cannot open \(path)", errno)
-        }
-        defer { Foundation.close(descriptor) }
-        guard syncFile(descriptor) == 0 else { throw failed("cannot write \(path)", errno) }
+    var newerFormat: JournalFailure {
+        JournalFailure(
+            .newerFormat,
+            "the journal \(path) was written by a later version of statecast: use that one or a later one"
+        )
     }
 
-    /// Removes what was begun of snapshots and never finished.
-    func removeDrafts() throws(JournalFailure) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: snapshotFolder)) ?? []
-        for name in names where name.hasSuffix(SnapshotFile.draftSuffix) {
-            let path = snapshotFolder + "/" + name
-            guard unlink(path) == 0 || errno == ENOENT else { throw failed("cannot remove \(path)", errno) }
+    func failed(_ what: String, _ code: Int32) -> JournalFailure {
+        // A full disk, a quota or a limit on the size of files.
+        let isLackOfRoom = [ENOSPC, EDQUOT, EFBIG].contains(code)
+        return JournalFailure(isLackOfRoom ? .storageFull : .inputOutput, "\(what): \(String(cString: strerror(code)))")
+    }
+
+    func failed(_ failure: SystemFailure) -> JournalFailure {
+        failed("cannot \(failure.action) \(failure.path)", failure.code)
+    }
+
+    /// Translates an error of SQLite or GRDB.
+    func failure(_ error: any Error) -> JournalFailure {
+        switch error {
+        case let failure as JournalFailure: return failure
+        case let error as DatabaseError:
+            let message = error.message ?? "no message"
+            switch error.resultCode {
+            case .SQLITE_FULL:
+                return JournalFailure(.storageFull, "there is no room for the journal \(path): \(message)")
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged("SQLite cannot read journal.sqlite: \(message)")
+            // All statements are fixed: if SQLite rejects one, the tables differ from those that were created. Errors of
+            // GRDB itself with this code have no statement.
+            case .SQLITE_ERROR where error.sql != nil:
+                return damaged("SQLite cannot read journal.sqlite: \(message)")
+            default:
+                return JournalFailure(
+                    .inputOutput,
+                    "the journal \(path): \(message) (SQLite \(error.extendedResultCode))"
+                )
+            }
+        case is RowDecodingError: return damaged("SQLite cannot read journal.sqlite: \(error)")
+        default: return JournalFailure(.inputOutput, "the journal \(path): \(error)")
         }
     }
 }

@@ -4,7 +4,7 @@ internal import Journal
 internal import StateCore
 internal import SyncProtocol
 
-/// The tables of a journal, and how its versions lead from one to the next. Each row carries a checksum.
+/// The tables of a journal and their migrations. Each row carries a checksum.
 enum JournalSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -42,12 +42,12 @@ enum JournalSchema {
         return migrator
     }
 
-    /// Refuses a journal of a later version. A later version adds migrations and omits none: where one is missing, an
-    /// unknown name is a damaged one.
+    /// Refuses a journal of a later version. Later versions add migrations and omit none: if one is missing, an unknown name
+    /// is a damaged one.
     static func checkVersion(_ db: Database, _ directory: JournalDirectory) throws {
         guard try migrator.hasBeenSuperseded(db) else { return }
         guard try !migrator.hasCompletedMigrations(db) else { throw directory.newerFormat }
-        throw directory.damaged("journal.sqlite names a version that does not exist")
+        throw directory.damaged("journal.sqlite has an unknown version")
     }
 
     // MARK: Identity
@@ -67,7 +67,7 @@ enum JournalSchema {
         _ db: Database,
         _ directory: JournalDirectory
     ) throws -> (identity: JournalIdentity, first: JournalSequence)? {
-        // Whoever ended while making the tables has not begun anything.
+        // A process that ended while creating the tables has not begun a history.
         guard try db.tableExists("identity"),
             let row = try Row.fetchOne(db, sql: "SELECT store, lineage, begun, first, checksum FROM identity")
         else { return nil }
@@ -75,7 +75,7 @@ enum JournalSchema {
         guard let text = row.text(0), try row.bits(4).bits == checksum(numbers, Array(text.utf8)),
             let store = try? StoreName(text)
         else {
-            throw directory.damaged("the row that says which history it is cannot be trusted: its checksum is wrong")
+            throw directory.damaged("the row of the identity has a wrong checksum")
         }
         let identity = JournalIdentity(
             store: store,
@@ -85,12 +85,13 @@ enum JournalSchema {
         return (identity, JournalSequence(numbers[2]))
     }
 
-    // MARK: The first snapshot
+    // MARK: First snapshot
 
-    /// A larger first snapshot has no copy in the database: SQLite takes at most 1,000,000,000 bytes in a row.
+    /// A larger first snapshot has no copy in the database: SQLite allows at most 1,000,000,000 bytes in a row.
     static let originBytesMax = 256 << 20
 
-    /// Keeps the snapshot at which the history begins: no record can be replayed without it, and its file may be lost.
+    /// Stores a copy of the snapshot at which the history begins: without it no record can be replayed, and its file may be
+    /// lost.
     static func insert(origin snapshot: JournalSnapshot, bytesMax: Int = originBytesMax, _ db: Database) throws {
         guard snapshot.context.count + snapshot.state.count <= bytesMax else { return }
         let numbers = [
@@ -103,9 +104,9 @@ enum JournalSchema {
         )
     }
 
-    /// Which snapshot it is, without reading it; `nil` if there is none, or if the row cannot be trusted.
+    /// The entry of the first snapshot without its content; `nil` if there is no copy, or if its row is damaged.
     static func originEntry(_ db: Database) throws -> SnapshotEntry? {
-        // A journal of the first version has no such table, and a reader does not create one.
+        // A journal of the first version has no such table, and a reader does not migrate it.
         guard try db.tableExists("origin"),
             let row = try Row.fetchOne(db, sql: "SELECT sequence, revision, content, checksum FROM origin")
         else { return nil }
@@ -136,11 +137,7 @@ enum JournalSchema {
     }
 
     private static func contentChecksum(of snapshot: JournalSnapshot) -> UInt64 {
-        var checksum = Checksum()
-        checksum.combine(UInt64(snapshot.context.count))
-        checksum.combine(snapshot.context)
-        checksum.combine(snapshot.state)
-        return UInt64(checksum.value)
+        UInt64(Checksum.of([UInt64(snapshot.context.count)], snapshot.context + snapshot.state))
     }
 
     // MARK: Epochs
@@ -159,7 +156,7 @@ enum JournalSchema {
             .map { row in
                 let numbers = try (0...3).map { try row.bits($0) }
                 guard try row.bits(4).bits == checksum(numbers) else {
-                    throw directory.damaged("the row of epoch \(numbers[0]) cannot be trusted: its checksum is wrong")
+                    throw directory.damaged("the row of epoch \(numbers[0]) has a wrong checksum")
                 }
                 return EpochStart(
                     epoch: Epoch(numbers[0]),
@@ -178,26 +175,23 @@ enum JournalSchema {
 
     static let oldest = "SELECT sequence, length(body) FROM record WHERE sequence <= ? ORDER BY sequence"
 
-    static func checksum(_ numbers: [UInt64], _ bytes: [UInt8] = []) -> Int64 {
-        var checksum = Checksum()
-        for number in numbers { checksum.combine(number) }
-        checksum.combine(bytes)
-        return Int64(checksum.value)
+    fileprivate static func checksum(_ numbers: [UInt64], _ bytes: [UInt8] = []) -> Int64 {
+        Int64(Checksum.of(numbers, bytes))
     }
 }
 
 extension UInt64 {
-    /// As SQLite keeps it: its integers have a sign.
+    /// As stored in SQLite, whose integers are signed.
     fileprivate var bits: Int64 { Int64(bitPattern: self) }
 }
 
 extension Row {
-    // Not by the subscripts that convert: these trap where a damaged row holds something else than its column should.
+    // The converting subscripts of GRDB trap if a damaged row has a value of another type.
 
-    /// - Throws: `SQLITE_CORRUPT` if there is something else than an integer.
+    /// - Throws: `SQLITE_CORRUPT` if the value is not an integer.
     func bits(_ index: Int) throws -> UInt64 {
         guard case .int64(let number) = (self[index] as DatabaseValue).storage else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row holds something else than a number")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row has a value that is no integer")
         }
         return UInt64(bitPattern: number)
     }
@@ -220,8 +214,8 @@ extension JournalRecord {
         StatementArguments(numbers.map(\.bits) + [checksum]) + [Data(body)]
     }
 
-    /// `nil` for a row that is not as it was written.
-    init?(whole row: Row) {
+    /// `nil` if the row is damaged.
+    init?(intact row: Row) {
         guard let record = try? JournalRecord(unchecked: row), (try? row.bits(3).bits) == record.checksum else {
             return nil
         }
@@ -237,13 +231,12 @@ extension JournalRecord {
         )
     }
 
-    /// What its row says beside it.
-    var checksum: Int64 { JournalSchema.checksum(numbers, body) }
+    private var checksum: Int64 { JournalSchema.checksum(numbers, body) }
 
-    /// Reads a row, and checks that it is whole and stands where it must.
+    /// Reads a row, and checks that it is intact and follows the previous record.
     init(
         _ row: Row,
-        behind sequence: JournalSequence,
+        after sequence: JournalSequence,
         _ revision: Revision?,
         in directory: JournalDirectory
     ) throws {
@@ -257,40 +250,6 @@ extension JournalRecord {
         }
         guard revision == nil || revision == from else {
             throw directory.damaged("\(at): record \(self.sequence) begins at revision \(from)")
-        }
-    }
-}
-
-extension JournalDirectory {
-    var newerFormat: JournalFailure {
-        JournalFailure(
-            .newerFormat,
-            "the journal \(path) was written by a later version of statecast: use that one or a later one"
-        )
-    }
-
-    /// What SQLite says, as a failure of the journal.
-    func failure(_ error: any Error) -> JournalFailure {
-        switch error {
-        case let failure as JournalFailure: return failure
-        case let error as DatabaseError:
-            let message = error.message ?? "no message"
-            switch error.resultCode {
-            case .SQLITE_FULL:
-                return JournalFailure(.storageFull, "there is no room for the journal \(path): \(message)")
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged("SQLite cannot read journal.sqlite: \(message)")
-            // All statements are fixed: if SQLite rejects one, the tables are not as they were made. What GRDB itself reports
-            // with this code has no statement.
-            case .SQLITE_ERROR where error.sql != nil:
-                return damaged("SQLite cannot read journal.sqlite: \(message)")
-            default:
-                return JournalFailure(
-                    .inputOutput,
-                    "the journal \(path): \(message) (SQLite \(error.extendedResultCode))"
-                )
-            }
-        case is RowDecodingError: return damaged("SQLite cannot read journal.sqlite: \(error)")
-        default: return JournalFailure(.inputOutput, "the journal \(path): \(error)")
         }
     }
 }

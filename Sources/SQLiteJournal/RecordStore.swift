@@ -5,18 +5,16 @@ internal import Journal
 internal import SyncProtocol
 internal import Threading
 
-/// The records of a journal, its identity and its epochs, in SQLite.
+/// The SQLite database of a journal: its identity, epochs, records and first snapshot.
 final class RecordStore: Sendable {
-    /// Whoever appends waits while so much is deleted.
+    /// How much one transaction deletes. Appends wait for it.
     private static let prunedBytesAtOnce = 1 << 20
 
     private let directory: JournalDirectory
     private let pool: DatabasePool
-    /// A connection of its own for writing the log into the database, which appending does not wait for; none where nothing
-    /// is written.
+    /// `nil` for a store that is only read.
     private let checkpoints: Checkpoints?
 
-    /// Whether it only looks.
     var isReadOnly: Bool { checkpoints == nil }
 
     init(_ directory: JournalDirectory, _ durability: Durability) throws(JournalFailure) {
@@ -31,7 +29,7 @@ final class RecordStore: Sendable {
         try directory.makeDatabase()
         do {
             pool = try DatabasePool(path: directory.database, configuration: configuration)
-            // Not earlier: a pool makes it NORMAL once it is prepared, and then no commit waits for the disk.
+            // Must follow the preparation: then GRDB sets NORMAL, with which no commit waits for the disk.
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
             }
@@ -43,12 +41,14 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// Looks at a journal that somebody else may be writing, and changes nothing.
+    enum VersionCheck { case strict, ignoringDamage }
+
+    /// Opens a database for reading, which another process may be writing.
     ///
-    /// Each function reads for a moment and then lets go: what is being read, the writer cannot take out of its log.
+    /// Each function reads briefly: the writer cannot remove from its log what a transaction reads.
     ///
-    /// - Parameter isSalvaged: whether a damaged version is ignored. A later one never is.
-    init(reading directory: JournalDirectory, isSalvaged: Bool = false) throws(JournalFailure) {
+    /// - Parameter check: whether a damaged version is ignored. A later version is always refused.
+    init(reading directory: JournalDirectory, _ check: VersionCheck = .strict) throws(JournalFailure) {
         self.directory = directory
         checkpoints = nil
         var configuration = Configuration()
@@ -59,7 +59,7 @@ final class RecordStore: Sendable {
         do {
             pool = try DatabasePool(path: directory.database, configuration: configuration)
             do { try pool.read { db in try JournalSchema.checkVersion(db, directory) } } catch {
-                guard isSalvaged, (error as? JournalFailure)?.code != .newerFormat else { throw error }
+                guard check == .ignoringDamage, (error as? JournalFailure)?.code != .newerFormat else { throw error }
             }
         } catch {
             throw directory.failure(error)
@@ -71,7 +71,7 @@ final class RecordStore: Sendable {
         try? pool.close()
     }
 
-    // MARK: What it is about
+    // MARK: History
 
     func contents() throws(JournalFailure) -> JournalContents? {
         try reading { db in
@@ -85,17 +85,15 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// Which history it is; `nil` before it is begun.
+    /// `nil` before a history has begun.
     func identity() throws(JournalFailure) -> JournalIdentity? {
         try reading { db in try JournalSchema.identity(db, directory)?.identity }
     }
 
-    /// The incarnations of the primary, oldest first.
     func epochs() throws(JournalFailure) -> [EpochStart] {
         try reading { db in try JournalSchema.epochs(db, directory) }
     }
 
-    /// Notes which history it is, and where it begins.
     func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
         try writing { db in
             try JournalSchema.insert(identity, first: snapshot.entry.sequence, db)
@@ -105,8 +103,6 @@ final class RecordStore: Sendable {
     }
 
     /// The snapshot at which the history begins; `nil` if it is pruned.
-    ///
-    /// - Throws: ``JournalFailure`` with code `damaged`.
     func origin() throws(JournalFailure) -> JournalSnapshot? {
         try reading { db in try JournalSchema.origin(db, directory) }
     }
@@ -123,7 +119,7 @@ final class RecordStore: Sendable {
             let statement = try db.cachedStatement(sql: JournalSchema.insertRecord)
             for record in records { try statement.execute(arguments: record.arguments) }
         }
-        // A commit writes whole pages: at least one that holds the records, and some that lead there.
+        // A commit writes whole pages: at least a leaf and some inner ones.
         checkpoints?.appended(records.reduce(2 << 12) { $0 + $1.body.count + 64 })
         try checkpoints?.limitLog()
     }
@@ -141,9 +137,9 @@ final class RecordStore: Sendable {
             while let row = try rows.next() {
                 let record: JournalRecord
                 do {
-                    record = try JournalRecord(row, behind: previous.sequence, previous.revision, in: directory)
+                    record = try JournalRecord(row, after: previous.sequence, previous.revision, in: directory)
                 } catch {
-                    // What stands before it is whole; whoever asks for more is told.
+                    // Returns the records before the damage; the next call throws.
                     guard records.isEmpty else { break }
                     throw error
                 }
@@ -156,24 +152,20 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// The oldest record.
-    func first() throws(JournalFailure) -> JournalSequence? {
-        try reading { db in try number(db, "SELECT min(sequence) FROM record").map { JournalSequence($0) } }
-    }
-
-    /// The snapshots that lead to the end, oldest first, the first one also if its file is missing. Pruning takes records
-    /// first: a snapshot whose records are gone, as when that was cut off, leads nowhere.
+    /// The snapshots whose later records are kept, oldest first, the first one also if its file is missing. Pruning removes
+    /// records before snapshots: an interrupted one leaves snapshots without their records.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
         var entries = try directory.snapshots()
         let origin = try reading { db in try JournalSchema.originEntry(db) }
         if let origin, !entries.contains(origin) {
             entries.insert(origin, at: entries.firstIndex { $0.sequence > origin.sequence } ?? entries.endIndex)
         }
-        guard let first = try first() else { return entries }
-        return entries.filter { $0.sequence.next >= first }
+        let first = try reading { db in try number(db, "SELECT min(sequence) FROM record") }
+        guard let first else { return entries }
+        return entries.filter { $0.sequence.next >= JournalSequence(first) }
     }
 
-    /// How many records there are, and the bytes of their bodies.
+    /// The number of records, and the bytes of their bodies.
     func size() throws(JournalFailure) -> (count: Int, bytes: Int) {
         try reading { db in
             let count = try number(db, "SELECT count(*) FROM record") ?? 0
@@ -182,7 +174,7 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// By halving: revisions rise with the sequences.
+    /// Binary search: revisions rise with the sequences.
     func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
         try reading { db in
             guard let first = try number(db, "SELECT min(sequence) FROM record"), first > 0,
@@ -211,14 +203,14 @@ final class RecordStore: Sendable {
     }
 
     func prune(through sequence: JournalSequence) throws(JournalFailure) {
-        // First: without its records the origin leads nowhere, and a kill may come between the transactions.
+        // First, as the process may end between the transactions: without its records the origin is useless.
         try writing { db in
             try db.execute(
                 sql: "DELETE FROM origin WHERE sequence < ?",
                 arguments: [Int64(bitPattern: sequence.rawValue)]
             )
         }
-        // A few at a time, so that appends run in between.
+        // In small transactions, so that appends run in between.
         while try pruneSome(through: sequence) > 0 {}
     }
 
@@ -240,38 +232,36 @@ final class RecordStore: Sendable {
         }
     }
 
-    // MARK: The end of the log
+    // MARK: End of the records
 
-    /// Compares what is there with what was acknowledged.
+    /// Checks that all acknowledged records are there.
     ///
-    /// - Parameter snapshot: the newest one: what led to it was acknowledged, too.
-    /// - Returns: the first record that is not whole; nobody knows of it.
-    /// - Throws: ``JournalFailure`` with code `damaged` if not all is there that was acknowledged.
+    /// - Parameter snapshot: the newest one: the records that led to it were acknowledged, too.
+    /// - Returns: the first damaged record after the acknowledged ones.
+    /// - Throws: ``JournalFailure`` with code `damaged`.
     func checkEnd(
         _ last: JournalSequence,
-        acknowledged mark: MarkPage.Mark,
+        acknowledged: SnapshotEntry,
         _ snapshot: SnapshotEntry
     ) throws(JournalFailure) -> JournalSequence? {
-        guard last >= mark.sequence else {
-            throw directory.damaged(
-                "it ends at revision \(try revision(at: last) ?? Revision(0)) (record \(last)), and what was acknowledged at "
-                    + "revision \(mark.revision) (record \(mark.sequence))"
-            )
+        guard last >= acknowledged.sequence else {
+            let end = SnapshotEntry(sequence: last, revision: try revision(at: last) ?? Revision(0))
+            throw directory.lacks(acknowledged, end: end)
         }
         guard last >= snapshot.sequence else {
             throw directory.damaged(
-                "it ends with record \(last), and the snapshot of revision \(snapshot.revision) was taken behind record "
+                "it ends with record \(last), and the snapshot of revision \(snapshot.revision) was taken after record "
                     + "\(snapshot.sequence)"
             )
         }
-        let known = max(mark.sequence, snapshot.sequence)
+        let known = max(acknowledged.sequence, snapshot.sequence)
         if try revision(at: known) == nil, snapshot.sequence != known {
             throw directory.damaged("record \(known), which was acknowledged, is missing")
         }
         guard let firstLost = try firstUnreadable(after: known) else { return nil }
-        // A crash leaves nothing readable behind what it cut off.
-        if let whole = try firstWhole(after: firstLost) {
-            throw directory.damaged("record \(firstLost) cannot be read, and record \(whole) behind it can")
+        // A crash cannot damage a record and leave a later one intact.
+        if let intact = try firstIntact(after: firstLost) {
+            throw directory.damaged("record \(firstLost) cannot be read, and the later record \(intact) can")
         }
         return firstLost
     }
@@ -282,7 +272,6 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// Removes what was never acknowledged.
     func drop(from sequence: JournalSequence) throws(JournalFailure) {
         try writing { db in
             try db.execute(
@@ -292,7 +281,7 @@ final class RecordStore: Sendable {
         }
     }
 
-    private func firstWhole(after sequence: JournalSequence) throws(JournalFailure) -> JournalSequence? {
+    private func firstIntact(after sequence: JournalSequence) throws(JournalFailure) -> JournalSequence? {
         try reading { db in
             let rows = try Row.fetchCursor(
                 db,
@@ -300,7 +289,7 @@ final class RecordStore: Sendable {
                 arguments: [Int64(clamping: sequence.rawValue)]
             )
             while let row = try rows.next() {
-                if let whole = JournalRecord(whole: row) { return whole.sequence }
+                if let record = JournalRecord(intact: row) { return record.sequence }
             }
             return nil
         }
@@ -319,24 +308,23 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// Where a record ends; `nil` if there is none.
+    /// The revision at which a record ends; `nil` if there is no such record.
     func revision(at sequence: JournalSequence) throws(JournalFailure) -> Revision? {
         try reading { db in
             try number(db, "SELECT end FROM record WHERE sequence = ?", sequence.rawValue).map { Revision($0) }
         }
     }
 
-    // MARK: The log
+    // MARK: Log
 
-    /// Starts a checkpoint in the background if one is due. It writes the part of the log that no reader needs.
-    func checkpointIfDue(_ marks: MarkPage) { checkpoints?.startIfDue(marks) }
+    /// Starts a checkpoint in the background if one is due.
+    func checkpointIfDue(_ marks: CommitMarkFile) { checkpoints?.startIfDue(marks) }
 
-    /// Writes the log into the database, and waits until the disk has it.
-    func checkpoint() throws(JournalFailure) {
-        try checkpoints?.run()
-    }
+    /// Writes the log into the database; durable on return.
+    func checkpoint() throws(JournalFailure) { try checkpoints?.run() }
 
-    /// One number; `nil` if there is none.
+    // MARK: Queries
+
     private func number(_ db: Database, _ sql: String, _ argument: UInt64? = nil) throws -> UInt64? {
         let arguments = StatementArguments(argument.map { [Int64(bitPattern: $0)] } ?? [])
         guard let row = try Row.fetchOne(db, sql: sql, arguments: arguments),

@@ -1,18 +1,18 @@
+internal import DurableFiles
 internal import Foundation
 internal import Journal
 internal import SyncProtocol
 
-/// A snapshot in a file of its own: written beside the others, in pieces that each go to the disk before the next, so
-/// that a commit never waits for much of it.
+/// The file of a snapshot.
 ///
-/// Its name says which one it is, and whether a later one replaces it (`.interim.snapshot`). It holds eight bytes
-/// `SCSNAP1\n`; sequence, revision, and the lengths of context and state, 8 bytes each, the least significant first; context
-/// and state; and the CRC-32C of all that in 4 bytes.
+/// Its name has the sequence and the revision, and tells whether a later snapshot replaces it (`.interim.snapshot`). It holds
+/// eight bytes `SCSNAP1\n`; sequence, revision, and the lengths of context and state, 8 bytes each, the least significant
+/// first; context and state; and the CRC-32C of all of that in 4 bytes.
 struct SnapshotFile {
     private static let magic = Array("SCSNAP1\n".utf8)
     private static let suffix = ".snapshot"
     private static let interimSuffix = ".interim" + suffix
-    static let draftSuffix = suffix + ".draft"
+    private static let temporarySuffix = suffix + ".draft"
     private static let headerBytes = 40
     private static let pieceBytes = 4 << 20
 
@@ -20,7 +20,7 @@ struct SnapshotFile {
     private let entry: SnapshotEntry
     private let isInterim: Bool
 
-    /// - Parameter isInterim: whether the next snapshot replaces it; `nil`: as it was written.
+    /// - Parameter isInterim: whether the next snapshot replaces it; `nil` looks for the file.
     init(_ entry: SnapshotEntry, isInterim: Bool? = nil, in directory: JournalDirectory) {
         self.entry = entry
         self.directory = directory
@@ -43,132 +43,108 @@ struct SnapshotFile {
         return SnapshotEntry(sequence: JournalSequence(sequence), revision: Revision(revision))
     }
 
+    /// Writes the file in pieces and syncs each, so that a commit never waits for many bytes of it.
     func write(_ snapshot: JournalSnapshot) throws(JournalFailure) {
-        let draft = "\(directory.snapshotFolder)/\(entry.sequence)-\(entry.revision)\(Self.draftSuffix)"
-        do throws(JournalFailure) {
-            try write(snapshot, to: draft)
-            guard rename(draft, path) == 0 else { throw directory.failed("cannot rename \(draft)", errno) }
-            try sync(directory.snapshotFolder)
-        } catch {
-            unlink(draft)
-            throw error
-        }
-    }
-
-    private func write(_ snapshot: JournalSnapshot, to path: String) throws(JournalFailure) {
-        let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw directory.failed("cannot write \(path)", errno) }
-        defer { Foundation.close(descriptor) }
+        let parts = [header(of: snapshot), snapshot.context, snapshot.state]
         var checksum = Checksum()
-        for part in [header(of: snapshot), snapshot.context, snapshot.state] {
-            checksum.combine(part)
-            try write(part, to: descriptor)
-        }
-        try write(Self.littleEndian(checksum.value), to: descriptor)
-    }
-
-    private func write(_ bytes: [UInt8], to descriptor: Int32) throws(JournalFailure) {
-        var offset = 0
-        while offset < bytes.count {
-            let count = bytes[offset...].withUnsafeBytes { rest in
-                Foundation.write(descriptor, rest.baseAddress, min(Self.pieceBytes, rest.count))
+        for part in parts { checksum.combine(part) }
+        let temporary = Self.path(of: entry, Self.temporarySuffix, in: directory)
+        do throws(SystemFailure) {
+            _ = try OpenFile.replace(path, through: temporary, O_WRONLY | O_TRUNC) { file throws(SystemFailure) in
+                var offset = 0
+                for part in parts + [Self.littleEndian(checksum.value)] {
+                    for start in stride(from: 0, to: part.count, by: Self.pieceBytes) {
+                        let piece = part[start...].prefix(Self.pieceBytes)
+                        try file.write(piece, at: offset)
+                        try file.sync()
+                        offset += piece.count
+                    }
+                }
             }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw directory.failed("cannot write \(path)", errno) }
-            guard syncFile(descriptor) == 0 else { throw directory.failed("cannot write \(path)", errno) }
-            offset += count
-        }
+        } catch { throw directory.failed(error) }
+        try directory.sync(directory.snapshotFolder)
     }
 
-    private func sync(_ folder: String) throws(JournalFailure) {
-        let descriptor = Foundation.open(folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw directory.failed("cannot open \(folder)", errno) }
-        defer { Foundation.close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw directory.failed("cannot write \(folder)", errno) }
-    }
-
-    /// Not by mapping it: reading what was cut off meanwhile would end the process.
+    /// Reads the file without mapping it: access to a part that was truncated meanwhile would end the process.
     ///
-    /// - Throws: ``JournalFailure`` with code `damaged`, or `pruned` if it is gone.
+    /// - Throws: ``JournalFailure`` with code `damaged`, or `pruned` if there is no file.
     func read() throws(JournalFailure) -> JournalSnapshot {
-        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            guard errno == ENOENT else { throw unreadable("it cannot be read: \(String(cString: strerror(errno)))") }
+        let file: OpenFile
+        do throws(SystemFailure) { file = try OpenFile(path, O_RDONLY) } catch {
+            guard error.code == ENOENT else { throw unreadable("it cannot be read: \(error.reason)") }
             throw JournalFailure(.pruned, "the snapshot of revision \(entry.revision) is no longer kept")
         }
-        defer { Foundation.close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            throw unreadable("it cannot be read: \(String(cString: strerror(errno)))")
-        }
-        var checksum = Checksum()
-        let header = try read(Self.headerBytes, of: descriptor, &checksum)
-        let counts = try counts(in: header, byteCount: Int(status.st_size))
-        let context = try read(counts.context, of: descriptor, &checksum)
-        let state = try read(counts.state, of: descriptor, &checksum)
+        var (offset, checksum) = (0, Checksum())
+        let header = try read(Self.headerBytes, of: file, &offset, &checksum)
+        let counts = try counts(in: header, byteCount: byteCount)
+        let context = try read(counts.context, of: file, &offset, &checksum)
+        let state = try read(counts.state, of: file, &offset, &checksum)
         let expected = Self.littleEndian(checksum.value)
-        guard try read(4, of: descriptor, &checksum) == expected else { throw unreadable("its checksum is wrong") }
+        guard try read(4, of: file, &offset, &checksum) == expected else { throw unreadable("its checksum is wrong") }
         let sequence = JournalSequence(Self.number(8, in: header))
         let entry = SnapshotEntry(sequence: sequence, revision: Revision(Self.number(16, in: header)))
         guard entry == self.entry else { throw unreadable("it holds revision \(entry.revision)") }
         return JournalSnapshot(entry, context: context, state: state)
     }
 
+    private func read(
+        _ count: Int,
+        of file: borrowing OpenFile,
+        _ offset: inout Int,
+        _ checksum: inout Checksum
+    ) throws(JournalFailure) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(SystemFailure) { bytes = try file.read(count, at: offset) } catch {
+            throw unreadable("it cannot be read: \(error.reason)")
+        }
+        guard bytes.count == count else { throw unreadable("it ends too early") }
+        checksum.combine(bytes)
+        offset += count
+        return bytes
+    }
+
     private func counts(in header: [UInt8], byteCount: Int) throws(JournalFailure) -> (context: Int, state: Int) {
         guard header.starts(with: Self.magic) else {
-            throw unreadable("it has \(byteCount) bytes, and does not begin like a snapshot")
+            throw unreadable("it has \(byteCount) bytes and does not begin like a snapshot")
         }
         let body = byteCount - Self.headerBytes - 4
         let (context, state) = (Self.number(24, in: header), Self.number(32, in: header))
         guard body >= 0, context <= UInt64(body), state == UInt64(body) - context else {
-            throw unreadable("it has \(byteCount) bytes, fewer or more than it says")
+            throw unreadable("it has \(byteCount) bytes, not the number that its header gives")
         }
         return (Int(context), Int(state))
-    }
-
-    private func read(
-        _ count: Int,
-        of descriptor: Int32,
-        _ checksum: inout Checksum
-    ) throws(JournalFailure) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var offset = 0
-        while offset < count {
-            let part = bytes.withUnsafeMutableBytes { bytes in
-                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[offset...].prefix(Self.pieceBytes))
-                let part = Foundation.read(descriptor, rest.baseAddress, rest.count)
-                checksum.combine(rest.prefix(max(0, part)))
-                return part
-            }
-            if part < 0 && errno == EINTR { continue }
-            guard part > 0 else {
-                throw unreadable(
-                    part == 0 ? "it ends too early" : "it cannot be read: \(String(cString: strerror(errno)))"
-                )
-            }
-            offset += part
-        }
-        return bytes
     }
 
     private static func number(_ offset: Int, in header: [UInt8]) -> UInt64 {
         UInt64(littleEndian: header.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) })
     }
 
-    /// The size of the file; 0 if it is gone.
-    var byteCount: Int {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return (attributes?[.size] as? NSNumber)?.intValue ?? 0
-    }
+    /// The size of the file; 0 if there is no file.
+    var byteCount: Int { JournalDirectory.byteCount(path) }
+
+    // MARK: Removal
 
     func remove() throws(JournalFailure) { try Self.remove(path, directory) }
 
     /// Removes the snapshots that this one replaces.
     func removeInterim() throws(JournalFailure) {
+        try Self.removeAll(Self.interimSuffix, in: directory, except: path)
+    }
+
+    /// Removes files whose writing was interrupted.
+    static func removeTemporaryFiles(in directory: JournalDirectory) throws(JournalFailure) {
+        try removeAll(temporarySuffix, in: directory)
+    }
+
+    private static func removeAll(
+        _ suffix: String,
+        in directory: JournalDirectory,
+        except kept: String? = nil
+    ) throws(JournalFailure) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.snapshotFolder)) ?? []
-        for name in names where name.hasSuffix(Self.interimSuffix) {
-            let other = directory.snapshotFolder + "/" + name
-            if other != path { try Self.remove(other, directory) }
+        for name in names where name.hasSuffix(suffix) {
+            let path = directory.snapshotFolder + "/" + name
+            if path != kept { try remove(path, directory) }
         }
     }
 
@@ -189,6 +165,6 @@ struct SnapshotFile {
     }
 
     private func unreadable(_ why: String) -> JournalFailure {
-        directory.damaged("the snapshot of revision \(entry.revision) in \(path) is not whole: \(why)")
+        directory.damaged("the snapshot of revision \(entry.revision) in \(path) is damaged: \(why)")
     }
 }

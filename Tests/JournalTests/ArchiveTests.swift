@@ -16,7 +16,7 @@ import Testing
         return bytes
     }
 
-    /// Hands the bytes over in pieces of any size.
+    /// Returns the bytes in pieces.
     private func load(_ bytes: [UInt8], to path: String, piece: Int = 1000) throws -> JournalCopy {
         var rest = bytes[...]
         return try JournalArchive.import(to: path, begun: Self.now) {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [1, 7, 1 << 20])
-    func `becomes a journal under a new lineage, with all that it held`(piece: Int) throws {
+    func `becomes a journal with the same content and a new lineage`(piece: Int) throws {
         let journal = try CounterJournal.with(batches: 600, snapshots: [10, 599, 600])
         let target = NewPath()
         let copy = try load(try archive(journal), to: target.path, piece: piece)
@@ -42,7 +42,7 @@ import Testing
         #expect(try JournalReader(at: target.path).verify().snapshotCount == 4)
     }
 
-    @Test func `that was cut anywhere is refused, and leaves nothing`() throws {
+    @Test func `that is truncated anywhere is refused, and leaves no files`() throws {
         let bytes = try archive(try CounterJournal.with(batches: 3, snapshots: [2]))
         for count in 0..<bytes.count {
             let target = NewPath()
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `with any byte changed is refused, and leaves nothing`() throws {
+    @Test func `with any byte changed is refused, and leaves no files`() throws {
         let bytes = try archive(try CounterJournal.with(batches: 3, snapshots: [2]))
         for index in bytes.indices {
             var changed = bytes
@@ -65,11 +65,11 @@ import Testing
         }
     }
 
-    @Test func `with something behind its end is refused`() throws {
+    @Test func `with bytes after its end is refused`() throws {
         let bytes = try archive(try CounterJournal.with(batches: 3))
         let target = NewPath()
         let failure = #expect(throws: JournalFailure.self) { try load(bytes + [0], to: target.path) }
-        #expect(failure?.message.contains("behind the end") == true)
+        #expect(failure?.message.contains("it follows the end") == true)
         #expect(!target.exists)
     }
 }

@@ -13,7 +13,7 @@ import Threading
 @Suite struct `A backup of a journal` {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
-    @Test func `is taken while a primary writes, and is whole`() throws {
+    @Test func `is intact if a primary writes during the copy`() throws {
         let journal = try CounterJournal.with(batches: 50, snapshots: [20])
         let records = try (0..<2000).map { _ in try journal.nextRecord() }
         let writing = journal.bench.journal
@@ -40,7 +40,7 @@ import Threading
         #expect(try JournalReader(at: journal.path).verify().to.sequence == JournalSequence(2050))
     }
 
-    @Test func `is refused by a primary, which is told how to restore it`() throws {
+    @Test func `is refused by a primary with the command that restores it`() throws {
         let journal = try CounterJournal.with(batches: 5)
         let copy = NewPath()
         _ = try JournalReader(at: journal.path).backup(to: copy.path)
@@ -49,7 +49,7 @@ import Threading
         #expect(failure?.message.contains("statecast-journal restore \(copy.path) NEW-DIRECTORY") == true)
     }
 
-    @Test func `becomes a journal under a new lineage, with all that it held`() throws {
+    @Test func `becomes a journal with the same content and a new lineage`() throws {
         let journal = try CounterJournal.with(batches: 30, snapshots: [10, 20])
         let everything = try journal.bench.everything()
         let (copy, target) = (NewPath(), NewPath())
@@ -72,7 +72,7 @@ import Threading
 
     @Test(arguments: [
         ("DELETE FROM record WHERE sequence = 5", "acknowledged at revision"),
-        ("DELETE FROM epoch", "knows epochs up to 0, and 1 was claimed"),
+        ("DELETE FROM epoch", "has epochs up to 0, and 1 was claimed"),
     ])
     func `becomes a journal that misses what it loses`(loss: String, message: String) throws {
         let journal = try CounterJournal.with(batches: 5)
@@ -84,11 +84,11 @@ import Threading
         #expect(failure?.message.contains(message) == true, "\(String(describing: failure))")
     }
 
-    @Test func `that was not finished is refused by everybody`() throws {
+    @Test func `that is incomplete is refused by primaries and readers`() throws {
         let journal = try CounterJournal.with(batches: 5)
         let (copy, target) = (NewPath(), NewPath())
         _ = try JournalReader(at: journal.path).backup(to: copy.path)
-        try MarkPage(JournalDirectory(path: copy.path)).begin(as: .unfinished)
+        try CommitMarkFile(JournalDirectory(path: copy.path)).begin(as: .unfinished)
         #expect(try JournalReader.info(at: copy.path).purpose == .unfinished)
         for failure in [
             #expect(throws: JournalFailure.self) { try SQLiteJournal(at: copy.path).open() },
@@ -97,12 +97,12 @@ import Threading
                 try JournalSalvage.salvage(copy.path, to: target.path, store: nil, begun: Self.now)
             },
         ] {
-            #expect(failure?.message.contains("was not copied to its end") == true, "\(String(describing: failure))")
+            #expect(failure?.message.contains("is an incomplete copy") == true, "\(String(describing: failure))")
         }
         #expect(!target.exists)
     }
 
-    @Test func `does not overwrite anything`() throws {
+    @Test func `does not overwrite files`() throws {
         let journal = try CounterJournal.with(batches: 5)
         let other = try CounterJournal.with(batches: 3)
         other.bench.journal.close()
@@ -110,11 +110,11 @@ import Threading
         let failure = #expect(throws: JournalFailure.self) {
             try JournalReader(at: journal.path).backup(to: other.path)
         }
-        #expect(failure?.message.contains("\(other.path) is there already, and not empty") == true)
+        #expect(failure?.message.contains("\(other.path) exists and is not empty") == true)
         #expect(try files(of: other.path) == before)
     }
 
-    @Test func `of a damaged journal leaves nothing`() throws {
+    @Test func `of a damaged journal leaves no files`() throws {
         let journal = try CounterJournal.with(batches: 20)
         journal.bench.journal.close()
         try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 12")
@@ -124,7 +124,7 @@ import Threading
         #expect(!copy.exists)
     }
 
-    @Test func `to one directory at the same time leaves one, whole`() async throws {
+    @Test func `to one directory by two processes leaves one intact backup`() async throws {
         let source = try CounterJournal.with(batches: 40, snapshots: [20])
         source.bench.journal.close()
         let target = NewPath()

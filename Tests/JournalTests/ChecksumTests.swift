@@ -18,7 +18,7 @@ import Testing
         #expect(checksum.value == expected)
     }
 
-    @Test func `it does not matter in which pieces the bytes come`() {
+    @Test func `is independent of how the bytes are divided`() {
         let bytes = (0..<100).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         var whole = Checksum()
         whole.combine(bytes)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StatecastTesting
 
-/// What a primary relies on, of every journal.
+/// The behaviour of each journal on which a primary relies.
 @Suite struct `A journal` {
     @Test(arguments: JournalKind.allCases)
     func `keeps what a primary relies on`(kind: JournalKind) throws {
@@ -19,7 +19,7 @@ import Testing
         #expect(benches.count > 5)
     }
 
-    @Test func `on disk passes over a snapshot whose pruning was cut off, and removes it the next time`() throws {
+    @Test func `on disk skips a snapshot whose pruning was interrupted, and removes it at the next pruning`() throws {
         let bench = JournalBench(.full)
         try bench.begin()
         for sequence: UInt64 in 1...30 {
@@ -36,7 +36,7 @@ import Testing
         #expect(files.sorted() == ["10-30.snapshot", "20-60.snapshot", "30-90.snapshot"])
     }
 
-    @Test func `in memory is full when it is`() throws {
+    @Test func `in memory refuses records that exceed its bound`() throws {
         let journal = MemoryJournal(bytesMax: 250)
         _ = try journal.open()
         try journal.begin(.sample, from: .sample(0))

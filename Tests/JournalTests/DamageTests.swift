@@ -7,7 +7,7 @@ import Testing
 
 @testable import StatecastTesting
 
-/// Whatever happens to the files of a journal: what it holds is right, or it is refused.
+/// A journal with damaged files is read correctly or refused.
 @Suite struct `A damaged journal` {
     /// A journal with snapshots, epochs, and records both in the database and in its log, as a crash leaves it.
     private static func crashed() throws -> JournalBench {
@@ -23,7 +23,7 @@ import Testing
         return try bench.crashed()
     }
 
-    /// Opens a damaged copy, and reads all of it.
+    /// Opens and reads a damaged copy.
     private func check(_ bench: JournalBench, _ original: Everything, _ damage: String) throws {
         do throws(JournalFailure) {
             let contents = try bench.journal.open()
@@ -82,7 +82,7 @@ import Testing
             let copy = try bench.crashed()
             let url = URL(filePath: copy.path + "/" + file)
             var data = try Data(contentsOf: url)
-            // Half of them where there is little and much depends on it: at the beginning.
+            // Half of the changes at the beginning, which has the headers.
             let range = random.next().isMultiple(of: 2) ? min(512, data.count) : data.count
             let offset = Int(random.next() % UInt64(range))
             data[offset] ^= 1 << UInt8(random.next() % 8)
@@ -111,7 +111,7 @@ import Testing
         try check(bench, everything, "without \(file)")
     }
 
-    @Test func `without its log says what was acknowledged, and what to do`() throws {
+    @Test func `without its log names the acknowledged revision and the remedy`() throws {
         let whole = JournalBench(.full)
         try whole.begin()
         try whole.journal.append((1...40).map { .sample($0) })
@@ -126,17 +126,17 @@ import Testing
         #expect(failure?.message.contains("statecast-journal salvage \(bench.path)") == true)
     }
 
-    @Test func `does not give an epoch's number twice`() throws {
+    @Test func `does not reuse the number of an epoch`() throws {
         let bench = try Self.crashed()
         try bench.sql("DELETE FROM epoch WHERE epoch = 2")
         let failure = #expect(throws: JournalFailure.self) { try bench.journal.open() }
         #expect(
-            failure?.message.contains("knows epochs up to 1, and 2 was claimed") == true,
+            failure?.message.contains("has epochs up to 1, and 2 was claimed") == true,
             "\(String(describing: failure))"
         )
     }
 
-    @Test func `drops what was never acknowledged, and goes on`() throws {
+    @Test func `drops records that were never acknowledged, and continues`() throws {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
         bench.journal.close()
@@ -147,7 +147,7 @@ import Testing
         }
         #expect(failure?.message.contains("from revision 178 on: record 60 has a wrong checksum") == true)
         bench.journal.close()
-        // As if it had ended between the commit of the last two and their acknowledgement.
+        // The process ends between the commit of the last two records and their acknowledgement.
         try bench.acknowledge(58)
         let contents = try bench.journal.open()
         #expect(contents?.last == JournalSequence(59))
@@ -157,7 +157,7 @@ import Testing
         bench.journal.close()
     }
 
-    @Test func `keeps what is to be dropped until something is written`() throws {
+    @Test func `drops damaged records at the first write, not earlier`() throws {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
         bench.journal.close()
@@ -174,7 +174,7 @@ import Testing
         bench.journal.close()
     }
 
-    /// Damages a journal that was closed well, and expects it to be refused.
+    /// Damages a journal that was closed, and expects it to be refused.
     private func refusal(_ sql: String, acknowledged: UInt64? = nil) throws -> String {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
@@ -186,22 +186,22 @@ import Testing
         return failure?.message ?? ""
     }
 
-    @Test func `whose last acknowledged record stands elsewhere is refused`() throws {
+    @Test func `whose last acknowledged record has another number is refused`() throws {
         let message = try refusal("UPDATE record SET sequence = 77 WHERE sequence = 60")
         #expect(message.contains("record 60, which was acknowledged, is missing"), "\(message)")
     }
 
-    @Test func `that can be read behind what cannot is refused`() throws {
+    @Test func `with an intact record after a damaged one is refused`() throws {
         let message = try refusal("UPDATE record SET checksum = 0 WHERE sequence = 59", acknowledged: 58)
-        #expect(message.contains("record 59 cannot be read, and record 60 behind it can"), "\(message)")
+        #expect(message.contains("record 59 cannot be read, and the later record 60 can"), "\(message)")
     }
 
     @Test func `that ends before its snapshots is refused`() throws {
         let message = try refusal("DELETE FROM record WHERE sequence >= 45", acknowledged: 40)
-        #expect(message.contains("ends with record 44, and the snapshot of revision 150 was taken behind record 50"))
+        #expect(message.contains("ends with record 44, and the snapshot of revision 150 was taken after record 50"))
     }
 
-    @Test func `of which only snapshots are left is refused`() throws {
+    @Test func `with snapshots and no records is refused`() throws {
         let bench = try Self.crashed()
         for file in ["journal.sqlite", "journal.sqlite-wal", "marks"] {
             try FileManager.default.removeItem(atPath: bench.path + "/" + file)
@@ -210,7 +210,7 @@ import Testing
         #expect(failure?.message.contains("journal.sqlite is missing") == true)
     }
 
-    @Test func `keeps what lies behind its newest snapshot, whatever the marks say`() throws {
+    @Test func `keeps the records up to its newest snapshot if the marks are older`() throws {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
         bench.journal.close()
@@ -222,7 +222,7 @@ import Testing
         bench.journal.close()
     }
 
-    @Test func `whose records begin at 0 finds none`() throws {
+    @Test func `whose records begin at 0 finds no record for a revision`() throws {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
         bench.journal.close()
@@ -230,7 +230,7 @@ import Testing
         #expect(try JournalReader(at: bench.path).sequence(at: Revision(2)) == nil)
     }
 
-    @Test func `gets rid of snapshots that were not finished`() throws {
+    @Test func `removes incomplete snapshots`() throws {
         let bench = try Self.crashed()
         let draft = bench.path + "/snapshots/70-210.snapshot.draft"
         try Data("half".utf8).write(to: URL(filePath: draft))
@@ -240,7 +240,7 @@ import Testing
     }
 }
 
-/// A small generator that a seed makes repeatable.
+/// A random number generator with a seed.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

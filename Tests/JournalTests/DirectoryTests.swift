@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `is its user's alone, also where it was there before`() throws {
+    @Test func `is accessible to its user only, also if it existed before`() throws {
         let place = NewPath()
         try FileManager.default.createDirectory(
             atPath: place.path,
@@ -56,8 +56,8 @@ import Testing
             #expect(throws: JournalFailure.self) { try JournalReader(at: journal.path).backup(to: path) },
         ] {
             let message = failure?.message ?? ""
-            #expect(message.contains("below one: name another directory") || message.contains("and not empty: name"))
-            #expect(message.hasPrefix("cannot make the journal's directory \(path): ") || message.hasPrefix(path))
+            #expect(message.contains("below one: name another directory") || message.contains("and is not empty: name"))
+            #expect(message.hasPrefix("cannot create the journal's directory \(path): ") || message.hasPrefix(path))
         }
         #expect(try Data(contentsOf: URL(filePath: file.path)) == Data("text".utf8))
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import SQLiteJournal
 @testable import StatecastTesting
 
-/// docs/JOURNAL.md promises a bound for the log beside the database.
+/// The bound of the log's size in docs/JOURNAL.md.
 @Suite(.timeLimit(.minutes(10))) struct `The log of a journal` {
     private static func logBytes(of path: String) -> Int { JournalDirectory(path: path).logBytes }
 
@@ -21,7 +21,7 @@ import Testing
         let pagesOfCommit = bytes / 4096 + 8
         let bound = Checkpoints.logBytesMax + pagesOfCommit * 4120
         var (most, written, sequence) = (0, 0, 0 as UInt64)
-        // More than the bound, as the log counts: in whole pages.
+        // Exceeds the bound, as the log consists of whole pages.
         while written < Checkpoints.logBytesMax * 5 / 4 {
             sequence += 1
             let record = JournalRecord(
@@ -40,7 +40,7 @@ import Testing
         #expect(Self.logBytes(of: bench.path) == 0)
     }
 
-    @Test func `comes back within its bound after a transaction read for long`() throws {
+    @Test func `returns to its bound after a long read transaction`() throws {
         let place = NewPath()
         let directory = JournalDirectory(path: place.path)
         try directory.make()
@@ -59,7 +59,7 @@ import Testing
             while directory.logBytes < Checkpoints.logBytesMax * 3 / 2 { try append() }
         }
         try reader.close()
-        // As in the background, after some more appended bytes.
+        // The background checkpoint, after more appended bytes.
         try records.checkpoint()
         try append()
         #expect(directory.logBytes <= Checkpoints.logBytesMax)
@@ -71,7 +71,7 @@ import Testing
         let target = NewPath()
         var most = 0
         let directory = JournalDirectory(path: target.path)
-        try JournalDraft.write(to: target.path, .sample, from: .sample(0), as: .journal) {
+        try JournalBuilder.write(to: target.path, .sample, from: .sample(0), as: .journal) {
             draft throws(JournalFailure) in
             for sequence in 1...count {
                 try draft.append([.sample(sequence, bytes: 1_000_000)])

@@ -7,13 +7,13 @@ import Testing
 @testable import SQLiteJournal
 @testable import StatecastTesting
 
-/// What is done to the files of a journal that a primary has open.
+/// Changes to the files of a journal that a primary has open.
 @Suite(.timeLimit(.minutes(10))) struct `A journal that is removed or replaced` {
     enum Removal: CaseIterable, Sendable {
         case removed, renamed, replaced, emptied
         case removedDatabase, replacedDatabase, removedLog, replacedLog, removedMarks
 
-        /// - Returns: where the files are that were in the directory.
+        /// - Returns: the new path of the files.
         func apply(at path: String, _ other: String) throws -> String {
             let files = FileManager.default
             let aside = path + ".aside"
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// A journal at a place of its own, and what may be put beside it, both gone with the object.
+    /// A journal and a second directory, both removed with the object.
     private final class Place {
         let bench: JournalBench
 
@@ -79,12 +79,12 @@ import Testing
                 "\(message)"
             )
         }
-        if let marks = try? MarkPage(reading: JournalDirectory(path: left)) {
+        if let marks = try? CommitMarkFile(reading: JournalDirectory(path: left)) {
             #expect(marks.acknowledged?.sequence == JournalSequence(5))
         }
     }
 
-    @Test func `leaves the one alone that is in its place`() throws {
+    @Test func `does not change the journal that replaced it`() throws {
         let (place, other) = (try Place(.full), try Place(.full))
         let path = place.bench.path
         try other.bench.journal.store(.sample(3))
@@ -105,7 +105,7 @@ import Testing
         second.journal.close()
     }
 
-    @Test func `is one primary's also without the file that is locked`() throws {
+    @Test func `has one primary also if the file "lock" is removed`() throws {
         let place = try Place(.full)
         try FileManager.default.removeItem(atPath: place.bench.path + "/lock")
         let second = place.bench.another()
@@ -117,16 +117,16 @@ import Testing
         second.close()
     }
 
-    @Test func `is in use, not damaged, where more is acknowledged than is read`() throws {
+    @Test func `is in use, not damaged, if its primary appends during the check`() throws {
         let place = try Place(.full)
         try FileManager.default.removeItem(atPath: place.bench.path + "/lock")
-        // As if its primary appended while the journal is read.
+        // Its primary appends while the journal is read.
         try place.bench.sql("DELETE FROM record WHERE sequence = 5")
         let failure = #expect(throws: JournalFailure.self) { try place.bench.another().open() }
         #expect(failure?.code == .inUse)
     }
 
-    @Test func `between its opening and the first thing that is written is noticed`() throws {
+    @Test func `between opening and the first write is refused`() throws {
         let place = try Place(.full)
         _ = try place.bench.reopened()
         try FileManager.default.removeItem(atPath: place.bench.path + "/journal.sqlite")

@@ -20,7 +20,7 @@ import Testing
         #expect(try reader.walk(to: Revision(.max)).tree == journal.tree)
     }
 
-    @Test func `leaves a journal alone that was closed`() throws {
+    @Test func `does not change a closed journal`() throws {
         let journal = try CounterJournal.with(batches: 6, snapshots: [4])
         journal.bench.journal.close()
         let before = try files(of: journal.path)
@@ -32,7 +32,7 @@ import Testing
         #expect(try journal.bench.reopened()?.last == JournalSequence(6))
     }
 
-    @Test func `leaves alone what a crash left`() throws {
+    @Test func `does not change a journal after a crash`() throws {
         let journal = try CounterJournal.with(batches: 6, snapshots: [4])
         let copy = try journal.bench.crashed()
         let before = try files(of: copy.path)
@@ -44,7 +44,7 @@ import Testing
         #expect(try files(of: copy.path) == before)
     }
 
-    @Test func `says who writes it`() throws {
+    @Test func `names the process that writes the journal`() throws {
         let journal = try CounterJournal()
         let reader = try JournalReader(at: journal.path)
         #expect(reader.holder?.contains("process \(getpid())") == true)
@@ -52,7 +52,7 @@ import Testing
         #expect(reader.holder == nil)
     }
 
-    @Test func `goes to the last batch boundary at or before a revision`() throws {
+    @Test func `replays to the last batch boundary at or before a revision`() throws {
         let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6])
         let reader = try JournalReader(at: journal.path)
         let boundaries = Set((0...9).map { $0 == 0 ? Revision(0) : CounterJournal.revision(after: $0) })
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `cannot go back before what is kept`() throws {
+    @Test func `cannot replay to a pruned revision`() throws {
         let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6, 8])
         try journal.bench.journal.prune(keeping: 0)
         let reader = try JournalReader(at: journal.path)
@@ -81,9 +81,9 @@ import Testing
         #expect(try reader.verify().from.revision == oldest)
     }
 
-    @Test func `passes over a snapshot whose records were forgotten already`() throws {
+    @Test func `skips a snapshot whose records were pruned`() throws {
         let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6, 8])
-        // As if pruning had ended between the records and the snapshot.
+        // Pruning ended between the records and the snapshot.
         journal.bench.journal.close()
         try journal.bench.sql("DELETE FROM record WHERE sequence <= 5")
         let reader = try JournalReader(at: journal.path)
@@ -91,7 +91,7 @@ import Testing
         #expect(try reader.verify().from.sequence == JournalSequence(6))
     }
 
-    @Test func `says that there is no journal`() throws {
+    @Test func `reports that there is no journal`() throws {
         let nowhere = NewPath()
         let failure = #expect(throws: JournalFailure.self) { try JournalReader(at: nowhere.path) }
         #expect(failure?.message.contains("there is no journal in \(nowhere.path)") == true)

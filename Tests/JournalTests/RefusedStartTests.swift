@@ -7,9 +7,9 @@ import Testing
 @testable import SQLiteJournal
 @testable import StatecastTesting
 
-/// What is damaged may be put right by somebody, as long as nobody has thrown it away.
+/// Damage may be repairable, so a refused start changes no file.
 @Suite struct `A refused start` {
-    /// What a crash leaves: records in the database and more of them in its log.
+    /// A journal after a crash, with records in the database and in its log.
     private static func crashed() throws -> JournalBench {
         let journal = try CounterJournal.with(batches: 20, snapshots: [10])
         _ = try journal.bench.reopened()
@@ -39,7 +39,7 @@ import Testing
             case .missingMarksAndDatabase:
                 for file in [marks, database] { try FileManager.default.removeItem(atPath: file) }
             case .missingSnapshots: try FileManager.default.removeItem(atPath: path + "/snapshots")
-            case .claimedEpoch: try MarkPage(JournalDirectory(path: path)).claim(Epoch(9))
+            case .claimedEpoch: try CommitMarkFile(JournalDirectory(path: path)).claim(Epoch(9))
             }
         }
 
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func `leaves every byte as it was`(damage: Damage) throws {
+    func `changes no file`(damage: Damage) throws {
         let bench = try Self.crashed()
         let whole = try files(of: bench.path)
         try damage.apply(at: bench.path)
@@ -61,7 +61,7 @@ import Testing
             #expect(failure?.code == .damaged, "\(String(describing: failure))")
             #expect(try files(of: bench.path) == damaged)
         }
-        // Whoever only looks leaves it alone, too.
+        // Readers change no file, either.
         _ = try? JournalReader(at: bench.path).verify()
         #expect(try files(of: bench.path) == damaged)
         let snapshots = bench.path + "/snapshots"
@@ -72,7 +72,7 @@ import Testing
         bench.journal.close()
     }
 
-    @Test func `by whoever opened it leaves every byte as it was`() throws {
+    @Test func `by the caller of open changes no file`() throws {
         let bench = try Self.crashed()
         let before = try files(of: bench.path)
         _ = try bench.journal.open()
@@ -81,7 +81,7 @@ import Testing
         #expect(try files(of: bench.path) == before)
     }
 
-    @Test func `of a later version's journal leaves every byte as it was`() throws {
+    @Test func `of a later version's journal changes no file`() throws {
         let journal = try CounterJournal.with(batches: 20)
         let bench = try journal.bench.crashed()
         try bench.sql("INSERT INTO grdb_migrations VALUES ('later')")
@@ -91,17 +91,17 @@ import Testing
         #expect(try files(of: bench.path) == before)
     }
 
-    @Test func `does not happen where one ended between the history and its mark`() throws {
+    @Test func `does not happen if a process ended between beginning the history and marking it`() throws {
         let journal = try CounterJournal.with(batches: 3)
         journal.bench.journal.close()
-        try MarkPage(JournalDirectory(path: journal.path)).begin(as: .none)
+        try CommitMarkFile(JournalDirectory(path: journal.path)).begin(as: .none)
         #expect(try journal.bench.journal.open()?.last == JournalSequence(3))
         try journal.bench.journal.claim(.sample(2, at: 2))
         #expect(try JournalReader(at: journal.path).info().purpose == .journal)
         journal.bench.journal.close()
     }
 
-    @Test func `does not happen where one ended before anything was begun`() throws {
+    @Test func `does not happen if a process ended before it began the history`() throws {
         let whole = JournalBench(.full)
         #expect(try whole.journal.open() == nil)
         let opened = try whole.crashed()

@@ -16,7 +16,7 @@ import Testing
         bench.journal.close()
     }
 
-    @Test func `is stored also after the folder of all snapshots was removed`() throws {
+    @Test func `is stored also after the folder of the snapshots was removed`() throws {
         let bench = JournalBench(.full)
         try bench.begin()
         try bench.journal.append([.sample(1)])

@@ -10,12 +10,12 @@ import Testing
 @testable import SQLiteJournal
 @testable import StatecastTesting
 
-/// A journal that has no snapshot yet but the one at which it begins.
+/// A journal whose only snapshot is the one at which it begins.
 @Suite(.timeLimit(.minutes(10))) struct `A young journal` {
     private static let first = "snapshots/0-0.snapshot"
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
-    /// What happens to one file.
+    /// The damage of one file.
     private enum Damage: CustomStringConvertible {
         case gone
         case empty
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// As a primary recovers: from the newest snapshot that is whole, or from the second place of the first one.
+    /// Recovers as a primary does: from the newest intact snapshot, or from the second copy of the first one.
     private func recovered(_ journal: some JournalReading, through last: JournalSequence) throws -> Value {
         var walk: JournalWalk?
         for entry in try journal.snapshots().reversed() where walk == nil {
@@ -60,7 +60,7 @@ import Testing
 
     /// Opens a damaged copy as a primary does, or else salvages it.
     ///
-    /// - Returns: the last record that is found; `nil` where the journal is refused.
+    /// - Returns: the last record; `nil` if the journal is refused.
     @discardableResult
     private func open(_ bench: JournalBench, _ journal: CounterJournal, _ damage: String) throws -> JournalSequence? {
         do throws(JournalFailure) {
@@ -86,7 +86,7 @@ import Testing
         return (saved, try JournalReader(at: target.path).walk(to: Revision(.max)).tree)
     }
 
-    @Test func `goes on without its first snapshot's file, whatever happens to that`() throws {
+    @Test func `continues if its first snapshot's file is damaged or missing`() throws {
         let journal = try CounterJournal.with(batches: 20)
         let bytes = try Data(contentsOf: URL(filePath: "\(journal.path)/\(Self.first)")).count
         let damages = [.gone, .empty, .cut(bytes / 2), .cut(bytes - 1)] + (0..<bytes).map(Damage.flipped)
@@ -110,7 +110,7 @@ import Testing
         #expect(byteCount > 0)
     }
 
-    @Test func `is salvaged whole without its first snapshot's file`() throws {
+    @Test func `is salvaged completely without its first snapshot's file`() throws {
         let journal = try CounterJournal.with(batches: 20)
         for folder in [Self.first, "snapshots"] {
             let copy = try journal.bench.crashed()
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `is said to have its first snapshot only once`() throws {
+    @Test func `is reported if it has its first snapshot only once`() throws {
         let journal = try CounterJournal.with(batches: 3)
         for damage in [Damage.gone, .flipped(50)] {
             let copy = try journal.bench.crashed()
@@ -136,7 +136,7 @@ import Testing
         #expect(failure?.message.contains("in journal.sqlite has a wrong checksum") == true)
     }
 
-    @Test func `is as good with a wrong copy in the database`() throws {
+    @Test func `is read with a wrong copy in the database`() throws {
         for change in ["revision = 7", "sequence = 7", "checksum = 0", "state = 'text'", "revision = 'text'"] {
             let journal = try CounterJournal.with(batches: 3)
             journal.bench.journal.close()
@@ -154,17 +154,17 @@ import Testing
         _ = try JournalReader(at: journal.path).verify()
     }
 
-    @Test func `that was killed while its first records were removed is as good as before`() throws {
+    @Test func `whose process ended while it pruned the first records loses nothing`() throws {
         let journal = try CounterJournal.with(batches: 30, snapshots: [10, 20, 30])
         journal.bench.journal.close()
-        // Ends pruning where the records begin to go.
+        // Ends pruning before the first records are removed.
         try journal.bench.sql("CREATE TRIGGER kill BEFORE DELETE ON record BEGIN SELECT RAISE(ABORT, 'killed'); END")
         _ = try journal.bench.reopened()
         #expect(throws: JournalFailure.self) { try journal.bench.journal.prune(keeping: 0) }
         journal.bench.journal.close()
         try journal.bench.sql("DROP TRIGGER kill")
         for last in [0, 5, 10] {
-            // The records go a few at a time.
+            // Records are removed in small transactions.
             try journal.bench.sql("DELETE FROM record WHERE sequence <= \(last)")
             _ = try JournalReader(at: journal.path).verify()
             _ = try journal.bench.reopened()
@@ -203,7 +203,7 @@ import Testing
         _ = try JournalReader(at: journal.path).verify()
     }
 
-    @Test func `that names a version which does not exist is refused as damaged, and salvaged whole`() throws {
+    @Test func `of an unknown version is refused as damaged, and salvaged completely`() throws {
         for (known, unknown) in [("2", "3"), ("1", "3")] {
             let journal = try CounterJournal.with(batches: 20)
             journal.bench.journal.close()
@@ -226,7 +226,7 @@ import Testing
         ] { #expect(failure?.code == .newerFormat) }
     }
 
-    /// Bytes of a file: all of a small file; of a large one a sample, and some of its first bytes.
+    /// Offsets in a file: all of a small file; a sample of a large one and some of its first bytes.
     private static func samples(_ count: Int) -> [Int] {
         let step = max(1, count / 20) | 1
         let head = stride(from: 0, to: min(count, 128), by: 17)
@@ -256,7 +256,9 @@ import Testing
         }
     }
 
-    @Test func `that was stopped is right or called damaged, whichever byte of the first page is changed`() throws {
+    @Test func `that was stopped is read correctly or refused as damaged, whichever byte of the first page is changed`()
+        throws
+    {
         let journal = try CounterJournal.with(batches: 20)
         try journal.storeSnapshot(isInterim: true)
         journal.bench.journal.close()
@@ -283,7 +285,7 @@ import Testing
         #expect(try open(journal.bench, journal, sql) == nil)
     }
 
-    @Test func `that was killed loses at most the records that are damaged and those behind them`() throws {
+    @Test func `whose process was killed loses at most the damaged records and later ones`() throws {
         let journal = try CounterJournal.with(batches: 20)
         // Half of the records in the database, half in its log.
         _ = try journal.bench.reopened()
@@ -297,7 +299,7 @@ import Testing
                 #expect(state == journal.tree, "\(file), \(damage)")
                 return
             }
-            // What is lost is named.
+            // The lost records are named.
             let isNamed = saved.damage != nil || saved.acknowledged == Revision(journal.revision)
             #expect(state == journal.tree || isNamed, "\(file), \(damage)")
         }

@@ -1,6 +1,6 @@
 import Foundation
-import Locking
 import Testing
+import Threading
 import ZeroMQ
 
 @Suite(.timeLimit(.minutes(10))) struct `Doorbells` {

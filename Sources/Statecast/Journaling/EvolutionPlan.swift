@@ -4,10 +4,12 @@ internal import Journal
 struct EvolutionPlan: Sendable {
     private let migrations: [StateEvolution.Migration]
     private let defaults: FieldDefaults
+    let retiredActions: Set<String>
 
     /// - Throws: ``CodingFailure`` if a row cannot be encoded.
     init(_ evolution: StateEvolution, from initial: some Encodable) throws(CodingFailure) {
         migrations = evolution.migrations
+        retiredActions = evolution.retiredActions
         defaults = try FieldDefaults(initial: initial, rows: evolution.rows)
     }
 

@@ -25,6 +25,7 @@ public struct StateEvolution: Sendable {
 
     let rows: [any Encodable & Sendable]
     let migrations: [Migration]
+    let retiredActions: Set<String>
 
     /// Says what to fill from, and what to change before.
     ///
@@ -33,8 +34,15 @@ public struct StateEvolution: Sendable {
     ///     older values may lack; of an enum, one for each case.
     ///   - migrations: all that there have ever been, oldest first. The journal counts them, so that each runs once: add new
     ///     ones at the end, and leave the old ones as they were released.
-    public init(rows: [any Encodable & Sendable] = [], migrations: [Migration] = []) {
+    ///   - retiredActions: names of actions that older builds accepted and this one does not. A journal that has other
+    ///     unregistered actions of senders is refused: their type may have been renamed.
+    public init(
+        rows: [any Encodable & Sendable] = [],
+        migrations: [Migration] = [],
+        retiredActions: Set<String> = []
+    ) {
         self.rows = rows
         self.migrations = migrations
+        self.retiredActions = retiredActions
     }
 }

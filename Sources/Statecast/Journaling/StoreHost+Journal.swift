@@ -168,7 +168,7 @@ extension StoreHost {
         for outcomes in record.outcomes {
             var number = outcomes.first
             while number <= outcomes.last {
-                reductions.settled(outcomes.session, number)
+                reductions.resolve(outcomes.session, number)
                 number = number.next
             }
         }

@@ -79,6 +79,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
                 "the journal's last \(contents.droppedCount) records were damaged, and dropped: they were never acknowledged"
             )
         }
+        try definition.registry.checkNames(in: journal, contents, retired: definition.evolution.retiredActions)
         let (snapshot, isFileLost) = try newestSnapshot(of: journal)
         var recovered = try recover(journal, contents, from: snapshot)
         recovered.report?.snapshot = snapshot.entry.revision

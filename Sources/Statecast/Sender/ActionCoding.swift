@@ -18,6 +18,12 @@ enum ActionCoding {
         }
     }
 
+    /// The name of an encoded action; `nil` if the bytes are not those of an action.
+    static func name(in bytes: [UInt8]) -> String? {
+        var reader = CBORReader(bytes)
+        return (try? reader.arrayCount()).flatMap { _ in try? reader.text() }
+    }
+
     /// The names of the types met so far: the default name is worked out from the type at each call, which costs more
     /// than encoding a small action.
     private static let names = Mutex<[ObjectIdentifier: String]>([:])

@@ -1,3 +1,5 @@
+internal import DurableFiles
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -14,8 +16,7 @@
 /// server that does not know the lock.
 final class SocketFileClaim {
     private let path: String
-    private let lockPath: String
-    private let lock: CInt
+    private let lock: OpenFile
     let folder: SocketFolder?
     private var file: FileIdentity?
 
@@ -24,47 +25,37 @@ final class SocketFileClaim {
     init(_ path: String, for endpoint: Endpoint, in folder: SocketFolder?) throws(ZeroMQError) {
         self.path = path
         self.folder = folder
-        lockPath = path + ".lock"
-        lock = try Self.lock(lockPath, for: endpoint)
-        // All properties are set, so `deinit` releases the lock if this throws; closing it here would close a
-        // descriptor twice.
+        lock = try Self.lock(path + ".lock", for: endpoint)
+        // If this throws, `deinit` removes the lock's file.
         try Self.requireUninhabited(path, for: endpoint)
     }
 
     deinit {
         // libzmq leaves the file. Remove it only if it is ours: a server that ignores the lock may have replaced it.
-        if let file, file == FileIdentity(path: path) { unlink(path) }
+        if let file, file == FileIdentity(unresolved: path) { unlink(path) }
         // Remove the lock file while it is locked, so that no process locks a removed file.
-        unlink(lockPath)
-        close(lock)
+        unlink(lock.path)
     }
 
     /// Records the identity of the bound file, so that `deinit` removes no other.
-    func recordFile() { file = FileIdentity(path: path) }
+    func recordFile() { file = FileIdentity(unresolved: path) }
 
-    private static func lock(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) -> CInt {
-        while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else {
-                throw .failed(
-                    "cannot bind to \(endpoint): its lock \(path.debugDescription) cannot be opened",
-                    errno: errno,
-                    advice: "the folder must exist and be writable, and the lock be of the same user"
-                )
+    private static func lock(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) -> OpenFile {
+        do throws(SystemFailure) {
+            while true {
+                let file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
+                guard try file.lock() else { break }
+                // The previous holder may have removed the file between opening and locking.
+                if FileIdentity(file) == FileIdentity(unresolved: path) { return file }
             }
-            while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-                let number = errno
-                if number == EINTR { continue }
-                close(descriptor)
-                guard number == EWOULDBLOCK else {
-                    throw .failed("cannot bind to \(endpoint): its lock cannot be taken", errno: number)
-                }
-                throw inUse(endpoint)
-            }
-            // The previous owner may have removed the file between `open` and `flock`.
-            if FileIdentity(descriptor: descriptor) == FileIdentity(path: path) { return descriptor }
-            close(descriptor)
+        } catch {
+            throw .failed(
+                "cannot bind to \(endpoint): cannot \(error.action) its lock \(path.debugDescription)",
+                errno: error.code,
+                advice: "the folder must exist and be writable, and the lock be of the same user"
+            )
         }
+        throw inUse(endpoint)
     }
 
     private static func requireUninhabited(_ path: String, for endpoint: Endpoint) throws(ZeroMQError) {
@@ -130,30 +121,6 @@ final class SocketFileClaim {
         #endif
     }
 }
-
-/// The identity of the file at a path or a descriptor.
-private struct FileIdentity: Equatable {
-    let device: UInt64
-    let inode: UInt64
-
-    init?(path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    init?(descriptor: CInt) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    private init(_ status: stat) {
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        inode = UInt64(truncatingIfNeeded: status.st_ino)
-    }
-}
-
 /// A new folder for the socket file of `ipc://*`, accessible to this user only, removed after its last reference.
 ///
 /// libzmq itself would create one in the working folder unless the environment names another, and leave it there.

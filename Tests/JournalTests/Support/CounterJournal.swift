@@ -7,7 +7,7 @@ import SyncProtocol
 
 @testable import StatecastTesting
 
-/// A journal whose records really lead from one state to the next: a counter, with two actions to a batch, of which every
+/// A journal of a counter, with real patches and two actions in each batch, of which every
 /// third is rejected.
 final class CounterJournal {
     let bench: JournalBench
@@ -35,7 +35,7 @@ final class CounterJournal {
 
     deinit { bench.journal.close() }
 
-    /// A journal of so many batches, with snapshots behind some of them.
+    /// A journal with batches, and snapshots after some of them.
     static func with(batches: UInt64, snapshots: Set<UInt64> = []) throws -> CounterJournal {
         let journal = try CounterJournal()
         for batch in 1...batches {
@@ -48,7 +48,7 @@ final class CounterJournal {
     /// Appends a batch.
     func append() throws { try bench.journal.append([nextRecord()]) }
 
-    /// A batch that goes on from the last one.
+    /// A batch that continues from the last one.
     func nextRecord(digest: UInt64? = nil) throws -> JournalRecord {
         sequence += 1
         let from = revision
@@ -91,12 +91,12 @@ final class CounterJournal {
         )
     }
 
-    /// Stores the state as it is.
+    /// Stores a snapshot of the state.
     func storeSnapshot(of state: Value? = nil, sessions: SessionTable? = nil, isInterim: Bool = false) throws {
         try bench.journal.store(snapshot(of: state, sessions: sessions), isInterim: isInterim)
     }
 
-    /// The senders, as the records leave them.
+    /// The sessions after the last record.
     var sessions: SessionTable { history.sessions }
 
     private func snapshot(of state: Value? = nil, sessions: SessionTable? = nil) -> JournalSnapshot {
@@ -112,11 +112,11 @@ final class CounterJournal {
         return JournalSnapshot(entry, context: context.encoded, state: tree.encoded)
     }
 
-    /// Where it is after so many batches.
+    /// The revision after a batch.
     static func revision(after batch: UInt64) -> Revision { Revision(2 * batch - 2 * batch / 3) }
 }
 
-/// All files of a journal that hold something, by name.
+/// All files of a journal that are not empty, by name.
 func files(of path: String) throws -> [String: Data] {
     let names = try FileManager.default.subpathsOfDirectory(atPath: path)
     let lasting = names.filter { !$0.hasSuffix("-shm") && $0 != "lock" && $0 != "snapshots" }
@@ -124,7 +124,7 @@ func files(of path: String) throws -> [String: Data] {
     return Dictionary(uniqueKeysWithValues: contents).filter { !$0.value.isEmpty }
 }
 
-/// A path at which nothing is yet, gone with the object.
+/// A path without a file; whatever is created there is removed with the object.
 final class NewPath {
     let path = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID().uuidString)").path
 

@@ -1,15 +1,13 @@
-internal import StateCoding
-
-/// An action that an earlier process took, and whose outcome it did not learn or did not pass on.
+/// An action that an earlier process submitted, and whose outcome that process did not acknowledge.
 public struct ResumedAction: Sendable {
-    /// The action's name; `nil` for a piece of input that was no action.
+    /// The action's name; `nil` for input that could not be read as an action.
     public let name: String?
-    /// Where it stands in the input, if that was said.
+    /// The action's position in the input, if it was given.
     public let position: UInt64?
-    /// Its outcome, now or later.
+    /// The action's outcome, now or later.
     public let receipt: PendingReceipt
 
-    /// What was wrong with a piece of input that was no action.
+    /// The fault of input that could not be read as an action.
     package let fault: String?
 
     init(_ saved: SavedAction) {
@@ -18,8 +16,7 @@ public struct ResumedAction: Sendable {
         } else {
             fault = nil
         }
-        var reader = CBORReader(saved.bytes)
-        name = (try? reader.arrayCount()).flatMap { _ in try? reader.text() }
+        name = ActionCoding.name(in: saved.bytes)
         position = saved.position
         receipt = PendingReceipt(ticket: saved.ticket)
         if let outcome = saved.outcome { receipt.settle(ActionOutcome(outcome.sent, outcome.settlement)) }
@@ -39,7 +36,7 @@ extension ActionOutcome {
     }
 }
 
-/// What an earlier process left in a session file, taken over by a sender.
+/// The content of a session file that a sender has claimed.
 struct ResumedSession {
     let file: SessionFile
     let saved: SavedSession
@@ -51,7 +48,7 @@ struct ResumedSession {
         actions = saved.actions.map(ResumedAction.init)
     }
 
-    /// The receipts that are still missing.
+    /// The receipts without an outcome.
     var pending: [Ticket: PendingReceipt] {
         let pairs = zip(saved.actions, actions).filter { $0.0.outcome == nil }.map { ($0.ticket, $1.receipt) }
         return Dictionary(uniqueKeysWithValues: pairs)

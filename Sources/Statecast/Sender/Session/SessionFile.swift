@@ -1,46 +1,47 @@
+internal import Dispatch
 internal import Threading
 
-/// A file that keeps what a sender has not finished, so that the next process goes on where this one ended, however it
-/// ended: no action is lost, none is applied twice.
+/// A file that keeps a sender's unfinished actions. The next process continues from it, whatever ended this one: no action is
+/// lost, and none is applied twice.
 ///
 /// ```swift
 /// let file = try SessionFile(at: "/var/lib/meter/session", store: "readings")
 /// let sender = try ActionSender(store: "readings", from: "tcp://127.0.0.1:7100", session: file)
-/// for reading in readings(behind: file.position) {
+/// for reading in readings(after: file.position) {
 ///     _ = try await sender.submit(reading.action, position: reading.offset)
 /// }
 /// ```
 ///
-/// The file is locked as long as this object or its sender lives, and belongs to one store. An action is on the disk
-/// before it leaves; with it, how far the input was taken.
+/// The file is locked as long as this object or its sender exists, and belongs to one store. An action and its position in the
+/// input are durable before the action is sent.
 public final class SessionFile: Sendable {
     private struct Storage {
-        /// `nil` once it was let go.
+        /// `nil` after ``close()``.
         var log: SessionLog?
         var saved: SavedSession
         var isClaimed = false
-        /// How long the file may become before it is written anew.
+        /// The size at which the file is rewritten.
         var bytesMax = SessionFile.rewriteBytesMin
     }
 
-    /// Where it lies.
+    /// The path that was given.
     public let path: String
     private let keepsOutcomes: Bool
     private let storage: Locked<Storage>
 
-    /// Below that a file is not written anew, however little of it is still needed.
+    /// A smaller file is not rewritten.
     static let rewriteBytesMin = 4 << 20
 
-    /// Opens a session file, or makes one that holds nothing.
+    /// Opens a session file, or creates an empty one.
     ///
-    /// - Throws: ``StatecastError`` with code `session` if another process has it, it is damaged, of a later version or of
-    ///   another store, or cannot be read; with code `definition` if no store can have that name.
+    /// - Throws: ``StatecastError`` with code `session` if another process has the file open, or if the file is damaged, of a
+    ///   later version or of another store, or cannot be read; with code `definition` if the store's name is invalid.
     public convenience init(at path: String, store: String) throws {
         try self.init(at: path, store: store, keepsOutcomes: false)
     }
 
-    /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/told(through:)`` says that they are not needed
-    ///   any more; otherwise until the process has them.
+    /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/told(through:)`` acknowledges them; otherwise until
+    ///   the process has them.
     package init(at path: String, store: String, keepsOutcomes: Bool) throws {
         self.path = path
         self.keepsOutcomes = keepsOutcomes
@@ -51,7 +52,7 @@ public final class SessionFile: Sendable {
         if let saved, saved.store != name {
             throw StatecastError(
                 .session,
-                "the session file \(path) belongs to store \(saved.store), not \(name): name another"
+                "the session file \(path) belongs to store \(saved.store), not \(name): name another file"
             )
         }
         var generator = SystemRandomNumberGenerator()
@@ -71,29 +72,29 @@ public final class SessionFile: Sendable {
             }
             return saved
         } catch {
-            throw log.damaged(SessionRecords.Damage(offset: SessionHeader.byteCount, message: error.message))
+            throw log.damaged(at: SessionHeader.byteCount, error.message)
         }
     }
 
-    // MARK: What it holds
+    // MARK: Content
 
-    /// How far the input was taken, in the positions that were given with the actions; 0 at the beginning.
+    /// The position in the input that was given with the last action; 0 at the beginning.
     public var position: UInt64 { mark.position }
 
-    /// How many actions have no outcome yet.
+    /// The number of actions without an outcome.
     public var outstandingCount: Int { storage.withLock { $0.saved.outstandingCount } }
 
     package var mark: InputMark { storage.withLock { $0.saved.mark } }
 
-    /// Whether anything is left to do: actions whose outcome nobody was told, or input that did not end.
+    /// Whether there are actions with an outcome that is not acknowledged, or input that did not end.
     package var isUnfinished: Bool { storage.withLock { $0.saved.isUnfinished } }
 
-    /// Another input begins; before the file has a sender.
+    /// Begins another input. The file must not have a sender yet.
     package func beginInput() { storage.withLock { $0.saved.beginInput() } }
 
-    // MARK: For its sender
+    // MARK: Use by a sender
 
-    /// Takes it for a sender: from now on it is written to.
+    /// Claims the file for a sender, and rewrites it.
     func claim(for store: StoreName) throws(StatecastError) -> SavedSession {
         try storage.withLock { storage throws(StatecastError) in
             guard let log = storage.log, !storage.isClaimed else {
@@ -106,15 +107,15 @@ public final class SessionFile: Sendable {
                 )
             }
             storage.isClaimed = true
-            log.removeLeftovers()
-            // Without what was cut short, and as short as it can be.
+            log.removeTemporaryFiles()
+            // Drops an incomplete record at the end.
             try log.replace(with: storage.saved.encoded)
-            try log.flushFolder()
+            try log.syncFolder()
             return storage.saved
         }
     }
 
-    /// Keeps what happened; on return the disk has it.
+    /// Appends a change; durable on return.
     func save(_ change: SessionChange) throws(StatecastError) {
         try storage.withLock { storage throws(StatecastError) in
             guard let log = storage.log else { throw StatecastError(.session, "the session file \(path) was closed") }
@@ -122,12 +123,93 @@ public final class SessionFile: Sendable {
             do { try storage.saved.apply(change) } catch { preconditionFailure("the session file \(path): \(error)") }
             if !keepsOutcomes { storage.saved.forgetSettled() }
             guard log.end > storage.bytesMax else { return }
-            // Where there is no room for it beside, the old one goes on.
-            if (try? log.replace(with: storage.saved.encoded)) != nil { try log.flushFolder() }
+            // Without room for a second file, the first one continues to grow.
+            if (try? log.replace(with: storage.saved.encoded)) != nil { try log.syncFolder() }
             storage.bytesMax = max(Self.rewriteBytesMin, 2 * log.end)
         }
     }
 
-    /// Lets it go.
+    /// Unlocks the file.
     package func close() { storage.withLock { $0.log = nil } }
+}
+
+/// Writes changes to a session file on a thread of its own, so that the sender's loop does not wait for the disk. Changes that
+/// arrive during a write are merged and written together.
+final class SessionWriter: Sendable {
+    private struct Pending {
+        var change = SessionChange()
+        /// The number of changes that were submitted.
+        var count = 0
+        var isWriting = false
+        /// Ends all writing.
+        var failure: StatecastError?
+        var isClosed = false
+        /// The number of changes that are durable.
+        var written = 0
+        var wake: (@Sendable () -> Void)?
+    }
+
+    private let file: SessionFile
+    private let pending = Locked(Pending())
+    private let queue = DispatchQueue(label: "statecast.session", qos: .userInitiated)
+
+    init(_ file: SessionFile) { self.file = file }
+
+    /// Calls `wake`, on any thread, now and at each later change of ``progress``.
+    func onProgress(_ wake: @escaping @Sendable () -> Void) {
+        pending.withLock { $0.wake = wake }
+        wake()
+    }
+
+    /// The number of submitted changes that are durable, and the failure that ended writing.
+    var progress: (written: Int, failure: StatecastError?) { pending.withLock { ($0.written, $0.failure) } }
+
+    /// Submits a change.
+    func write(_ change: SessionChange) {
+        let isFirst = pending.withLock { pending in
+            pending.count += 1
+            guard pending.failure == nil, !pending.isClosed else { return false }
+            pending.change.merge(change)
+            defer { pending.isWriting = true }
+            return !pending.isWriting
+        }
+        if isFirst { queue.async { [self] in writeAll() } }
+    }
+
+    /// Waits until all submitted changes are durable, and closes the file.
+    func close() {
+        pending.withLock { $0.isClosed = true }
+        queue.sync {}
+        file.close()
+    }
+
+    private func writeAll() {
+        while let (change, count) = next() {
+            do throws(StatecastError) {
+                try file.save(change)
+                note { $0.written = count }
+            } catch {
+                return note { $0.failure = error }
+            }
+        }
+    }
+
+    private func note(_ change: (inout Pending) -> Void) {
+        let wake = pending.withLock { pending in
+            change(&pending)
+            return pending.wake
+        }
+        wake?()
+    }
+
+    private func next() -> (SessionChange, Int)? {
+        pending.withLock { pending in
+            guard !pending.change.isEmpty else {
+                pending.isWriting = false
+                return nil
+            }
+            defer { pending.change = SessionChange() }
+            return (pending.change, pending.count)
+        }
+    }
 }

@@ -1,3 +1,5 @@
+internal import DurableFiles
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -6,176 +8,196 @@
     internal import Darwin
 #endif
 
-/// The file of a session on the disk, locked: records are appended and flushed, and now and then all of them are replaced
-/// by one.
+/// The records of a session file on the disk. The file is locked while it is open.
 ///
-/// Not safe to share; ``SessionFile`` keeps it behind a lock.
+/// Not thread-safe: ``SessionFile`` uses it with a lock held.
 final class SessionLog {
-    /// As it was named.
+    /// The path as the user named it, for messages.
+    private let name: String
+    /// The path without symbolic links: a replacement must take the place of the file, not of a link to it.
     private let path: String
-    /// Where it lies.
-    private let place: String
-    private var descriptor: Int32
-    /// Where the next record goes.
+    private var file: OpenFile
+    /// The offset of the next record.
     private(set) var end = SessionHeader.byteCount
 
-    /// Opens a file or makes one, and takes it for this process.
-    init(at path: String) throws(StatecastError) {
-        self.path = path
-        let place = try SessionPlace.open(path)
-        (self.place, descriptor) = (place.path, place.descriptor)
+    /// Opens a file, or creates it, and locks it.
+    init(at name: String) throws(StatecastError) {
+        self.name = name
+        while true {
+            let file = try Self.open(name)
+            // Another process may have replaced the file between opening and locking.
+            guard let path = Self.resolved(name), FileIdentity(path) == FileIdentity(file) else { continue }
+            self.path = path
+            self.file = file
+            return
+        }
     }
 
-    deinit { Self.release(descriptor) }
+    private static func open(_ name: String) throws(StatecastError) -> OpenFile {
+        let file: OpenFile
+        let isLocked: Bool
+        do throws(SystemFailure) {
+            // O_NONBLOCK: opening a pipe or a device may wait for its other end.
+            file = try OpenFile(name, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY)
+        } catch { throw failed(error, name) }
+        try checkKind(of: file, name)
+        do throws(SystemFailure) { isLocked = try file.lock() } catch { throw failed(error, name) }
+        guard isLocked else {
+            let holder = SessionHeader.holder(in: (try? file.read(SessionHeader.byteCount, at: 0)) ?? [])
+            throw StatecastError(
+                .session,
+                "the session file \(name) is in use by \(holder): stop that process, or name another file"
+            )
+        }
+        return file
+    }
+
+    private static func checkKind(of file: borrowing OpenFile, _ name: String) throws(StatecastError) {
+        var status = stat()
+        guard fstat(file.descriptor, &status) == 0 else { throw failed(SystemFailure("read", name, errno), name) }
+        let type = status.st_mode & S_IFMT
+        guard type == S_IFREG else {
+            let kind = type == S_IFIFO ? "a pipe" : "a device"
+            throw StatecastError(
+                .session,
+                "\(name) is no session file but \(kind): name a session file, or a path at which there is no file"
+            )
+        }
+        guard status.st_nlink <= 1 else {
+            throw StatecastError(
+                .session,
+                "the session file \(name) has \(status.st_nlink) names (hard links), and would be replaced under one of them "
+                    + "only: remove the others"
+            )
+        }
+    }
+
+    private static func resolved(_ name: String) -> String? {
+        guard let text = realpath(name, nil) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
+    }
 
     // MARK: Reading
 
-    /// What the file holds. Changes nothing.
+    /// The bodies of the file's records. Changes nothing.
     func records() throws(StatecastError) -> [[UInt8]] {
-        let file = try contents()
-        guard let acknowledged = try acknowledged(file) else { return [] }
+        let bytes: [UInt8]
+        do throws(SystemFailure) { bytes = try file.read(file.byteCount(), at: 0) } catch { throw failed(error) }
+        let acknowledged: Int
+        do throws(SessionHeader.Fault) { acknowledged = try SessionHeader.acknowledged(bytes) } catch {
+            switch error {
+            case .unwritten: return []
+            case .foreign:
+                throw StatecastError(.session, "\(name) is no session file, and is left unchanged: name another file")
+            case .newer:
+                throw StatecastError(
+                    .session,
+                    "the session file \(name) was written by a later version of statecast: use that version"
+                )
+            case .damaged: throw damaged(at: 0, "the header cannot be read")
+            }
+        }
         do throws(SessionRecords.Damage) {
-            let (bodies, end) = try SessionRecords.read(file, acknowledged: acknowledged)
+            let (bodies, end) = try SessionRecords.read(bytes, acknowledged: acknowledged)
             self.end = end
             return bodies
-        } catch { throw damaged(error) }
+        } catch { throw damaged(at: error.offset, error.message) }
     }
 
-    /// `nil` if nothing was ever kept in the file.
-    private func acknowledged(_ file: [UInt8]) throws(StatecastError) -> Int? {
-        do throws(SessionHeader.Fault) { return try SessionHeader.acknowledged(file) } catch {
-            switch error {
-            case .unwritten: return nil
-            case .foreign: throw failure("\(path) is no session file, and is left as it is: name another")
-            case .newer:
-                throw failure("the session file \(path) was written by a later version of statecast: use that one")
-            case .damaged: throw damaged(SessionRecords.Damage(offset: 0, message: "the header cannot be read"))
-            }
-        }
-    }
-
-    func damaged(_ damage: SessionRecords.Damage) -> StatecastError {
-        failure(
-            "the session file \(path) is damaged at byte \(damage.offset): \(damage.message). Nothing was changed. It cannot be "
-                + "told any more which of its actions were applied: look at the store, then begin with another file"
+    func damaged(at offset: Int, _ message: String) -> StatecastError {
+        StatecastError(
+            .session,
+            "the session file \(name) is damaged at byte \(offset): \(message). Nothing was changed. Which of its actions were "
+                + "applied is unknown: look at the store, then begin with another file"
         )
-    }
-
-    private func contents() throws(StatecastError) -> [UInt8] {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failed("cannot read", errno) }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        var count = 0
-        while count < bytes.count {
-            let result = bytes.withUnsafeMutableBytes { buffer in
-                buffer.baseAddress.map { pread(descriptor, $0 + count, buffer.count - count, off_t(count)) } ?? 0
-            }
-            if result < 0 && errno == EINTR { continue }
-            guard result > 0 else { throw failed("cannot read", result < 0 ? errno : EIO) }
-            count += result
-        }
-        return bytes
     }
 
     // MARK: Writing
 
-    /// Says in the file who has it.
+    /// Notes in the file which process has it open.
     func announce() throws(StatecastError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failed("cannot read", errno) }
-        if status.st_size == 0 {
-            try write(SessionHeader.bytes(holder: Self.holder, acknowledged: end), at: 0)
-        } else {
-            try write(Self.holder, at: SessionHeader.holderOffset)
-        }
+        do throws(SystemFailure) {
+            if try file.byteCount() == 0 {
+                try file.write(SessionHeader.bytes(acknowledged: end)[...], at: 0)
+            } else {
+                try file.write(SessionHeader.holder[...], at: SessionHeader.holderOffset)
+            }
+        } catch { throw failed(error) }
     }
 
-    /// Appends a record; on return the disk has it.
+    /// Appends a record; durable on return.
     func append(_ body: [UInt8]) throws(StatecastError) {
         let record = SessionRecords.record(body, at: end)
-        try write(record, at: end)
-        try flush(descriptor)
-        end += record.count
-        try write(SessionHeader.mark(end), at: SessionHeader.markOffset)
+        do throws(SystemFailure) {
+            try file.write(record[...], at: end)
+            try file.sync()
+            end += record.count
+            try file.write(SessionHeader.acknowledgedBytes(end)[...], at: SessionHeader.acknowledgedOffset)
+        } catch { throw failed(error) }
     }
 
-    /// Puts one record in the place of all; if that fails, everything is as it was. It outlives the system only with
-    /// ``flushFolder()``.
+    /// Replaces all records by one; if that fails, the file is unchanged. Durable after ``syncFolder()``.
     func replace(with body: [UInt8]) throws(StatecastError) {
-        guard let draft = SessionDraft(beside: place) else { throw failed("cannot make a file beside", errno) }
         let record = SessionRecords.record(body, at: SessionHeader.byteCount)
         let end = SessionHeader.byteCount + record.count
-        let old = descriptor
-        descriptor = draft.descriptor
-        do throws(StatecastError) {
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw failed("cannot lock a file beside", errno) }
-            try write(SessionHeader.bytes(holder: Self.holder, acknowledged: end) + record, at: 0)
-            try flush(descriptor)
-            guard rename(draft.path, place) == 0 else { throw failed("cannot replace", errno) }
-        } catch {
-            descriptor = old
-            unlink(draft.path)
-            close(draft.descriptor)
-            throw error
-        }
-        Self.release(old)
+        let bytes = SessionHeader.bytes(acknowledged: end) + record
+        do throws(SystemFailure) {
+            file = try OpenFile.replace(path, through: temporaryPath(), O_RDWR | O_EXCL) { file throws(SystemFailure) in
+                guard try file.lock() else { throw SystemFailure("lock", file.path, EWOULDBLOCK) }
+                try file.write(bytes[...], at: 0)
+                try file.sync()
+            }
+        } catch { throw failed(error) }
         self.end = end
     }
 
-    /// Removes what an earlier process was writing beside it when it ended.
-    func removeLeftovers() { SessionDraft.removeLeftovers(beside: place) }
-
-    /// Waits until the disk knows which file has the name.
-    func flushFolder() throws(StatecastError) {
-        let folder = place.lastIndex(of: "/").map { place[...$0] } ?? "."
-        let other = open(String(folder), O_RDONLY | O_CLOEXEC)
-        guard other >= 0 else { throw failed("cannot flush the folder of", errno) }
-        defer { close(other) }
-        try flush(other)
+    /// Waits until the replacement of the file is durable.
+    func syncFolder() throws(StatecastError) {
+        do throws(SystemFailure) { try OpenFile.syncFolder(folderAndName.folder) } catch { throw failed(error) }
     }
 
-    private func write(_ bytes: [UInt8], at offset: Int) throws(StatecastError) {
-        var count = 0
-        while count < bytes.count {
-            let result = bytes[count...].withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset + count))
+    // MARK: Temporary files
+
+    // Named `.NAME.0123456789abcdef.draft`. Only the process that has the session file locked creates or removes them.
+    private static let digitCount = 16
+    private static let suffix = ".draft"
+
+    private func temporaryPath() -> String {
+        let (folder, name) = folderAndName
+        let number = String(UInt64.random(in: .min ... .max), radix: 16)
+        let digits = String(repeating: "0", count: Self.digitCount - number.count) + number
+        return "\(folder).\(name).\(digits)\(Self.suffix)"
+    }
+
+    /// Removes the temporary files of processes that ended while they replaced the session file.
+    func removeTemporaryFiles() {
+        let (folder, name) = folderAndName
+        // If the folder cannot be listed, they stay, which is harmless.
+        guard let listing = opendir(folder) else { return }
+        defer { closedir(listing) }
+        let (prefix, digits) = (".\(name).", Set("0123456789abcdef"))
+        while let entry = readdir(listing) {
+            let other = withUnsafePointer(to: &entry.pointee.d_name) {
+                String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
             }
-            if result < 0 && errno == EINTR { continue }
-            guard result > 0 else { throw failed("cannot write", result < 0 ? errno : EIO) }
-            count += result
+            guard other.hasPrefix(prefix), other.hasSuffix(Self.suffix) else { continue }
+            let number = other.dropFirst(prefix.count).dropLast(Self.suffix.count)
+            if number.count == Self.digitCount, number.allSatisfy(digits.contains) { unlink(folder + other) }
         }
     }
 
-    private func flush(_ descriptor: Int32) throws(StatecastError) {
-        #if canImport(Darwin)
-            let result = fcntl(descriptor, F_FULLFSYNC)
-        #else
-            let result = fdatasync(descriptor)
-        #endif
-        guard result == 0 else { throw failed("cannot write", errno) }
-    }
-
-    // MARK: Lock
-
-    private static let holder = SessionHeader.holder(
-        getpid(),
-        named: CommandLine.arguments.first.map(name) ?? "unnamed"
-    )
-
-    private static func name(of path: String) -> String { String(path.split(separator: "/").last ?? "unnamed") }
-
-    /// Not left to the closing: a process that was forked off and is about to become another holds the file for a moment
-    /// longer.
-    private static func release(_ descriptor: Int32) {
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
+    /// The folder with its slash, and the name in it.
+    private var folderAndName: (folder: String, name: String) {
+        let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        return (String(path[..<start]), String(path[start...]))
     }
 
     // MARK: Failures
 
-    private func failure(_ message: String) -> StatecastError { StatecastError(.session, message) }
+    private func failed(_ failure: SystemFailure) -> StatecastError { Self.failed(failure, name) }
 
-    private func failed(_ what: String, _ number: Int32) -> StatecastError {
-        StatecastError(what, path, number)
+    private static func failed(_ failure: SystemFailure, _ name: String) -> StatecastError {
+        StatecastError(.session, "cannot \(failure.action) the session file \(name): \(failure.reason)")
     }
 }

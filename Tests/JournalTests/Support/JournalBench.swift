@@ -1,18 +1,19 @@
 import Foundation
+import GRDB
 import Journal
-import SQLiteJournal
 import SyncProtocol
 
+@testable import SQLiteJournal
 @testable import StatecastTesting
 
-/// The journals that have to behave alike.
+/// The journals that must have the same behaviour.
 enum JournalKind: CaseIterable, Sendable {
     case memory, full, normal, relaxed
 
     static let disk: [JournalKind] = [.full, .normal, .relaxed]
 }
 
-/// A journal in a folder of its own, which can be closed and opened anew.
+/// A journal in a folder of its own, which can be closed and reopened.
 final class JournalBench {
     let path: String
     private(set) var journal: any Journal
@@ -35,14 +36,14 @@ final class JournalBench {
         }
     }
 
-    /// The journal as another process would find it.
+    /// Closes the journal, and opens it as another process would.
     func reopened() throws -> JournalContents? {
         journal.close()
         journal = another()
         return try journal.open()
     }
 
-    /// What another process would open; what lives in memory only, there is once.
+    /// The journal that another process would open; a journal in memory is the same object.
     func another() -> any Journal { kind == .memory ? journal : Self.make(kind, path) }
 
     /// Begins a history.
@@ -51,13 +52,30 @@ final class JournalBench {
         try journal.begin(.sample, from: .sample(0))
     }
 
-    /// A copy of the files as they are now, as a crash would leave them.
+    /// A copy of the present files, as a crash would leave them.
     func crashed() throws -> JournalBench {
         let copy = JournalBench(kind)
         try FileManager.default.copyItem(atPath: path, toPath: copy.path)
         return copy
     }
 
-    /// All that can be read, from the oldest snapshot on.
+    /// The readable content, from the oldest snapshot.
     func everything() throws -> Everything { try journal.everything() }
+}
+
+extension JournalBench {
+    /// Changes the database directly.
+    func sql(_ statement: String) throws {
+        let queue = try DatabaseQueue(path: path + "/journal.sqlite")
+        try queue.write { db in try db.execute(sql: statement) }
+        try queue.close()
+    }
+
+    /// Marks a record as the last acknowledged one.
+    func acknowledge(_ sequence: UInt64) throws {
+        let marks = try CommitMarkFile(JournalDirectory(path: path))
+        for _ in 0..<2 {
+            marks.acknowledge(SnapshotEntry(sequence: JournalSequence(sequence), revision: Revision(3 * sequence)))
+        }
+    }
 }

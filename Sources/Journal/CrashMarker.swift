@@ -1,26 +1,24 @@
 public import SyncProtocol
 
-/// Which action is being reduced, noted where it outlives the process: so that an action whose reduction ends the process
-/// is found out, and does not do so for ever.
+/// Marks the action that is being reduced, so that an action whose reduction ends the process is detected and rejected.
 ///
-/// A note is a few stores to memory. Where that is a mapped page of a file, it survives whatever ends the process but not
-/// the end of the system, and there is no need for it to.
+/// A mark costs a few stores to memory. In a mapped page of a file, it survives the end of the process, but not of the system.
 ///
-/// Unchecked, but safe: only the primary's loop touches it, one primary at a time.
+/// Unchecked, but safe: only the loop of one primary at a time uses it.
 public final class ReductionNotes: @unchecked Sendable {
-    /// How many suspects are remembered at most.
+    /// The most suspects that are remembered.
     public static let suspectsMax = 16
-    /// What a page must have room for.
+    /// The size of the marker in memory.
     public static let byteCount = 32 * (1 + suspectsMax)
 
-    /// How often an action may end the process before it is rejected.
+    /// The number of crashes after which an action is rejected.
     public static let crashesMax: UInt64 = 2
 
     private struct Note {
         var high: UInt64
         var low: UInt64
         var number: UInt64
-        /// For the action being reduced: 1 while it is. For a suspect: how often it ended the process.
+        /// 1 while the action is being reduced; for a suspect, the number of its crashes.
         var count: UInt64
 
         static let none = Note(high: 0, low: 0, number: 0, count: 0)
@@ -28,21 +26,22 @@ public final class ReductionNotes: @unchecked Sendable {
         func names(_ other: Note) -> Bool { high == other.high && low == other.low && number == other.number }
     }
 
+    /// The action being reduced, followed by the suspects.
     private let notes: UnsafeMutablePointer<Note>
     private let isOwned: Bool
-    /// How many suspects there are: asked for each action.
+    /// Counted, as it is read for each action.
     private var suspectsCount = 0
 
-    /// Notes that live as long as this object.
+    /// Creates a marker that exists as long as this object.
     public init() {
         notes = .allocate(capacity: 1 + Self.suspectsMax)
         notes.initialize(repeating: .none, count: 1 + Self.suspectsMax)
         isOwned = true
     }
 
-    /// Notes in memory that somebody else keeps, aligned to 8 bytes; all zero where nothing was noted.
+    /// Uses a marker in memory that outlives this object.
     ///
-    /// - Parameter page: ``byteCount`` bytes that outlive this object.
+    /// - Parameter page: ``byteCount`` bytes, aligned to 8 bytes; zeros for an empty marker.
     public init(page: UnsafeMutableRawPointer) {
         notes = page.bindMemory(to: Note.self, capacity: 1 + Self.suspectsMax)
         isOwned = false
@@ -50,7 +49,7 @@ public final class ReductionNotes: @unchecked Sendable {
 
     deinit { if isOwned { notes.deallocate() } }
 
-    /// An incarnation of the primary begins: if the last one ended while it reduced, that action is a suspect.
+    /// Begins an incarnation of the primary. An action that the last incarnation was reducing when it ended becomes a suspect.
     public func open() {
         let last = notes[0]
         notes[0] = .none
@@ -63,33 +62,33 @@ public final class ReductionNotes: @unchecked Sendable {
                 suspects.append(last)
             }
         }
-        // There is always room for the latest.
+        // Drops the oldest.
         suspects = suspects.suffix(Self.suspectsMax)
         for index in 1...Self.suspectsMax { notes[index] = index > suspects.count ? .none : suspects[index - 1] }
         suspectsCount = suspects.count
     }
 
-    /// An action is about to be decoded and reduced.
+    /// Marks an action that is about to be decoded and reduced.
     public func begin(_ session: SessionID, _ number: ActionNumber) {
         notes[0] = Note(high: session.high, low: session.low, number: number.rawValue, count: 1)
     }
 
-    /// Nothing is being reduced.
+    /// Removes the mark.
     public func end() { notes[0].count = 0 }
 
-    /// Whether an action has ended the process so often that it is not to be reduced again.
+    /// Whether an action has ended the process ``crashesMax`` times and must not be reduced again.
     public func isPoison(_ session: SessionID, _ number: ActionNumber) -> Bool {
         suspect(session, number).map { notes[$0].count >= Self.crashesMax } ?? false
     }
 
-    /// The outcome of an action is durable: it is no longer suspected.
-    public func settled(_ session: SessionID, _ number: ActionNumber) {
+    /// Clears an action whose outcome is durable.
+    public func resolve(_ session: SessionID, _ number: ActionNumber) {
         guard let index = suspect(session, number) else { return }
         notes[index] = .none
         suspectsCount -= 1
     }
 
-    /// Whether anything is suspected: if not, there is no need to ask.
+    /// Whether there are suspects. If not, ``isPoison(_:_:)`` and ``resolve(_:_:)`` need not be called.
     public var hasSuspects: Bool { suspectsCount > 0 }
 
     private func suspect(_ session: SessionID, _ number: ActionNumber) -> Int? {

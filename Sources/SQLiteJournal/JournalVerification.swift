@@ -1,24 +1,23 @@
 package import Journal
 internal import SyncProtocol
 
-/// How much of a journal was found to be as it must be.
+/// The result of reading and checking a whole journal.
 package struct JournalVerification: Sendable {
-    /// Where the history begins that is kept.
+    /// The beginning of the history that is kept.
     package let from: SnapshotEntry
-    /// Where it ends.
     package fileprivate(set) var to: SnapshotEntry
     package fileprivate(set) var snapshotCount = 1
-    /// What is wrong behind all that was acknowledged: nobody knows of it, and a start drops it.
+    /// The damage after the last acknowledged record: a start drops these records.
     package fileprivate(set) var tail: String?
 }
 
 extension JournalReader {
-    /// Reads all of it: each record's checksum, place, and what it leads to; each snapshot, and whether the records lead to
-    /// it; the epochs, and what was acknowledged.
+    /// Checks each record's checksum, order and patch; each snapshot, and whether the records lead to it; the epochs, and the
+    /// last acknowledged record.
     ///
-    /// - Throws: ``JournalFailure`` with code `damaged` that says up to which revision it is whole.
+    /// - Throws: ``JournalFailure`` with code `damaged` that names the last intact revision.
     package func verify() throws(JournalFailure) -> JournalVerification {
-        // First, so that whoever writes meanwhile is not thought to have lost something.
+        // Read before the end: a primary may append in between.
         let acknowledged = try acknowledged()
         try checkMarks()
         var snapshots = try snapshots()[...]
@@ -27,19 +26,19 @@ extension JournalReader {
         var verification = JournalVerification(from: oldest, to: oldest)
         let wrongSnapshot: JournalFailure?
         do throws(JournalFailure) {
-            wrongSnapshot = try follow(&walk, past: &snapshots, &verification)
+            wrongSnapshot = try follow(&walk, comparing: &snapshots, &verification)
         } catch {
-            guard try self.acknowledged().sequence <= walk.place.sequence else { throw wholeOnly(up: walk, error) }
+            guard try self.acknowledged().sequence <= walk.place.sequence else { throw wholeOnly(upTo: walk, error) }
             wrongSnapshot = nil
             verification.tail = error.reason
         }
-        if let wrongSnapshot { throw wholeOnly(up: walk, wrongSnapshot) }
+        if let wrongSnapshot { throw wholeOnly(upTo: walk, wrongSnapshot) }
         guard walk.place.sequence >= acknowledged.sequence else {
-            throw wholeOnly(up: walk, lacks(acknowledged, behind: walk.place))
+            throw wholeOnly(upTo: walk, directory.lacks(acknowledged, end: walk.place))
         }
         if let beyond = snapshots.first {
             throw wholeOnly(
-                up: walk,
+                upTo: walk,
                 directory.damaged("no records lead to the snapshot of revision \(beyond.revision)")
             )
         }
@@ -48,17 +47,17 @@ extension JournalReader {
         return verification
     }
 
-    /// Reads the first snapshot in both its places: a loss in one of them has no effect before the other one is lost, too.
+    /// Compares both copies of the first snapshot: the loss of one has no effect until the other is lost, too.
     private func verifyOrigin() throws(JournalFailure) {
         guard let origin = try origin() else { return }
         let reason: String
         do throws(JournalFailure) {
             guard try SnapshotFile(origin.entry, in: directory).read() != origin else { return }
             reason =
-                "the snapshot of revision \(origin.entry.revision) is another one in its file than in journal.sqlite"
+                "the snapshot of revision \(origin.entry.revision) differs in its file and in journal.sqlite"
         } catch {
             guard error.code != .pruned else {
-                // A primary removes the one in the database first.
+                // A primary prunes the copy in the database first.
                 guard try self.origin() != nil else { return }
                 throw onlyInDatabase("the file of the snapshot of revision \(origin.entry.revision) is missing")
             }
@@ -70,16 +69,16 @@ extension JournalReader {
     private func onlyInDatabase(_ what: String) -> JournalFailure {
         JournalFailure(
             .damaged,
-            "the journal \(directory.path) has its first snapshot only once: \(what). Its copy in journal.sqlite is whole, "
-                + "and is used in its place",
+            "the journal \(directory.path) has its first snapshot only once: \(what). Its copy in journal.sqlite is intact "
+                + "and is used instead",
             reason: what
         )
     }
 
-    /// - Returns: what is wrong with the snapshot to which it came.
+    /// - Returns: the failure of the first wrong snapshot.
     private func follow(
         _ walk: inout JournalWalk,
-        past snapshots: inout ArraySlice<SnapshotEntry>,
+        comparing snapshots: inout ArraySlice<SnapshotEntry>,
         _ verification: inout JournalVerification
     ) throws(JournalFailure) -> JournalFailure? {
         var wrong: JournalFailure?
@@ -107,7 +106,7 @@ extension JournalReader {
         }
     }
 
-    private func wholeOnly(up walk: JournalWalk, _ failure: JournalFailure) -> JournalFailure {
+    private func wholeOnly(upTo walk: JournalWalk, _ failure: JournalFailure) -> JournalFailure {
         JournalFailure(.damaged, "whole up to revision \(walk.place.revision), not beyond: \(failure)")
     }
 }

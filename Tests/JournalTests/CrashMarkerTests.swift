@@ -1,0 +1,79 @@
+import Journal
+import StateCore
+import SyncProtocol
+import Testing
+
+@Suite struct `A crash marker` {
+    private let page = UnsafeMutableRawPointer.allocate(byteCount: ReductionNotes.byteCount, alignment: 8)
+
+    init() { page.initializeMemory(as: UInt8.self, repeating: 0, count: ReductionNotes.byteCount) }
+
+    private func session(_ number: Int) -> SessionID { SessionID(high: UInt64(number), low: 1) }
+
+    /// The marker of the next incarnation.
+    private func marker() -> ReductionNotes {
+        let marker = ReductionNotes(page: page)
+        marker.open()
+        return marker
+    }
+
+    private func crash(_ times: UInt64 = 1, of number: Int) {
+        for _ in 0..<times { marker().begin(session(number), ActionNumber(1)) }
+    }
+
+    @Test func `suspects an action that was begun and not ended`() {
+        defer { page.deallocate() }
+        marker().begin(session(1), ActionNumber(1))
+        let second = marker()
+        #expect(second.hasSuspects)
+        #expect(!second.isPoison(session(1), ActionNumber(1)))
+        second.begin(session(2), ActionNumber(1))
+        second.end()
+        #expect(!marker().isPoison(session(2), ActionNumber(1)))
+    }
+
+    @Test func `rejects an action after the given number of crashes`() {
+        defer { page.deallocate() }
+        crash(ReductionNotes.crashesMax - 1, of: 1)
+        #expect(!marker().isPoison(session(1), ActionNumber(1)))
+        crash(of: 1)
+        #expect(marker().isPoison(session(1), ActionNumber(1)))
+        #expect(!marker().isPoison(session(1), ActionNumber(2)))
+        #expect(!marker().isPoison(session(2), ActionNumber(1)))
+    }
+
+    @Test func `counts crashes with those of other actions in between`() {
+        defer { page.deallocate() }
+        for _ in 1...ReductionNotes.crashesMax {
+            crash(of: 1)
+            crash(of: 2)
+        }
+        let last = marker()
+        #expect(last.isPoison(session(1), ActionNumber(1)))
+        #expect(last.isPoison(session(2), ActionNumber(1)))
+    }
+
+    @Test func `clears an action whose outcome is durable`() {
+        defer { page.deallocate() }
+        crash(ReductionNotes.crashesMax, of: 1)
+        let last = marker()
+        last.resolve(session(1), ActionNumber(1))
+        #expect(!last.hasSuspects)
+        last.resolve(session(1), ActionNumber(1))
+        #expect(!last.hasSuspects)
+        #expect(!marker().hasSuspects)
+        crash(of: 1)
+        #expect(!marker().isPoison(session(1), ActionNumber(1)))
+    }
+
+    @Test func `drops the oldest suspect if it is full`() {
+        defer { page.deallocate() }
+        for number in 1...100 { crash(of: number) }
+        for _ in 2...ReductionNotes.crashesMax {
+            crash(of: 99)
+            crash(of: 100)
+        }
+        #expect(marker().isPoison(session(99), ActionNumber(1)))
+        #expect(marker().isPoison(session(100), ActionNumber(1)))
+    }
+}
