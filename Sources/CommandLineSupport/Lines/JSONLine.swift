@@ -1,4 +1,5 @@
 package import StateCoding
+internal import StateJSON
 
 /// One JSON object on one line, its fields in the order in which they are given.
 package struct JSONLine: CustomStringConvertible {

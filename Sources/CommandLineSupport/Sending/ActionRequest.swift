@@ -1,4 +1,5 @@
 package import StateCoding
+internal import StateJSON
 
 /// An action as somebody asks for it: by name, with a payload in JSON.
 package struct ActionRequest: Sendable, Equatable {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import StateCoding
+internal import StateJSON
 internal import Statecast
 
 /// A payload as it stands on a command line: JSON; fields such as `step=7`; `@file` or `-` for JSON in a file or in

@@ -1,4 +1,5 @@
 internal import StateCoding
+internal import StateJSON
 package import Statecast
 
 /// Asks a primary what a store takes and where it stands.

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Foundation
 internal import StateCoding
+internal import StateJSON
 internal import Statecast
 
 /// The config file: one JSON object whose keys are ``SettingKey``s.

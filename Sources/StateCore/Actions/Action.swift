@@ -16,7 +16,7 @@ public protocol Action: Codable, Sendable {
     /// actions up by name keeps a table.
     static var name: String { get }
 
-    /// A sample for help texts and schema probing, or nil (the default) if a made-up one will do.
+    /// A sample for help texts, or nil (the default) for one with default values: 0, empty texts, empty collections.
     ///
     /// Declare it as `Self?`; a property of the plain type is another property, and would not be found.
     static var example: Self? { get }

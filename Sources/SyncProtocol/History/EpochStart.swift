@@ -6,7 +6,7 @@ public struct EpochStart: Hashable, Sendable {
     public let epoch: Epoch
     /// Where the state stood when it began.
     public let revision: Revision
-    /// The shape of its State.
+    /// The declared version of its State.
     public let fingerprint: UInt64
     /// When it began.
     public let time: Timestamp

@@ -5,7 +5,7 @@ import StateCore
 package struct SnapshotContext: Hashable, Sendable {
     /// Which incarnation of the primary made it.
     package let epoch: Epoch
-    /// The shape of the State that was encoded.
+    /// The declared version of the State that was encoded.
     package let fingerprint: UInt64
     /// Digest and size of the state.
     package let summary: Summary

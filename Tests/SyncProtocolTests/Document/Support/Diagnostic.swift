@@ -1,4 +1,5 @@
 import StateCoding
+import StateJSON
 
 /// CBOR in diagnostic notation (RFC 8949, section 8).
 enum Diagnostic {
