@@ -3,7 +3,7 @@ import StateJSON
 import Testing
 
 @Suite struct `A JSON Patch` {
-    @Test func `replaces what is there, adds what is new, removes what goes`() throws {
+    @Test func `replaces changed parts, adds new ones, and removes old ones`() throws {
         let old: Value = ["a": 1, "b": ["c": 1, "gone": 2], "x/y~": 3, 5: [1, 2, 3]]
         let new: Value = ["a": 2, "b": ["c": 1, "new": 2], "x/y~": 4, 5: [1, 9, 3, 4]]
         #expect(
@@ -55,7 +55,7 @@ import Testing
         #expect(failure?.code == .patchMismatch)
     }
 
-    /// The operations between two values, in words; those of one array as they come, all sorted.
+    /// The operations between two values as text, sorted.
     private func operations(from old: Value, to new: Value) throws -> [String] {
         try (Patch(from: old, to: new).jsonPatch(from: old).arrayValue ?? []).map { operation in
             let value = operation["value"].map { " \($0)" } ?? ""

@@ -74,7 +74,7 @@ import Testing
             (#""\udc00""#, .invalidText), (#""\ud800\n""#, .invalidText), (#""\ud800\ud800""#, .invalidText),
             (#"{"a":1,"a":2}"#, .duplicateKey), ("\u{FEFF}1", .malformed), ("/**/1", .malformed), ("'a'", .malformed),
         ] as [(String, CodingFailure.Code)]
-    ) func `refuses what is no JSON`(text: String, code: CodingFailure.Code) {
+    ) func `refuses text that is not JSON`(text: String, code: CodingFailure.Code) {
         let failure = #expect(throws: CodingFailure.self) { try JSON.value(parsing: text) }
         #expect(failure?.code == code)
     }
@@ -123,7 +123,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try JSON.value(parsing: String(repeating: "[", count: 1_000_000)) }
     }
 
-    @Test(arguments: seeds(0..<40)) func `what JSON can carry comes back`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<40)) func `a value that was read from JSON comes back from its text`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {
             let value = generator.value()
