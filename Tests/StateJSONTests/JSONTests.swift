@@ -123,7 +123,8 @@ import Testing
         #expect(throws: CodingFailure.self) { try JSON.value(parsing: String(repeating: "[", count: 1_000_000)) }
     }
 
-    @Test(arguments: seeds(0..<40)) func `a value that was read from JSON comes back from its text`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<40)) func `a value that was read from JSON comes back from its text`(seed: UInt64) throws
+    {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {
             let value = generator.value()
