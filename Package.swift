@@ -58,6 +58,7 @@ let layers: [Target] = [
     .target(name: "DurableFiles", swiftSettings: settings),
     .target(name: "StateCore", dependencies: ["Threading"], swiftSettings: settings),
     .target(name: "StateCoding", dependencies: [hashTrees], swiftSettings: settings),
+    .target(name: "StateJSON", dependencies: ["StateCoding"], swiftSettings: settings),
     .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
     .systemLibrary(
         name: "CZeroMQ",
@@ -102,7 +103,7 @@ let testing: [Target] = [
 /// What docs/TUTORIAL.md shows.
 let tutorial = Target.testTarget(
     name: "TutorialTests",
-    dependencies: ["Statecast", "StateCore", "StatecastTesting"],
+    dependencies: ["Statecast", "StateCore", "StateJSON", "StatecastTesting"],
     swiftSettings: settings
 )
 
@@ -162,7 +163,9 @@ let examples: [Target] = [
 let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
-        dependencies: ["Statecast", "StateCoding", argumentParser, logging, lifecycle, signals, configuration],
+        dependencies: [
+            "Statecast", "StateCoding", "StateJSON", argumentParser, logging, lifecycle, signals, configuration,
+        ],
         swiftSettings: settings
     ),
     .executableTarget(
@@ -188,7 +191,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-journal",
         dependencies: [
-            "CommandLineSupport", "CounterApp", "FleetApp", "StateCoding", "Statecast", "SQLiteJournal", argumentParser,
+            "CommandLineSupport", "CounterApp", "FleetApp", "StateCoding", "StateJSON", "Statecast", "SQLiteJournal",
+            argumentParser,
         ],
         swiftSettings: settings
     ),
@@ -214,14 +218,15 @@ let tests: [Target] = [
     .testTarget(name: "StateCoreTests", dependencies: ["StateCore", "Threading"], swiftSettings: settings),
     .testTarget(
         name: "StateCodingTests",
-        dependencies: ["StateCoding", hashTrees],
+        dependencies: ["StateCoding", "StateJSON", hashTrees],
         // Read where they lie.
         exclude: ["CBOR/Fixtures", "Hostile/Corpus"],
         swiftSettings: settings
     ),
+    .testTarget(name: "StateJSONTests", dependencies: ["StateJSON", "StateCoding"], swiftSettings: settings),
     .testTarget(
         name: "SyncProtocolTests",
-        dependencies: ["SyncProtocol", "StateCore", "StateCoding"],
+        dependencies: ["SyncProtocol", "StateCore", "StateCoding", "StateJSON"],
         swiftSettings: settings
     ),
     .testTarget(
@@ -245,7 +250,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "CommandLineSupportTests",
-        dependencies: ["CommandLineSupport", "Statecast", "StateCoding", logging, argumentParser],
+        dependencies: ["CommandLineSupport", "Statecast", "StateCoding", "StateJSON", logging, argumentParser],
         swiftSettings: settings
     ),
     .executableTarget(
@@ -302,6 +307,7 @@ let package = Package(
         .library(name: "SQLiteJournal", targets: ["SQLiteJournal"]),
         .library(name: "StateCore", targets: ["StateCore"]),
         .library(name: "StateCoding", targets: ["StateCoding"]),
+        .library(name: "StateJSON", targets: ["StateJSON"]),
         .library(name: "StatecastTesting", targets: ["StatecastTesting"]),
         .library(name: "SmartCopy", targets: ["SmartCopy"]),
         .executable(name: "statecast-primary", targets: ["statecast-primary"]),

@@ -18,7 +18,9 @@ let settings: [SwiftSetting] = [
 func fuzzer(_ name: String) -> Target {
     .executableTarget(
         name: name,
-        dependencies: [.product(name: "StateCoding", package: "statecast")],
+        dependencies: [
+            .product(name: "StateCoding", package: "statecast"), .product(name: "StateJSON", package: "statecast"),
+        ],
         swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
     )
 }

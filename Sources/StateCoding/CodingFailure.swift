@@ -59,7 +59,7 @@ public struct CodingFailure: Error, Hashable, Sendable {
     }
 
     /// The same failure, seen from one level further out.
-    func inside(_ component: String) -> CodingFailure {
+    package func inside(_ component: String) -> CodingFailure {
         var failure = self
         failure.path.insert(component, at: 0)
         return failure

@@ -4,6 +4,7 @@ import CounterApp
 import FleetApp
 import SQLiteJournal
 import StateCoding
+import StateJSON
 import Statecast
 
 struct VerifyCommand: AsyncParsableCommand {
@@ -65,7 +66,7 @@ struct ReplayCommand: AsyncParsableCommand {
             let isNamed = try await settings.text(.app) != nil
             let named = isNamed ? try await settings.choice(.app, default: ReplayedApp.fleet) : nil
             let reader = try JournalReader(at: journal.path)
-            let report = try (named ?? ReplayedApp(of: reader)).report(reader)
+            let report = try named?.report(reader) ?? ReplayedApp.anyReport(reader)
             guard let difference = report.difference else {
                 let text = "same: revisions \(report.from) to \(report.to), actions: \(report.actions)"
                 return try await LineOutput().write(text)
@@ -73,7 +74,8 @@ struct ReplayCommand: AsyncParsableCommand {
             if let patch = difference.patch {
                 let line = JSONLine([
                     "from": Value(difference.revisions.lowerBound.rawValue),
-                    "to": Value(difference.revisions.upperBound.rawValue), "patch": patch,
+                    "to": Value(difference.revisions.upperBound.rawValue),
+                    "patch": try patch.jsonPatch(from: difference.recorded),
                 ])
                 try await LineOutput().write(line.description)
             }
@@ -88,26 +90,18 @@ struct ReplayCommand: AsyncParsableCommand {
 private enum ReplayedApp: String, CaseIterable {
     case fleet, counter
 
-    /// The app whose state fingerprint the journal's last epoch recorded, or else the one named like the store: the
-    /// fingerprint changes from build to build.
-    init(of journal: JournalReader) throws {
-        let shape = try journal.epochs().last?.fingerprint
+    /// The report of the app whose state the journal holds. The app that is named like the store comes first.
+    static func anyReport(_ journal: JournalReader) throws -> JournalReplayReport {
         let store = try journal.contents().identity.store.description
-        guard let app = Self.allCases.first(where: { $0.fingerprint == shape }) ?? Self(rawValue: store) else {
-            let names = Self.allCases.map(\.rawValue).joined(separator: " or ")
-            throw CommandFailure.wrongUsage(
-                "the journal holds the store \"\(store)\" with a state of no built-in app: name the app with --app "
-                    + names
-            )
+        let named = Self(rawValue: store)
+        for app in [named].compactMap(\.self) + Self.allCases.filter({ $0 != named }) {
+            do { return try app.replay(journal) } catch let failure as JournalFailure where failure.code == .misfit {}
         }
-        self = app
-    }
-
-    private var fingerprint: UInt64 {
-        switch self {
-        case .fleet: Schema.fingerprint(of: Fleet.self)
-        case .counter: Schema.fingerprint(of: Counter.self)
-        }
+        if let named { return try named.report(journal) }
+        let names = Self.allCases.map(\.rawValue).joined(separator: " or ")
+        throw CommandFailure.wrongUsage(
+            "the journal holds the store \"\(store)\" with a state of no app that is built in: name the app with --app \(names)"
+        )
     }
 
     /// Replays the journal, and names the app in the error if the journal does not fit it.

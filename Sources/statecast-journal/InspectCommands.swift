@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import SQLiteJournal
 import StateCoding
+import StateJSON
 import Statecast
 
 struct InfoCommand: AsyncParsableCommand {

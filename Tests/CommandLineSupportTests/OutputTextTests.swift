@@ -1,5 +1,6 @@
 import CommandLineSupport
 import StateCoding
+import StateJSON
 import Testing
 
 @Suite struct VisibleTextTests {

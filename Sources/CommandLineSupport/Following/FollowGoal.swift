@@ -83,9 +83,9 @@ package struct FollowGoal: Sendable {
     }
 
     private static func hint(_ component: String, in value: Value, at place: String) -> String {
-        switch JSONForm(value) {
+        switch PlainForm(value) {
         case .map(let map):
-            let names = map.keys.map { JSON.name(ofKey: $0) }
+            let names = map.keys.map(\.keyName)
             if let near = component.nearest(among: names) {
                 return "\(place) has no \(component); did you mean \(near)?"
             }

@@ -1,5 +1,6 @@
 internal import Foundation
 package import StateCoding
+internal import StateJSON
 internal import Statecast
 
 /// An action that a user asks for: a name, and a payload in JSON.

@@ -1,4 +1,5 @@
 internal import StateCoding
+internal import StateJSON
 package import Statecast
 
 /// Queries a store's schema: its actions, epoch, revision and sessions.

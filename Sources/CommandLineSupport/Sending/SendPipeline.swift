@@ -212,7 +212,7 @@ package struct SendPipeline: Sendable {
                 canForget = canForget && canPrint && !isKept
                 if canForget { last = request.receipt }
             }
-            if let last { await sender.told(through: last) }
+            if let last { await sender.acknowledge(upTo: last) }
         }
         return tally
     }

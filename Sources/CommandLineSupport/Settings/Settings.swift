@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Foundation
 internal import StateCoding
+internal import StateJSON
 internal import Statecast
 
 /// A setting that flags, the environment and a config file can give. All executables share the keys, and can share a file.

@@ -1,4 +1,5 @@
 package import StateCoding
+internal import StateJSON
 
 /// Escapes text of foreign origin for a terminal.
 package enum VisibleText {

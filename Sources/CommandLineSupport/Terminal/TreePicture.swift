@@ -1,4 +1,5 @@
 internal import StateCoding
+internal import StateJSON
 
 /// Any state as an indented tree.
 package struct TreePicture: Picture {
@@ -67,8 +68,8 @@ struct TreeText {
 
     /// A lazy view, so that `isEmpty` costs nothing.
     private static func children(of value: Value) -> AnyCollection<(String, Value)> {
-        switch JSONForm(value) {
-        case .map(let map): AnyCollection(map.lazy.map { (JSON.name(ofKey: $0.key), $0.value) })
+        switch PlainForm(value) {
+        case .map(let map): AnyCollection(map.lazy.map { ($0.key.keyName, $0.value) })
         case .array(let array): AnyCollection(array.enumerated().lazy.map { ("\($0.offset)", $0.element) })
         default: AnyCollection([])
         }

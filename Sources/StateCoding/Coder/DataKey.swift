@@ -12,7 +12,7 @@ enum DataKey: EntryCodingKey {
     init(stringValue: String) { self = .name(stringValue) }
     init(intValue: Int) { self = .index(intValue) }
 
-    static func of(_ key: Value) -> DataKey { .name(JSON.name(ofKey: key)) }
+    static func of(_ key: Value) -> DataKey { .name(key.keyName) }
 
     static var superKey: DataKey { .name("super") }
 

@@ -126,7 +126,7 @@ final class ItemDecoder: PathNode, Decoder {
         else { return nil }
         var cursor = cursor
         cursor.skipTags()
-        let keys = cursor.value().mapValue?.prefix(3).map { JSON.text(of: $0.key) } ?? []
+        let keys = cursor.value().mapValue?.prefix(3).map { $0.key.description } ?? []
         let came = fieldCount > 3 ? "\(fieldCount) keys" : keys.isEmpty ? "no key" : keys.joined(separator: ", ")
         return failure(.typeMismatch, "expected a case of \(type), got \(came)")
     }
@@ -211,7 +211,7 @@ final class ItemDecoder: PathNode, Decoder {
         var names: Set<String> = []
         for index in 0..<fields.count where key(index, as: type) == nil {
             var cursor = ItemCursor(source: source, offset: fields.keyOffset(index))
-            let name = JSON.name(ofKey: cursor.value())
+            let name = cursor.value().keyName
             if !cursor.isNull { names.insert(name) }
         }
         return names

@@ -69,7 +69,7 @@ extension KeyedDecodable {
         } catch {
             cursor = start
             guard let text = cursor.takeText(), cursor.source.takesOtherForms(),
-                let parsed = try? JSON.value(parsing: text)
+                let parsed = Value(scalarKeyName: text)
             else {
                 throw CodingFailure(error, path: []).inside(place)
             }
@@ -77,7 +77,4 @@ extension KeyedDecodable {
         }
     }
 
-    static func schemaShape(in probe: SchemaProbe) -> SchemaShape {
-        .map(probe.shape(of: Key.self), probe.shape(of: Content.self))
-    }
 }

@@ -9,7 +9,6 @@ extension Bool: Primitive {
     static func readUsual(_ cursor: inout ItemCursor) -> Bool? { cursor.takeBool() }
     static var sample: Bool { false }
     static var expected: String { "a bool" }
-    static var schemaShape: SchemaShape { .bool }
 }
 
 extension String: Primitive {
@@ -25,7 +24,6 @@ extension String: Primitive {
     static func readUsual(_ cursor: inout ItemCursor) -> String? { cursor.takeText() }
     static var sample: String { "" }
     static var expected: String { "a text" }
-    static var schemaShape: SchemaShape { .text }
 }
 
 extension Primitive where Self: FixedWidthInteger {
@@ -41,7 +39,6 @@ extension Primitive where Self: FixedWidthInteger {
     static func readUsual(_ cursor: inout ItemCursor) -> Self? { cursor.takeInteger() }
     static var sample: Self { 0 }
     static var expected: String { "an integer" }
-    static var schemaShape: SchemaShape { .integer }
 }
 
 extension Int: Primitive {}
@@ -69,7 +66,7 @@ extension Double: Primitive {
             guard let value = exact ?? Double(nearest: tree) else { return nil }
             self = value
         case .text(let word):
-            guard let value = JSON.nonFinite(word) else { return nil }
+            guard let value = Double(nonFinite: word) else { return nil }
             self = value
         default: return nil
         }
@@ -79,7 +76,6 @@ extension Double: Primitive {
     static func readUsual(_ cursor: inout ItemCursor) -> Double? { cursor.takeFloat() }
     static var sample: Double { 0 }
     static var expected: String { "a number" }
-    static var schemaShape: SchemaShape { .float }
 }
 
 extension Float: Primitive {
@@ -93,5 +89,4 @@ extension Float: Primitive {
     func write(to writer: inout CBORWriter) { writer.float(Double(self)) }
     static var sample: Float { 0 }
     static var expected: String { "a number" }
-    static var schemaShape: SchemaShape { .float }
 }

@@ -12,7 +12,6 @@ protocol Primitive: ShapedEncodable, ShapedDecodable {
     static var sample: Self { get }
     /// What a message says was expected.
     static var expected: String { get }
-    static var schemaShape: SchemaShape { get }
 }
 
 extension Primitive {
@@ -47,7 +46,7 @@ extension Primitive {
         }
         let content = value.untagged
         if content.isNull { throw place.failure(.missingValue, "expected \(expected), got null") }
-        let number = DecimalNumber(sample.tree) == nil ? nil : DecimalNumber(value)?.text()
+        let number = DecimalNumber(sample.tree) == nil ? nil : DecimalNumber(value)?.text
         let isNumber = number != nil
         let code: CodingFailure.Code = isNumber ? .outOfRange : .typeMismatch
         // Large numbers come as tagged bytes.
@@ -63,7 +62,6 @@ extension Primitive {
         Change.replacing(old.tree, with: try new.tree(at: place), path: path)
     }
 
-    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { schemaShape }
 }
 
 extension Value {

@@ -39,8 +39,5 @@ extension Array: ShapedDecodable where Element: Decodable {
         return result
     }
 
-    static func schemaShape(in probe: SchemaProbe) -> SchemaShape {
-        Element.self == UInt8.self ? .bytes : .array(probe.shape(of: Element.self))
-    }
     static var sample: [Element] { [] }
 }

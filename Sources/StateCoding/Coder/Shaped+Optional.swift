@@ -63,6 +63,5 @@ extension Optional: ShapedDecodable where Wrapped: Decodable {
         return try decodeItem(Wrapped.self, &cursor, under: place.key, in: place.node)
     }
 
-    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { .optional(probe.shape(of: Wrapped.self)) }
     static var sample: Self { nil }
 }

@@ -25,7 +25,6 @@ extension ShapedDecodable where Self: SetAlgebra, Element: Decodable {
         Self(try [Element].read(&cursor, at: place))
     }
 
-    static func schemaShape(in probe: SchemaProbe) -> SchemaShape { .array(probe.shape(of: Element.self)) }
     static var sample: Self { [] }
 }
 

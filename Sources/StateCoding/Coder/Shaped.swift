@@ -22,8 +22,6 @@ protocol ShapedDecodable: Decodable {
     /// Reads the next item, and moves behind it.
     static func read(_ cursor: inout ItemCursor, at place: Place) throws -> Self
 
-    /// What the type looks like, for schemas.
-    static func schemaShape(in probe: SchemaProbe) -> SchemaShape
     /// A plain instance.
     static var sample: Self { get }
 }

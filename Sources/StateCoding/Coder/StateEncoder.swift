@@ -34,15 +34,14 @@ public struct StateEncoder: Sendable {
     /// Checks that all of the encoded tree are values.
     ///
     /// A class instance can change without its old copy differing, so that its changes would never be published. What is
-    /// not there yet (rows, `nil` fields, other cases of an enum) is checked by its type, as far as `init(from:)` asks for
-    /// it when it is given plain samples (see ``Schema/fingerprint(of:)``); the ``Differ`` refuses what appears all the
-    /// same. Costs an encoding: do it once, at start.
+    /// not there yet (rows, `nil` fields) is checked by the types that `init(from:)` asks for when it reads default values.
+    /// The ``Differ`` refuses any other instance when it appears. Costs an encoding: do it once, at start.
     ///
     /// - Throws: `unencodable`, with the path of the first class; without the elements on it, where there are none.
     public func checkValueSemantics(of value: some Encodable) throws(CodingFailure) {
         _ = try encode(value, refusesClasses: true)
         if let decodable = type(of: value) as? any Decodable.Type {
-            try SchemaProbe.checkValueSemantics(of: decodable)
+            try Defaults.checkValueSemantics(of: decodable)
         }
     }
 

@@ -1,8 +1,92 @@
-/// A reading of what another build has written: it fills the fields whose absence makes the reading fail, and finds those
-/// that no type knows.
+extension StateDecoder {
+    /// Decodes a value that another build wrote, and loses nothing of it.
+    ///
+    /// A required field that is missing is filled. That takes one reading for each such field of a type, however many rows
+    /// lack it.
+    ///
+    /// - Throws: `unknownKey` for a field that no type knows; `missingKey` for one that has no default; and the errors
+    ///   of `decode(_:from:)`.
+    package func decode<T: Decodable>(
+        _ type: T.Type,
+        from value: Value,
+        filling defaults: FieldDefaults
+    ) throws(CodingFailure) -> T {
+        let bytes = value.encoded
+        let evolution = Evolution(defaults)
+        while true {
+            do throws(CodingFailure) {
+                let result = try decode(type, from: bytes, evolution)
+                if let lost = evolution.lost { throw lost }
+                return result
+            } catch {
+                guard evolution.shouldRetry(after: error) else { throw error }
+            }
+        }
+    }
+
+    private func decode<T: Decodable>(
+        _ type: T.Type,
+        from bytes: [UInt8],
+        _ evolution: Evolution
+    ) throws(CodingFailure) -> T {
+        do {
+            return try DecodingSource.run(deterministic: bytes) { source in
+                evolution.begin()
+                source.evolution = evolution
+                defer { source.evolution = nil }
+                return try decode(type, from: source)
+            }
+        } catch {
+            throw CodingFailure(error, path: [])
+        }
+    }
+}
+
+/// The defaults of the fields that another build did not write.
 ///
-/// A field is filled on demand only. A type may try one way to be read after the other, or have a default of its own;
-/// neither works any more once what is absent seems to be there.
+/// A field outside of all collections has one place in the state, and its default is in the initial state. A field of a row
+/// has a default in the row that stands for all rows of its type.
+package struct FieldDefaults: Sendable {
+    private let initial: Value
+    private var rows: [ObjectIdentifier: [Value]] = [:]
+
+    /// - Throws: `unencodable` and others if the initial state or a row cannot be encoded.
+    package init(initial: some Encodable, rows: [any Encodable]) throws(CodingFailure) {
+        self.initial = try StateEncoder().value(of: initial)
+        for row in rows {
+            let tree = try StateEncoder().value(of: row)
+            self.rows[ObjectIdentifier(type(of: row)), default: []].append(tree)
+        }
+    }
+
+    /// The value at a path in the initial state.
+    fileprivate func initial(at path: some Sequence<String>) -> Value? { initial.descendant(path) }
+
+    /// The value at a path in the rows of a type: the first row that has it, as for the cases of an enum.
+    fileprivate func row(of type: Any.Type, at path: some Sequence<String>) -> Value? {
+        guard let rows = rows[ObjectIdentifier(type)] else { return nil }
+        for row in rows { if let value = row.descendant(path) { return value } }
+        return nil
+    }
+}
+
+extension Value {
+    fileprivate func descendant(_ path: some Sequence<String>) -> Value? {
+        var value = self
+        for component in path {
+            while case .tagged(_, let content) = value { value = content }
+            guard let next = value[component] else { return nil }
+            value = next
+        }
+        return value
+    }
+}
+
+/// Watches the reading of a value that another build wrote: fills the fields whose absence makes the reading fail, and finds
+/// the fields that no type knows.
+///
+/// A field is filled on demand only. A type may try several forms, or have a default of its own; neither works if an absent
+/// field seems to be there.
 final class Evolution {
     /// A field of a type, wherever values of the type are.
     private struct Field: Hashable {
@@ -10,16 +94,16 @@ final class Evolution {
         let name: String
     }
 
-    /// A type that is being read.
+    /// A type whose reading is running.
     private struct Frame {
         let type: Any.Type
-        /// The keys on the way to it.
+        /// The number of keys on the path to it.
         let depth: Int
         /// Whether it is the key of a collection, or a part of one.
         let isKey: Bool
-        /// What was lost before it.
+        /// The first unknown field that was found before it.
         let lost: CodingFailure?
-        /// For each map that it opened, by its offset: the keys that nobody has asked for so far.
+        /// For each map that it opened, by its offset: the keys that the type has not asked for so far.
         var unknown: [Int: (names: Set<String>, node: PathNode?)] = [:]
     }
 
@@ -29,19 +113,17 @@ final class Evolution {
     /// The last field that was missed, where it was, and whether there is a default for it.
     private var missed: (field: Field, path: [String], hasDefault: Bool)?
     /// The first field that no type knows.
-    private(set) var lost: CodingFailure?
+    fileprivate private(set) var lost: CodingFailure?
 
-    init(_ defaults: FieldDefaults) {
-        self.defaults = defaults
-    }
+    fileprivate init(_ defaults: FieldDefaults) { self.defaults = defaults }
 
-    /// A reading begins, from the root.
-    func begin() {
+    /// Begins a reading from the root.
+    fileprivate func begin() {
         (frames, missed, lost) = ([], nil, nil)
     }
 
-    /// Whether another reading goes further than the one that failed.
-    func goesOn(after failure: CodingFailure) -> Bool {
+    /// Whether another reading gets further than the one that failed.
+    fileprivate func shouldRetry(after failure: CodingFailure) -> Bool {
         guard failure.code == .missingKey, let missed, missed.path == failure.path, missed.hasDefault else {
             return false
         }
@@ -57,7 +139,7 @@ final class Evolution {
         frames.append(Frame(type: type, depth: depth, isKey: isKey, lost: lost))
     }
 
-    /// A type is read. What one lacks that was tried in vain is not lost.
+    /// Ends the reading of a type. Fields that a failed attempt does not know are not lost.
     func leave(hasRead: Bool) {
         let frame = frames.removeLast()
         guard hasRead else {
@@ -77,7 +159,7 @@ final class Evolution {
 
     // MARK: Fields
 
-    /// A type reads a map by its keys, and does not know some of those that are there.
+    /// Notes that a type reads a map by its keys, and which of the map's keys it does not know.
     func opened(at offset: Int, unknown names: Set<String>, in node: PathNode) {
         guard let top = frames.indices.last else { return }
         if let before = frames[top].unknown[offset] {
@@ -87,7 +169,7 @@ final class Evolution {
         }
     }
 
-    /// What to read in place of a field that is missing.
+    /// The value to read in place of a missing field.
     func value(of name: String, in node: PathNode) -> Value? {
         guard let frame = frames.last else { return nil }
         let field = Field(type: ObjectIdentifier(frame.type), name: name)

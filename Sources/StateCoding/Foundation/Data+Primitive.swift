@@ -28,5 +28,4 @@ extension Data: TagReader {
 
     static var sample: Data { Data() }
     static var expected: String { "bytes (or base64 text)" }
-    static var schemaShape: SchemaShape { .bytes }
 }

@@ -37,7 +37,7 @@ extension Date: TagReader {
         case .tagged(Tag.text, let content) where content.textValue == nil: return nil
         case .tagged(_, let content): self.init(tree: content)
         case .text(let text):
-            guard let seconds = JSON.nonFinite(text) ?? InternetTime.secondsSince2001(text) else { return nil }
+            guard let seconds = Double(nonFinite: text) ?? InternetTime.secondsSince2001(text) else { return nil }
             self.init(timeIntervalSinceReferenceDate: seconds)
         default:
             guard let seconds = Double(tree: tree) else { return nil }
@@ -61,7 +61,6 @@ extension Date: TagReader {
 
     static var sample: Date { Date(timeIntervalSinceReferenceDate: 0) }
     static var expected: String { "a date (seconds since 2001, or a text as in RFC 3339)" }
-    static var schemaShape: SchemaShape { .float }
 }
 
 extension Value {

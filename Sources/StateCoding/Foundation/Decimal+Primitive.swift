@@ -18,7 +18,7 @@ extension Decimal: TagReader {
         switch tree {
         case .float(let value) where value.isNaN: self = .nan
         case .text(let text):
-            if JSON.nonFinite(text)?.isNaN == true {
+            if Double(nonFinite: text)?.isNaN == true {
                 self = .nan
             } else {
                 self.init(exactly: DecimalNumber(text))
@@ -30,18 +30,12 @@ extension Decimal: TagReader {
         }
     }
 
-    /// More digits than the 128 bits of a mantissa have.
-    private static let digitsMax = 40
-
     private init?(exactly number: DecimalNumber?) {
-        // The powers of ten that are beyond the exponent's range stand as zeros in the mantissa.
-        guard let number, (-128...(127 + Self.digitsMax)).contains(number.exponent),
-            number.digits.count <= Self.digitsMax
-        else { return nil }
+        // The powers of ten that are beyond the exponent's range stand as zeros in the mantissa, of at most 39 digits.
+        guard let number, (-128...(127 + 39)).contains(number.exponent) else { return nil }
         let exponent = min(number.exponent, 127)
-        let digits = number.digits + repeatElement(0, count: number.exponent - exponent)
-        let text = String(decoding: digits.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
-        let value = Decimal(string: "\(number.isNegative ? "-" : "")\(text.isEmpty ? "0" : text)e\(exponent)")
+        let zeros = String(repeating: "0", count: number.exponent - exponent)
+        let value = Decimal(string: "\(number.isNegative ? "-" : "")\(number.mantissa)\(zeros)e\(exponent)")
         // Foundation rounds what does not fit.
         guard let value, DecimalNumber(value) == number else { return nil }
         self = value
@@ -49,7 +43,6 @@ extension Decimal: TagReader {
 
     static var sample: Decimal { 0 }
     static var expected: String { "a decimal number of at most 38 digits" }
-    static var schemaShape: SchemaShape { .elements([.integer, .integer]) }
 }
 
 extension DecimalNumber {
@@ -58,7 +51,7 @@ extension DecimalNumber {
         guard let significand = DecimalNumber(decimal.significand.description) else { return nil }
         self.init(
             isNegative: decimal < 0,
-            digits: significand.digits,
+            mantissa: significand.mantissa,
             exponent: decimal.exponent + significand.exponent
         )
     }

@@ -16,7 +16,7 @@ extension URL: TagReader {
         return [.text(Self.base): Self.tree(baseURL.absoluteString), .text(Self.relative): .text(relativeString)]
     }
 
-    private static func tree(_ text: String) -> Value { .tagged(JSON.uriTag, .text(text)) }
+    private static func tree(_ text: String) -> Value { .tagged(Value.uriTag, .text(text)) }
 
     init?(tree: Value) {
         switch tree {
@@ -36,7 +36,7 @@ extension URL: TagReader {
 
     static func readUsual(_ cursor: inout ItemCursor) -> URL? {
         var next = cursor
-        next.skipTag(JSON.uriTag)
+        next.skipTag(Value.uriTag)
         guard let url = next.takeText().flatMap({ URL(string: $0) }) else { return nil }
         cursor = next
         return url
@@ -44,5 +44,4 @@ extension URL: TagReader {
 
     static var sample: URL { URL(filePath: "/") }
     static var expected: String { "a URL as text" }
-    static var schemaShape: SchemaShape { .text }
 }

@@ -36,5 +36,4 @@ extension UUID: TagReader {
 
     static var sample: UUID { UUID([UInt8](repeating: 0, count: 16)) }
     static var expected: String { "a UUID (as text, or 16 bytes)" }
-    static var schemaShape: SchemaShape { .bytes }
 }

@@ -62,7 +62,7 @@ extension Patch {
     /// The wire form in its JSON view, for people.
     fileprivate var wireText: String {
         var reader = CBORReader(checked: encode())
-        return (try? reader.value()).map { JSON.text(of: $0) } ?? ""
+        return (try? reader.value())?.description ?? ""
     }
 }
 

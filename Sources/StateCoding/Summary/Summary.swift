@@ -1,4 +1,4 @@
-/// What two processes compare to know that they hold the same state: a digest and a size, kept in O(change).
+/// A digest and a size that two processes compare to learn whether they hold the same state. It follows changes in O(change).
 ///
 /// **Digest.** The sum, modulo 2^64, of one hash per leaf. A leaf is everything but a map or array with something in it:
 /// scalars, tagged values (whole), the empty map and the empty array. A leaf's hash is taken of these bytes:
@@ -11,27 +11,37 @@
 ///
 /// **Size.** The length of the whole canonical encoding.
 ///
-/// The digest finds mistakes; it is no defence against someone who wants to make two states look alike.
+/// The digest finds mistakes; it does not withstand an attacker who wants two states to look alike.
 public struct Summary: Hashable, Sendable {
     /// The sum of the leaves' hashes.
     public private(set) var digest: UInt64
     /// The size of the canonical CBOR encoding.
     public private(set) var bytes: Int
 
-    /// A summary as it came from another process.
+    /// A summary that another process sent.
     public init(digest: UInt64, bytes: Int) {
         self.digest = digest
         self.bytes = bytes
     }
 
-    /// The summary of a whole state. O(n); from then on `advance(by:)` and `Patch.apply(to:summary:)` keep it.
+    /// The summary of a whole state. O(n); `advance(by:)` and `Patch.apply(to:summary:)` then keep it up to date.
     public init(of value: Value) {
         var change = SummaryChange()
         change.add(value, at: .root)
         self.init(digest: change.digest, bytes: change.bytes)
     }
 
-    /// Follows a change of the state. Exact if this was the summary of the state that the difference starts from.
+    /// The summary of an encoded state. It needs no tree, which would take several times the memory.
+    ///
+    /// - Throws: as `Value(decoding:)`.
+    public init(ofEncoded bytes: [UInt8], limits: CodingLimits = .standard) throws(CodingFailure) {
+        let source = try DecodingSource(bytes, limits: limits)
+        var change = SummaryChange()
+        _ = change.add(source, at: 0, path: .root)
+        self.init(digest: change.digest, bytes: change.bytes)
+    }
+
+    /// Advances by a change of the state. Exact if this was the summary of the state that the difference starts from.
     public mutating func advance(by difference: Difference) {
         advance(by: difference.summaryChange)
     }

@@ -5,29 +5,28 @@
 #endif
 
 extension CodingLimits {
-    /// How many combining marks may follow each other in a text, in Unicode's form D: some two kilobytes of them.
+    /// The largest number of combining marks in a row in a text, in Unicode's form D: about two kilobytes.
     ///
-    /// Marks above and marks below one letter may come in any order. So to compare, hash or normalise a text they are
-    /// sorted: by insertion in the standard library, in a time that grows with the square of their number. With 64,000
-    /// of them, in a small frame, it takes seconds. Unicode's stream-safe format (UAX #15) has at most 30 in a row, more
-    /// than any language writes.
+    /// To compare, hash or normalize a text, the standard library sorts the marks of each letter by insertion, which takes
+    /// quadratic time. With 64,000 of them, in a small frame, it takes seconds. Unicode's stream-safe format (UAX #15) has
+    /// at most 30 in a row, more than any language writes.
     ///
-    /// Counted in form D, so that all spellings of one text are taken or refused alike.
+    /// Form D makes the limit the same for all spellings of one text.
     public static let combiningMarksMax = 1024
 }
 
 extension CodingFailure {
-    /// What is wrong with a text that has too many marks.
-    static let tooManyMarks =
+    /// The message about a text that has too many marks.
+    package static let tooManyMarks =
         "expected a text with at most \(CodingLimits.combiningMarksMax) combining marks in a row, got one with more"
 }
 
 extension String {
     /// Whether more combining marks follow each other than ``CodingLimits/combiningMarksMax``.
     ///
-    /// No scalar has more marks than bytes of UTF-8, so a text of usual length need not be looked at.
+    /// No scalar has more marks than bytes of UTF-8, so texts of usual length need no search.
     @inline(__always)
-    var hasTooManyMarks: Bool { utf8.count > CodingLimits.combiningMarksMax && hasLongRunOfMarks }
+    package var hasTooManyMarks: Bool { utf8.count > CodingLimits.combiningMarksMax && hasLongRunOfMarks }
 
     @inline(never)
     private var hasLongRunOfMarks: Bool {
@@ -36,9 +35,9 @@ extension String {
     }
 }
 
-/// Looks for runs of marks, at one scalar in every few hundred bytes: a run that is too long lies across several of these.
+/// Looks for runs of marks at one scalar in every few hundred bytes: a run that is too long covers several of these.
 private struct MarkSearch {
-    /// UTF-8 that is known to be valid.
+    /// Valid UTF-8.
     let text: UnsafeBufferPointer<UInt8>
 
     var findsTooMany: Bool {
@@ -55,7 +54,7 @@ private struct MarkSearch {
         return false
     }
 
-    /// Where a run ends; `nil` if it has too many marks.
+    /// The end of a run; `nil` if it has too many marks.
     private func endOfRun(around offset: Int) -> Int? {
         var first = offset
         var letter: Int?
@@ -71,7 +70,7 @@ private struct MarkSearch {
             if count > CodingLimits.combiningMarksMax { return nil }
             end += width(at: end)
         }
-        // Which marks the letter itself ends with only matters near the limit.
+        // The marks of the letter itself only matter near the limit.
         if let letter, count + Self.marksOfALetterMax > CodingLimits.combiningMarksMax {
             count += marksOfLetter(at: letter)
         }
@@ -93,7 +92,7 @@ private struct MarkSearch {
         return UTF8.decode(UTF8.EncodedScalar(bytes))
     }
 
-    /// How many marks, and nothing else, a scalar is in form D; 0 for a letter.
+    /// The number of marks that a scalar consists of in form D; 0 for a letter.
     private func marks(at offset: Int) -> Int {
         // Below U+0300 there are none.
         if text[offset] < 0xCC { return 0 }
@@ -108,7 +107,7 @@ private struct MarkSearch {
     /// Letters such as `ᾂ` have three.
     private static let marksOfALetterMax = 3
 
-    /// How many marks a letter ends with in form D.
+    /// The number of marks at the end of a letter in form D.
     private func marksOfLetter(at offset: Int) -> Int {
         let letter = String(Character(scalar(at: offset)))
         #if canImport(Darwin)

@@ -1,6 +1,6 @@
-/// Entries sorted by their canonical keys: what a map and the fields of a patch have in common.
+/// The fields of a patch, sorted by their canonical keys.
 ///
-/// Two parallel arrays: the keys, which seldom change, are searched without touching the elements.
+/// Two parallel arrays: the keys are searched without touching the elements.
 struct KeyedEntries<Element> {
     private(set) var keys: [Value] = []
     private(set) var elements: [Element] = []
@@ -25,7 +25,7 @@ struct KeyedEntries<Element> {
         }
     }
 
-    /// Where a canonical key is, or where it would be.
+    /// The index of a canonical key, or the index to insert it at.
     func position(of key: Value) -> (index: Int, found: Bool) {
         var (low, high) = (0, keys.count)
         while low < high {
@@ -63,8 +63,7 @@ struct KeyedEntries<Element> {
         try body(&elements[index])
     }
 
-    /// Sets and removes many, sorted by key, in one pass over all: inserting them one by one would move the rest for
-    /// each of them.
+    /// Sets and removes many elements, sorted by key, in one pass. Inserting them one by one would move the rest each time.
     mutating func merge(_ changes: [(key: Value, element: Element?)]) {
         guard changes.count > 8 else {
             for (key, element) in changes { set(key, element) }

@@ -1,7 +1,7 @@
 extension Value {
     /// The value under a text key of a map. Setting `nil` removes the key.
     ///
-    /// Only a map has keys to set: setting one of any other value is a mistake, and ends the process.
+    /// - Precondition: to set a key, the value is a map.
     public subscript(key: String) -> Value? {
         get {
             guard case .map(let map) = self else { return nil }
@@ -25,7 +25,7 @@ extension Value {
     /// The value at a dotted path: `value[path: "hosts.alpha.samples.3"]`.
     ///
     /// Each component is looked up as a text key of a map, then as an integer key; in an array, as an index. The empty
-    /// path is the value itself. A key that holds a dot is reached by subscripts instead.
+    /// path is the value itself. Use subscripts for a key that contains a dot.
     public subscript(path path: String) -> Value? {
         var value = self
         for component in path.split(separator: ".") {
@@ -44,6 +44,21 @@ extension Value {
         }
     }
 
+    /// Changes each element of an array, or each value of a map, whatever its key is; does nothing to any other value.
+    ///
+    /// ```swift
+    /// tree["items"]?.changeEach { item in item["price"] = 0 }
+    /// ```
+    public mutating func changeEach<Failure: Error>(_ body: (inout Value) throws(Failure) -> Void) throws(Failure) {
+        if var elements = takeArray() {
+            defer { self = .array(elements) }
+            for index in elements.indices { try body(&elements[index]) }
+        } else if var map = takeMap() {
+            defer { self = .map(map) }
+            for offset in 0..<map.count { try body(&map.entries[offset: offset]) }
+        }
+    }
+
     /// Whether this is `.null`.
     public var isNull: Bool { self == .null }
 
@@ -56,7 +71,7 @@ extension Value {
     /// The integer, if it fits an `Int`; an integral float counts as one.
     public var intValue: Int? { integer(Int.self) }
 
-    /// The number, integer or float, as far as a `Double` holds it.
+    /// The number, integer or float, as the nearest `Double`.
     public var doubleValue: Double? {
         switch self {
         case .float(let value): value

@@ -19,7 +19,7 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
-    /// Whether the two mean the same; see the type.
+    /// Whether both mean the same.
     public static func == (left: Value, right: Value) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -67,24 +67,22 @@ extension Value {
             self = .float(Double(integer))
         }
     }
-
-    /// The value in words, for messages: `text "abc"`, `an array of 3`.
-    package var summary: String {
-        switch self {
-        case .null: "null"
-        case .bool(let value): "\(value)"
-        case .unsigned, .negative: "the integer \(JSON.text(of: self))"
-        case .float: "the number \(JSON.text(of: self))"
-        case .text(let value): "text \"\(value.beginning(40))\""
-        case .bytes(let value): "\(value.count) bytes"
-        case .array(let value): "an array of \(value.count)"
-        case .map(let value): "a map of \(value.count)"
-        case .tagged(let tag, let content): "tag \(tag) of \(content.summary)"
-        }
-    }
 }
 
-extension Value: CustomStringConvertible {
-    /// The value's JSON view.
-    public var description: String { JSON.text(of: self) }
+/// There is no `nil` literal: for a `Value?` it would be ambiguous between an absent value and `.null`.
+extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// `true` or `false`.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// An integer.
+    public init(integerLiteral value: Int64) { self.init(value) }
+    /// A float, even if integral: `1.0`.
+    public init(floatLiteral value: Double) { self = .float(value) }
+    /// A text.
+    public init(stringLiteral value: String) { self = .text(value) }
+    /// An array.
+    public init(arrayLiteral elements: Value...) { self = .array(elements) }
+    /// A map; a later entry replaces an earlier one with the same key.
+    public init(dictionaryLiteral elements: (Value, Value)...) { self = .map(ValueMap(elements)) }
 }

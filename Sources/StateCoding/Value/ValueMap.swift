@@ -1,7 +1,7 @@
 /// A map from any value to any value, in the order of the encoded keys (RFC 8949, section 4.2.1).
 ///
 /// Keys are kept in canonical form (text in NFC), so that one key has one spelling on every machine. Lookups and changes
-/// take O(log n), copies O(1): what was not changed since, they share, and comparing them passes over it.
+/// take O(log n), copies O(1). Copies share their unchanged parts, and comparisons skip these.
 public struct ValueMap: Sendable {
     typealias Entries = SortedTree<CanonicalOrder, Value>
 
@@ -16,7 +16,7 @@ public struct ValueMap: Sendable {
         entries = Entries()
     }
 
-    /// The map of these entries; of two with one key the later stays.
+    /// The map of these entries; a later entry replaces an earlier one with the same key.
     public init(_ entries: some Sequence<(Value, Value)>) {
         self.entries = Entries(entries.lazy.map { ($0.0.canonical, $0.1) }) { _, later in later }
     }
@@ -82,15 +82,15 @@ extension ValueMap: Hashable {
 }
 
 extension ValueMap: BidirectionalCollection {
-    /// A place in the order of the keys; not a number, which would be mistaken for a key.
+    /// A position in the order of the keys. It is no integer, which could be taken for a key.
     public struct Index: Comparable, Sendable {
         let offset: Int
 
-        /// Whether a place comes first.
+        /// Whether the left position comes first.
         public static func < (left: Index, right: Index) -> Bool { left.offset < right.offset }
     }
 
-    /// Goes through all entries, each in O(1).
+    /// Visits all entries, each in O(1).
     public struct Iterator: IteratorProtocol {
         var base: Entries.Iterator
 
@@ -100,30 +100,30 @@ extension ValueMap: BidirectionalCollection {
         }
     }
 
-    /// Goes through the entries in the order of the encoded keys.
+    /// Visits the entries in the order of the encoded keys.
     public func makeIterator() -> Iterator { Iterator(base: entries.makeIterator()) }
 
-    /// The place of the first entry.
+    /// The position of the first entry.
     public var startIndex: Index { Index(offset: 0) }
-    /// The place behind the last entry.
+    /// The position after the last entry.
     public var endIndex: Index { Index(offset: entries.count) }
-    /// How many entries there are.
+    /// The number of entries.
     public var count: Int { entries.count }
 
-    /// The next place.
+    /// The next position.
     public func index(after index: Index) -> Index { Index(offset: index.offset + 1) }
-    /// The place before.
+    /// The previous position.
     public func index(before index: Index) -> Index { Index(offset: index.offset - 1) }
 
-    /// The entry at a place in the order of the encoded keys. O(log n).
-    public subscript(place: Index) -> (key: Value, value: Value) {
-        let (key, element) = entries.entry(at: place.offset)
+    /// The entry at a position. O(log n).
+    public subscript(position: Index) -> (key: Value, value: Value) {
+        let (key, element) = entries.entry(at: position.offset)
         return (key, element)
     }
 }
 
 extension ValueMap: ExpressibleByDictionaryLiteral {
-    /// The map of these entries; of two with one key the later stays.
+    /// The map of these entries; a later entry replaces an earlier one with the same key.
     public init(dictionaryLiteral elements: (Value, Value)...) {
         self.init(elements)
     }

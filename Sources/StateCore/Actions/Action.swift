@@ -15,7 +15,7 @@ public protocol Action: Codable, Sendable {
     /// Keep it stable and unique within a store. The default is computed at each call: cache it for lookups by name.
     static var name: String { get }
 
-    /// A sample for help texts and schemas, or nil (the default) if a generated one is sufficient.
+    /// A sample for help texts, or nil (the default) for one with default values: 0, empty texts, empty collections.
     ///
     /// Declare it as `Self?`. A property of the non-optional type does not fulfil the requirement.
     static var example: Self? { get }

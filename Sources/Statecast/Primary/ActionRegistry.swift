@@ -24,7 +24,7 @@ struct ActionRegistry: Sendable {
     private static func entry<A: Action>(
         of type: A.Type
     ) -> (String, @Sendable ([UInt8]) throws(CodingFailure) -> any Action, [UInt8]?) {
-        let example = A.example.flatMap { try? StateEncoder().value(of: $0) } ?? Schema.example(of: type)
+        let example = A.example.flatMap { try? StateEncoder().value(of: $0) } ?? Value(exampleOf: type)
         return (
             A.name, { bytes throws(CodingFailure) in try StateDecoder().decode(type, from: bytes) }, example?.encoded
         )

@@ -26,7 +26,7 @@ public actor PrimaryNode: Service {
 
     private var wires: Wires?
     private var stores: [StoreName: any HostedStore] = [:]
-    private var gate = Gate(stores: [])
+    private var router = FrameRouter(stores: [])
     /// Actions that wait for room in the journal of their store, while there is room in those of others.
     private var held: [StoreName: HeldFrames] = [:]
     private var timer: DeadlineTimer?
@@ -232,7 +232,7 @@ public actor PrimaryNode: Service {
             wake: { bell.ring() }
         )
         for store in recovered { stores[store.name] = store.host(in: surroundings) }
-        gate = Gate(stores: Set(stores.keys))
+        router = FrameRouter(stores: Set(stores.keys))
     }
 
     private func run(_ work: (any HostedStore) -> Void, on store: StoreName) {
@@ -255,7 +255,7 @@ public actor PrimaryNode: Service {
                 continue
             }
             let isBeginning = flag == 1
-            switch gate.subscription(message.dropFirst()) {
+            switch router.subscription(message.dropFirst()) {
             case .store(let store, let topic):
                 if isBeginning {
                     stores[store]?.subscribed(to: topic)
@@ -285,7 +285,7 @@ public actor PrimaryNode: Service {
                 count(.tooLarge)
                 continue
             }
-            switch gate.actions(message) {
+            switch router.actions(message) {
             case .store(let store, let frame): received(frame, in: message, for: store)
             case .answer(let refusal, let address):
                 count(refusal.reason.code)
@@ -309,7 +309,7 @@ public actor PrimaryNode: Service {
         var bytes = 0
         while bytes < Self.bytesPerTurnMax, store.hasRoom, let next = held[name]?.popFirst() {
             bytes += next.count
-            if case .store(_, let frame) = gate.actions(next) { store.received(frame) }
+            if case .store(_, let frame) = router.actions(next) { store.received(frame) }
         }
         if held[name]?.isEmpty == true { held[name] = nil }
     }

@@ -5,7 +5,8 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let name: StoreName
     let state: State
     let summary: Summary
-    let fingerprint: UInt64
+    /// The declared version of the state: see `StateEvolution`.
+    var fingerprint: UInt64 { UInt64(evolution.count) }
     let registry: ActionRegistry
     let reducer: Reducer<State>
     let middleware: [Middleware<State>]
@@ -51,7 +52,6 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
                 metadata: ["store": "\(store)", "action": "\(name)"]
             )
         }
-        fingerprint = Schema.fingerprint(of: State.self)
         registry = try ActionRegistry(actions)
     }
 

@@ -124,8 +124,8 @@ public final class ActionSender: Service, ActionDispatcher {
     }
 
     /// Whoever needed the outcomes up to this one has them: the session file may forget them.
-    package func told(through receipt: PendingReceipt) async {
-        if let ticket = receipt.ticket { await node.told(through: ticket) }
+    package func acknowledge(upTo receipt: PendingReceipt) async {
+        if let ticket = receipt.ticket { await node.acknowledge(upTo: ticket) }
     }
 
     /// All of the input was taken.

@@ -309,7 +309,7 @@ actor SenderNode {
     }
 
     /// Whoever needed the outcomes up to there has them.
-    func told(through ticket: Ticket) {
+    func acknowledge(upTo ticket: Ticket) {
         guard !isStopped else { return }
         saver?.acknowledge(upTo: ticket)
         save()
@@ -350,13 +350,13 @@ actor SenderNode {
         if let refusal { perform(machine.refused(endpoint: refusal, at: clock.now, using: &generator)) }
     }
 
-    private func settle(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Settlement) {
+    private func settle(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Resolution) {
         saver?.resolve(ticket, sent, settlement)
         close(ticket, sent, settlement)
     }
 
     /// Tells whoever waits for the action.
-    private func close(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Settlement) {
+    private func close(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Resolution) {
         guard let receipt = pending.removeValue(forKey: ticket) else { return }
         switch settlement {
         case .applied: metrics.applied()

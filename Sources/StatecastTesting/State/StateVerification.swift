@@ -58,7 +58,7 @@ struct StateVerification<State: Codable & Equatable> {
     // MARK: Variants
 
     private mutating func vary(_ origin: StateSample<State>, limit: Int) {
-        let all = TreeVariation.all(of: origin.tree, example: Schema.example(of: State.self))
+        let all = TreeVariation.all(of: origin.tree, example: Value(exampleOf: State.self))
         var last: StateSample<State>?
         for position in 0..<min(limit, all.count) {
             let variation = all[all.count <= limit ? position : position * all.count / limit]

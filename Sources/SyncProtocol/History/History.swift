@@ -89,7 +89,7 @@ public struct EpochStart: Hashable, Sendable {
     public let epoch: Epoch
     /// The revision at the start.
     public let revision: Revision
-    /// The fingerprint of its State type.
+    /// The declared version of its State.
     public let fingerprint: UInt64
     /// The time of the start.
     public let time: Timestamp
@@ -121,7 +121,7 @@ package struct EpochTable: Hashable, Sendable {
 package struct SnapshotContext: Hashable, Sendable {
     /// The incarnation that made the snapshot.
     package let epoch: Epoch
-    /// The fingerprint of the encoded State type.
+    /// The declared version of the encoded State.
     package let fingerprint: UInt64
     /// The digest and size of the state.
     package let summary: Summary

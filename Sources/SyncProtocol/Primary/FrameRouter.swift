@@ -88,6 +88,3 @@ extension ArraySlice<UInt8> {
     /// Whether the bytes without the closing zero byte end with the text.
     fileprivate func ends(with text: String) -> Bool { dropLast().suffix(text.utf8.count).elementsEqual(text.utf8) }
 }
-
-/// The former name, for call sites in other modules.
-package typealias Gate = FrameRouter

@@ -6,7 +6,7 @@ import StateCore
 /// on the wire, and the progress in the input.
 package struct SavedSession: Hashable, Sendable {
     package let store: StoreName
-    package private(set) var standing: SessionStanding
+    package private(set) var standing: SessionCheckpoint
     /// The progress in the input.
     package private(set) var mark = InputMark.start
     /// Whether the input ended at `mark`.
@@ -18,12 +18,12 @@ package struct SavedSession: Hashable, Sendable {
     /// A fresh session.
     package init(store: StoreName, session: SessionID) {
         self.store = store
-        standing = SessionStanding(fresh: session)
+        standing = SessionCheckpoint(fresh: session)
     }
 
     init(
         store: StoreName,
-        standing: SessionStanding,
+        standing: SessionCheckpoint,
         mark: InputMark,
         isInputEnded: Bool,
         actions: [SavedAction],
@@ -86,7 +86,7 @@ package struct SavedSession: Hashable, Sendable {
     package mutating func beginInput() { (mark, isInputEnded) = (.start, false) }
 
     /// Drops the oldest actions that have their outcome.
-    package mutating func forgetSettled() {
+    package mutating func dropResolved() {
         while kept.first?.outcome != nil { kept.removeFirst() }
     }
 
@@ -101,7 +101,7 @@ extension Ticket {
 }
 
 /// The part of a session's state that only the sender knows.
-package struct SessionStanding: Hashable, Sendable {
+package struct SessionCheckpoint: Hashable, Sendable {
     /// The session in one lineage of the primary.
     package struct Link: Hashable, Sendable {
         package let lineage: Lineage
@@ -128,7 +128,7 @@ package struct SessionStanding: Hashable, Sendable {
 
     /// Whether actions have the same identity under both. If not, the new standing must be saved before a frame is
     /// sent.
-    package func identifiesActions(like other: SessionStanding) -> Bool {
+    package func identifiesActions(like other: SessionCheckpoint) -> Bool {
         session == other.session && link?.lineage == other.link?.lineage && link?.opened == other.link?.opened
             && link?.base == other.link?.base
     }
@@ -174,7 +174,7 @@ extension SavedSession {
         let name = try reader.text()
         let store: StoreName
         do { store = try StoreName(name) } catch { throw CodingFailure(.malformed, error.message) }
-        let standing = try SessionStanding(from: &reader)
+        let standing = try SessionCheckpoint(from: &reader)
         let mark = try reader.mark()
         let isInputEnded = try reader.bool()
         let last = Ticket(rawValue: try reader.unsigned())
@@ -196,7 +196,7 @@ extension SavedSession {
     }
 }
 
-extension SessionStanding {
+extension SessionCheckpoint {
     func write(to writer: inout CBORWriter) {
         writer.array(count: 3)
         writer.write(session)

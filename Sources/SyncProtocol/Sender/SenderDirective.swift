@@ -7,7 +7,7 @@ package enum SenderDirective: Hashable, Sendable {
     /// Push to this endpoint; a wildcard host stands for the host that the sender connected to.
     case connect(String)
     /// Report the outcome of an action to its submitter.
-    case resolve(Ticket, SentAction?, Settlement)
+    case resolve(Ticket, SentAction?, Resolution)
     case status(SenderStatus)
     case count(SenderEvent)
 }
@@ -32,7 +32,7 @@ package struct SentAction: Hashable, Sendable {
 }
 
 /// The outcome of an action for its sender.
-package enum Settlement: Hashable, Sendable {
+package enum Resolution: Hashable, Sendable {
     case applied(Position)
     case rejected(Rejection)
 }

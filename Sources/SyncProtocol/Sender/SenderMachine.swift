@@ -231,18 +231,18 @@ package struct SenderMachine: Hashable, Sendable {
     }
 
     /// The part of the session's state to save.
-    package var standing: SessionStanding {
+    package var standing: SessionCheckpoint {
         let link = link.map { link in
-            SessionStanding.Link(
+            SessionCheckpoint.Link(
                 lineage: link.lineage,
                 opened: link.opened,
                 base: link.base,
                 resolvedBy: link.resolvedBy
             )
         }
-        return SessionStanding(session: session, link: link, first: outbox.first)
+        return SessionCheckpoint(session: session, link: link, first: outbox.first)
     }
 
     /// The standing is saved: receipts of earlier numbers are not needed any more.
-    package mutating func saved(_ standing: SessionStanding) { outbox.releaseReceipts(before: standing.first) }
+    package mutating func saved(_ standing: SessionCheckpoint) { outbox.releaseReceipts(before: standing.first) }
 }

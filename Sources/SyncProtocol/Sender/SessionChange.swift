@@ -21,9 +21,9 @@ package struct SavedAction: Hashable, Sendable {
 /// The outcome of an action, and its identity on the wire; `nil` if it was never sent.
 package struct SavedOutcome: Hashable, Sendable {
     package let sent: SentAction?
-    package let settlement: Settlement
+    package let settlement: Resolution
 
-    package init(sent: SentAction?, settlement: Settlement) {
+    package init(sent: SentAction?, settlement: Resolution) {
         self.sent = sent
         self.settlement = settlement
     }
@@ -37,7 +37,7 @@ package struct SessionChange: Hashable, Sendable {
         package let outcome: SavedOutcome
     }
 
-    package var standing: SessionStanding?
+    package var standing: SessionCheckpoint?
     package private(set) var enqueued: [SavedAction] = []
     package private(set) var resolved: [Resolved] = []
     /// The outcomes up to this ticket are not needed any more.
@@ -48,7 +48,7 @@ package struct SessionChange: Hashable, Sendable {
     package init() {}
 
     init(
-        standing: SessionStanding?,
+        standing: SessionCheckpoint?,
         enqueued: [SavedAction],
         resolved: [Resolved],
         acknowledged: Ticket?,
@@ -114,7 +114,7 @@ extension SessionChange {
         var reader = CBORReader(bytes)
         let count = try reader.arrayCount(atLeast: 6)
         self.init(
-            standing: try reader.optional { reader throws(CodingFailure) in try SessionStanding(from: &reader) },
+            standing: try reader.optional { reader throws(CodingFailure) in try SessionCheckpoint(from: &reader) },
             enqueued: try reader.list { reader throws(CodingFailure) in try SavedAction(from: &reader) },
             resolved: try reader.list { reader throws(CodingFailure) in
                 try reader.fixedArray(2)

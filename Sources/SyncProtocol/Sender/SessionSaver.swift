@@ -6,12 +6,12 @@ package struct SessionSaver: Hashable, Sendable {
     /// A change that was handed to the writer and is not known to be on the disk.
     private struct Group: Hashable, Sendable {
         let actions: [SavedAction]
-        let standing: SessionStanding
+        let standing: SessionCheckpoint
     }
 
     private var change = SessionChange()
     private var groups: Deque<Group> = []
-    private var standing: SessionStanding
+    private var standing: SessionCheckpoint
     /// The number of changes that were handed to the writer, and of those on the disk.
     private var flushed = 0
     private var saved = 0
@@ -36,7 +36,7 @@ package struct SessionSaver: Hashable, Sendable {
     package mutating func enqueue(_ action: SavedAction, mark: InputMark?) { change.enqueue(action, mark: mark) }
 
     /// Adds the outcome of an action.
-    package mutating func resolve(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Settlement) {
+    package mutating func resolve(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Resolution) {
         change.resolve(ticket, SavedOutcome(sent: sent, settlement: settlement))
         // The action gets no number, and a resumed session has to know that.
         if sent == nil { needsBarrier = true }
@@ -53,7 +53,7 @@ package struct SessionSaver: Hashable, Sendable {
     /// Ends a turn, before any frame is sent.
     ///
     /// - Returns: the change to write after the previous ones; `nil` if nothing changed.
-    package mutating func flush(_ standing: SessionStanding) -> SessionChange? {
+    package mutating func flush(_ standing: SessionCheckpoint) -> SessionChange? {
         if standing != self.standing {
             change.standing = standing
             if !standing.identifiesActions(like: self.standing) { needsBarrier = true }
@@ -70,9 +70,9 @@ package struct SessionSaver: Hashable, Sendable {
     /// The first `count` changes are on the disk.
     ///
     /// - Returns: the actions that may be sent now, and the saved standing.
-    package mutating func written(_ count: Int) -> (actions: [SavedAction], standing: SessionStanding?) {
+    package mutating func written(_ count: Int) -> (actions: [SavedAction], standing: SessionCheckpoint?) {
         var actions: [SavedAction] = []
-        var standing: SessionStanding?
+        var standing: SessionCheckpoint?
         while saved < count, let group = groups.popFirst() {
             saved += 1
             last = group.actions.last?.ticket ?? last

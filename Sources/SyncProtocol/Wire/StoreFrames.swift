@@ -81,7 +81,7 @@ package struct Welcome: Hashable, Sendable {
     package let epoch: Epoch
     package let head: Revision
     package let time: Timestamp
-    /// The fingerprint of the state's type.
+    /// The declared version of the state. Readers do not decide by it.
     package let fingerprint: UInt64
     package let heartbeatInterval: Duration
     package let offer: Offer?

@@ -1,5 +1,6 @@
 import Foundation
 import StateCoding
+import StateJSON
 import Testing
 
 /// What StateEncoder writes, kept for another implementation to read: `scripts/make-cbor-fixtures check` has Python's

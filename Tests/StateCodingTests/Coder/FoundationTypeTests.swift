@@ -1,5 +1,6 @@
 import Foundation
 import StateCoding
+import StateJSON
 import Testing
 
 @Suite struct `Types of Foundation` {
@@ -8,8 +9,14 @@ import Testing
         let tree = try StateEncoder().value(of: everything)
         #expect(try StateDecoder().decode(Everything.self, from: tree) == everything)
         #expect(try StateDecoder().decode(Everything.self, from: StateEncoder().encode(everything)) == everything)
-        let text = JSON.text(of: tree)
-        #expect(try StateDecoder().decode(Everything.self, from: JSON.value(parsing: text)) == everything)
+        // A key that is a map, as a relative URL is, does not come back from JSON.
+        var readable = everything
+        readable.links = readable.links.filter { $0.key.baseURL == nil }
+        let text = JSON.text(of: try StateEncoder().value(of: readable))
+        #expect(try StateDecoder().decode(Everything.self, from: JSON.value(parsing: text)) == readable)
+        let whole = try JSON.value(parsing: JSON.text(of: tree))
+        let failure = #expect(throws: CodingFailure.self) { try StateDecoder().decode(Everything.self, from: whole) }
+        #expect(failure?.path == ["links"])
     }
 
     @Test func `have these forms in CBOR`() throws {
@@ -42,19 +49,13 @@ import Testing
         #expect(try Differ.patch(from: new, to: new).isEmpty)
     }
 
-    @Test func `have an example, and a fingerprint that tells them apart`() throws {
+    @Test func `have an example`() throws {
         #expect(
-            Schema.example(of: Everything.self)?.description == """
+            Value(exampleOf: Everything.self)?.description == """
                 {"at":0.0,"id":"00000000-0000-0000-0000-000000000000","all":[],"ids":[],"blob":"","link":"file:///",\
                 "blobs":{},"dates":{},"links":{},"maybe":0,"price":0,"counts":{},"prices":{}}
                 """
         )
-        func fingerprint<T: Decodable>(_ type: T.Type) -> UInt64 { Schema.fingerprint(of: type) }
-        let prints = [
-            fingerprint(Date.self), fingerprint(Data.self), fingerprint(URL.self), fingerprint(Decimal.self),
-        ]
-        #expect(Set(prints).count == prints.count)
-        #expect(fingerprint(Date.self) == fingerprint(Double.self))
     }
 
     @Test(
@@ -190,7 +191,9 @@ import Testing
             let sign = generator.pick(["", "-"])
             guard let value = Decimal(string: "\(sign)\(digits)e\(exponent)") else { continue }
             let tree = try StateEncoder().value(of: value)
-            for tree in [tree, try JSON.value(parsing: JSON.text(of: tree)), .text(value.description)] {
+            // A number in JSON is a float, which keeps 15 digits.
+            let number = digits.count > 15 ? tree : try JSON.value(parsing: JSON.text(of: tree))
+            for tree in [tree, number, try JSON.value(parsing: "\"\(value)\"")] {
                 #expect(try StateDecoder().decode(Decimal.self, from: tree) == value, "\(value)")
             }
             if let same = Decimal(string: "\(sign)0\(digits)0e\(exponent - 1)"), same == value {
@@ -203,7 +206,7 @@ import Testing
         let most = Decimal.greatestFiniteMagnitude
         for value in [most, -most, .leastNonzeroMagnitude, .nan, 0, try decimal("1e127"), try decimal("1000e127")] {
             let tree = try StateEncoder().value(of: value)
-            for tree in [tree, try JSON.value(parsing: JSON.text(of: tree))] {
+            for tree in [tree, try JSON.value(parsing: "\"\(value)\"")] {
                 #expect(try StateDecoder().decode(Decimal.self, from: tree) == value)
             }
         }

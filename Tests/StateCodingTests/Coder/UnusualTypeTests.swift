@@ -1,3 +1,4 @@
+import StateJSON
 import Testing
 
 @testable import StateCoding
@@ -98,14 +99,7 @@ import Testing
             from: StateEncoder().value(of: Span(of: 1..<5)),
             to: StateEncoder().value(of: Span(of: 5..<9))
         )
-        let steps = try Patch(
-            jsonPatch: JSON.value(
-                parsing: """
-                    [{"op":"remove","path":"/range/0"},{"op":"add","path":"/range/1","value":9}]
-                    """
-            ),
-            on: StateEncoder().value(of: Span(of: 1..<5))
-        )
+        let steps = try Patch(decoding: JSON.value(parsing: #"{"range":[[0,1,[]],[1,0,[9]]]}"#).encoded)
         for patch in [patch, steps] {
             var span = Span(of: 1..<5)
             try patch.apply(to: &span)

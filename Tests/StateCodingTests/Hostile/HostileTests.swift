@@ -1,5 +1,6 @@
 import Foundation
 import StateCoding
+import StateJSON
 import Testing
 
 /// Inputs made to do harm, and inputs that fuzzers found worth keeping: nothing traps, whatever reads them.

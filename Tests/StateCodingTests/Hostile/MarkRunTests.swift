@@ -1,4 +1,5 @@
 import StateCoding
+import StateJSON
 import Testing
 
 /// A text that it would take minutes to compare, hash or bring into form C: it must neither come in nor go out.

@@ -1,8 +1,5 @@
 import StateCoding
 
-/// A field behind another one.
-struct Behind<Before: Codable, After: Codable>: Codable { var before: Before, field: After }
-
 /// Reads itself to the end.
 struct Listed<Element: Codable>: Codable {
     var elements: [Element] = []
@@ -45,28 +42,4 @@ struct Wrapped<Content: Codable>: Codable {
         var container = encoder.singleValueContainer()
         try container.encode(content)
     }
-}
-
-struct Ping: Codable { var pong: [Pong], a: Int }
-struct Pong: Codable { var ping: [Ping], b: Int }
-struct PingPong: Codable { var ping: Ping, pong: Pong }
-struct PongPing: Codable { var pong: Pong, ping: Ping }
-
-/// Has a field behind a text that must be in a format.
-struct Stamped<Part: Codable & ExpressibleByIntegerLiteral>: Codable, SchemaExample {
-    struct NoTime: Error {}
-    var time: String
-    var part: Part
-
-    enum CodingKeys: CodingKey { case time, part }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        time = try container.decode(String.self, forKey: .time)
-        guard time.contains(":") else { throw NoTime() }
-        part = try container.decode(Part.self, forKey: .part)
-    }
-
-    init(time: String, part: Part) { (self.time, self.part) = (time, part) }
-    static var schemaExample: Stamped { Stamped(time: "12:00", part: 0) }
 }

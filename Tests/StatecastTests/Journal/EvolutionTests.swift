@@ -48,6 +48,31 @@ import Testing
         #expect(try Self.contents(journal()).1.map(\.to.rawValue) == [1, 2, 3, 4])
     }
 
+    @Test func `goes on without a change if its epochs have another number for State`() async throws {
+        let journal = MemoryJournal()
+        try await Self.run(FirstShop.self, journal, listing: 1...2)
+        let last = try #require(try journal.open()?.epochs.last)
+        let revision = Revision(2)
+        try journal.claim(
+            EpochStart(epoch: last.epoch.next, revision: revision, fingerprint: .max, time: last.time)
+        )
+        journal.close()
+        let again = try await Self.run(FirstShop.self, journal)
+        #expect(again.state.items.count == 2)
+        #expect(again.position.revision == revision)
+    }
+
+    @Test func `goes on without a change if fields have another order and types other names`() async throws {
+        let journal = MemoryJournal()
+        let second = try await Self.run(SecondShop.self, journal, listing: 1...2)
+        let reordered = try await Self.run(ReorderedShop.self, journal, listing: 3...3)
+        #expect(reordered.position.revision == Revision(3))
+        #expect(reordered.state.items.count == second.state.items.count + 1)
+        let again = try await Self.run(SecondShop.self, journal)
+        #expect(again.position.revision == Revision(3))
+        #expect(again.state.items[3]?.price == 7)
+    }
+
     @Test func `is followed on by replicas of both builds`() async throws {
         let journal = MemoryJournal()
         let first = try FirstShop.primary(journal)

@@ -26,6 +26,18 @@ struct SecondShop: Codable, Equatable, Sendable {
     static let evolution = StateEvolution(rows: [Item(title: "", price: 5)])
 }
 
+/// The second shop with its fields in another order, and a type by another name.
+struct ReorderedShop: Codable, Equatable, Sendable {
+    var isOpen = true
+    var items: Table<Int, Ware> = [:]
+    var name = "Corner shop"
+
+    struct Ware: Codable, Equatable, Sendable {
+        var price = 7
+        var title: String
+    }
+}
+
 /// A shop that calls a field otherwise, and counts in cents.
 struct ThirdShop: Codable, Equatable, Sendable {
     var title = "Corner shop"
@@ -80,6 +92,10 @@ extension FirstShop: Shop {
 
 extension SecondShop: Shop {
     mutating func list(_ number: Int, _ title: String) { items[number] = Item(title: title) }
+}
+
+extension ReorderedShop: Shop {
+    mutating func list(_ number: Int, _ title: String) { items[number] = Ware(title: title) }
 }
 
 extension ThirdShop: Shop {

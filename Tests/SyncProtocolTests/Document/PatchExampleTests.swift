@@ -1,4 +1,5 @@
 import StateCoding
+import StateJSON
 import Testing
 
 @Suite struct `The protocol's document: patches` {

@@ -1,5 +1,6 @@
 import StateCoding
 import StateCore
+import StateJSON
 import SyncProtocol
 import Testing
 

@@ -7,7 +7,7 @@ struct ModelSender {
     var link = Link()
     /// Frames on their way to the primary.
     var pushed: [[UInt8]] = []
-    private(set) var settlements: [ModelAction: Settlement] = [:]
+    private(set) var settlements: [ModelAction: Resolution] = [:]
     /// Actions that were withdrawn before they were sent.
     private(set) var notSent: Set<ModelAction> = []
     private(set) var violations: [String] = []
@@ -118,7 +118,7 @@ struct ModelSender {
         }
     }
 
-    private mutating func resolve(_ ticket: Ticket, _ settlement: Settlement) {
+    private mutating func resolve(_ ticket: Ticket, _ settlement: Resolution) {
         guard let action = actions[ticket] else { return violations.append("\(ticket) was never given") }
         if let old = settlements[action], old != settlement {
             // A sender that restarts before it saved an outcome requests it again; if the primary has evicted it, the
@@ -135,7 +135,7 @@ struct ModelSender {
     }
 }
 
-extension Settlement {
+extension Resolution {
     fileprivate var isUnknown: Bool {
         if case .rejected(let rejection) = self { rejection.code == .outcomeUnknown } else { false }
     }
@@ -167,10 +167,10 @@ struct ModelDisk {
     }
 
     /// Writes the first `count` changes.
-    mutating func write(_ count: Int) throws -> (actions: [SavedAction], standing: SessionStanding?) {
+    mutating func write(_ count: Int) throws -> (actions: [SavedAction], standing: SessionCheckpoint?) {
         for change in unwritten.prefix(count) {
             try session.apply(try SessionChange(decoding: change.encoded))
-            session.forgetSettled()
+            session.dropResolved()
             writtenCount += 1
         }
         unwritten.removeFirst(min(count, unwritten.count))

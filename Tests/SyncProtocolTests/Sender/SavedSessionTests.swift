@@ -67,7 +67,7 @@ import Testing
 
     @Test func `drops outcomes in order only`() throws {
         var session = try Self.full().session
-        session.forgetSettled()
+        session.dropResolved()
         #expect(session.actions.map(\.ticket.rawValue) == [2, 3, 4])
     }
 

@@ -7,7 +7,7 @@ struct SenderBench {
     var now = Instant.origin
     private var generator = SeededGenerator(seed: 1)
     private(set) var subscriptions: [Topic] = []
-    private(set) var outcomes: [Ticket: (number: ActionNumber?, settlement: Settlement)] = [:]
+    private(set) var outcomes: [Ticket: (number: ActionNumber?, settlement: Resolution)] = [:]
     private(set) var statuses: [SenderStatus] = []
     private(set) var asked = 0
     private var tickets: UInt64 = 0

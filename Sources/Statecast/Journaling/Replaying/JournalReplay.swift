@@ -9,7 +9,8 @@ internal import Journal
 /// #expect(report.difference == nil)
 /// ```
 ///
-/// It begins at the oldest snapshot, or behind the last change of the state's shape. What was rejected is left out, migrations are taken as recorded, effects do not run.
+/// It begins at the oldest snapshot, or after the last evolution of the state. It leaves out rejected actions, and runs no
+/// effects.
 public struct JournalReplay<State: Codable & Equatable & Sendable>: Sendable {
     let registry: ActionRegistry
     let reducer: Reducer<State>
@@ -24,46 +25,37 @@ public struct JournalReplay<State: Codable & Equatable & Sendable>: Sendable {
 
     /// Replays a journal up to the first difference, or to its end. Blocks while it reads.
     ///
-    /// - Throws: ``JournalFailure`` with code `damaged`, or with code `misfit` if the journal has no state of this build's
-    ///   shape.
+    /// - Throws: ``JournalFailure`` with code `damaged`, or with code `misfit` if State does not hold all of the state that the
+    ///   replay begins with.
     public func run(_ journal: some JournalReading) throws -> JournalReplayReport {
         guard let oldest = try journal.snapshots().first else {
             throw JournalFailure(.damaged, "the journal has no snapshot: restore a backup")
         }
         var walk = try JournalWalk(from: journal.snapshot(oldest))
-        let first = try firstEpoch(of: journal, oldest: walk.start)
-        var run = walk.start.epoch >= first ? try ReplayRun(self, from: walk) : nil
+        var run = Result { () throws(JournalFailure) in try ReplayRun(self, from: walk) }
         var report = JournalReplayReport(from: walk.place.revision)
         try journal.forEachRecord(after: walk.place.sequence) { record throws(JournalFailure) in
-            // An incarnation of another shape begins with a change that has no actions, and leads to that shape.
-            if run == nil, let batch = try? BatchRecord(decoding: record.body), batch.epoch >= first,
-                !batch.runs.isEmpty
-            {
-                run = try ReplayRun(self, from: walk)
-                report = JournalReplayReport(from: record.from)
-            }
             let batch = try walk.advance(by: record)
-            report.to = record.to
-            report.difference = try run?.take(batch, recorded: walk)
-            report.actions = run?.actions ?? 0
-            return report.difference == nil
+            if batch.isEvolution {
+                // Another build with another State wrote what came before.
+                run = Result { () throws(JournalFailure) in try ReplayRun(self, from: walk) }
+                report = JournalReplayReport(from: record.to)
+            } else if report.difference == nil, case .success(var current) = run {
+                report.to = record.to
+                report.difference = current.difference(by: batch, recorded: walk)
+                report.actions = current.actions
+                run = .success(current)
+            }
+            return true
         }
+        _ = try run.get()
         return report
     }
+}
 
-    /// From which incarnation of the primary on the state has this build's shape.
-    private func firstEpoch(of journal: some JournalReading, oldest: SnapshotContext) throws -> Epoch {
-        let fingerprint = Schema.fingerprint(of: State.self)
-        let epochs = try journal.epochs()
-        guard epochs.last?.fingerprint ?? oldest.fingerprint == fingerprint else {
-            throw JournalFailure(
-                .misfit,
-                "the journal was recorded with a state of another shape than this build's: there is nothing to compare"
-            )
-        }
-        guard let other = epochs.last(where: { $0.fingerprint != fingerprint }) else { return Epoch(0) }
-        return other.epoch.next
-    }
+extension BatchRecord {
+    /// Whether a start of the primary made the record, to bring the state into the shape of its build.
+    fileprivate var isEvolution: Bool { runs.isEmpty && (to > from || migrations != nil) }
 }
 
 /// What a replay found.
@@ -84,8 +76,10 @@ public struct JournalReplayReport: Hashable, Sendable {
         public let revisions: ClosedRange<Revision>
         /// What differs, in words.
         public let reason: String
-        /// From the recorded state to the replayed one: a JSON Patch (RFC 6902); `nil` if there is no replayed state.
-        public let patch: Value?
+        /// The recorded state after these revisions.
+        public let recorded: Value
+        /// From the recorded state to the replayed one; `nil` if there is no replayed state.
+        public let patch: Patch?
     }
 
     init(from: Revision) { (self.from, to) = (from, from) }

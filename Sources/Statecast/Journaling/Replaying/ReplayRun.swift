@@ -22,43 +22,31 @@ struct ReplayRun<State: Codable & Equatable & Sendable> {
         JournalFailure(.misfit, "revision \(walk.place.revision) is no state of this build: \(reason)")
     }
 
-    /// Goes on by a batch.
+    /// Reduces the actions of a batch.
     ///
-    /// - Parameter recorded: behind it.
+    /// - Parameter recorded: the journal after the batch.
     /// - Returns: how the outcome differs.
-    mutating func take(
-        _ batch: BatchRecord,
-        recorded: JournalWalk
-    ) throws(JournalFailure) -> JournalReplayReport.Difference? {
+    mutating func difference(by batch: BatchRecord, recorded: JournalWalk) -> JournalReplayReport.Difference? {
         guard batch.to > batch.from else { return nil }
-        guard !batch.runs.isEmpty else {
-            // A change that no reducer made.
-            self = try ReplayRun(replay, from: recorded, actions: actions)
-            return nil
-        }
         let before = state
-        if let difference = reduce(batch) { return difference }
+        if let difference = reduce(batch, recorded) { return difference }
         let revisions = batch.from.next...batch.to
         do throws(CodingFailure) {
             try summary.advance(by: Differ.patch(from: before, to: state))
             guard summary != recorded.summary else { return nil }
             let patch = Patch(from: recorded.tree, to: try StateEncoder().value(of: state))
-            return .init(
-                revisions: revisions,
-                reason: "the state is another one",
-                patch: try patch.jsonPatch(from: recorded.tree)
-            )
+            let reason = "the state is another one"
+            return .init(revisions: revisions, reason: reason, recorded: recorded.tree, patch: patch)
         } catch {
-            return .init(revisions: revisions, reason: "the state cannot be encoded: \(error)", patch: nil)
+            let reason = "the state cannot be encoded: \(error)"
+            return .init(revisions: revisions, reason: reason, recorded: recorded.tree, patch: nil)
         }
     }
 
-    private init(_ replay: JournalReplay<State>, from walk: JournalWalk, actions: Int) throws(JournalFailure) {
-        try self.init(replay, from: walk)
-        self.actions = actions
-    }
-
-    private mutating func reduce(_ batch: BatchRecord) -> JournalReplayReport.Difference? {
+    private mutating func reduce(
+        _ batch: BatchRecord,
+        _ recorded: JournalWalk
+    ) -> JournalReplayReport.Difference? {
         var revision = batch.from
         for run in batch.runs {
             let session = run.session == .primary ? nil : run.session.description
@@ -71,7 +59,7 @@ struct ReplayRun<State: Codable & Equatable & Sendable> {
                     actions += 1
                 } catch {
                     let reason = "the action is no longer taken: \(error.code): \(error.message)"
-                    return .init(revisions: revision...revision, reason: reason, patch: nil)
+                    return .init(revisions: revision...revision, reason: reason, recorded: recorded.tree, patch: nil)
                 }
             }
         }

@@ -24,7 +24,7 @@ public struct ResumedAction: Sendable {
 }
 
 extension ActionOutcome {
-    init(_ sent: SentAction?, _ settlement: Settlement) {
+    init(_ sent: SentAction?, _ settlement: Resolution) {
         let result: Result<Receipt, Rejection>
         switch (settlement, sent) {
         case (.applied(let position), let sent?):

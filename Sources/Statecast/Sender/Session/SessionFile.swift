@@ -40,7 +40,7 @@ public final class SessionFile: Sendable {
         try self.init(at: path, store: store, keepsOutcomes: false)
     }
 
-    /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/told(through:)`` acknowledges them; otherwise until
+    /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/acknowledge(upTo:)`` acknowledges them; otherwise until
     ///   the process has them.
     package init(at path: String, store: String, keepsOutcomes: Bool) throws {
         self.path = path
@@ -68,7 +68,7 @@ public final class SessionFile: Sendable {
             var saved = try SavedSession(decoding: first)
             for record in records.dropFirst() {
                 try saved.apply(try SessionChange(decoding: record))
-                if forgets { saved.forgetSettled() }
+                if forgets { saved.dropResolved() }
             }
             return saved
         } catch {
@@ -121,7 +121,7 @@ public final class SessionFile: Sendable {
             guard let log = storage.log else { throw StatecastError(.session, "the session file \(path) was closed") }
             try log.append(change.encoded)
             do { try storage.saved.apply(change) } catch { preconditionFailure("the session file \(path): \(error)") }
-            if !keepsOutcomes { storage.saved.forgetSettled() }
+            if !keepsOutcomes { storage.saved.dropResolved() }
             guard log.end > storage.bytesMax else { return }
             // Without room for a second file, the first one continues to grow.
             if (try? log.replace(with: storage.saved.encoded)) != nil { try log.syncFolder() }

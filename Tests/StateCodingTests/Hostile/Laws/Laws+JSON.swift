@@ -1,14 +1,13 @@
 import StateCoding
+import StateJSON
 
 extension Laws {
-    /// What JSON says is said again alike; and every value has a JSON text of bounded size, which is JSON.
+    /// JSON that was read is printed and read again alike; and every value has a JSON text of bounded size.
     static func checkJSON(_ bytes: [UInt8]) throws(BrokenLaw) {
         if case .success(let value) = may({ () throws(CodingFailure) in try JSON.value(parsing: bytes) }) {
-            for pretty in [false, true] {
-                let text = JSON.text(of: value, pretty: pretty)
-                let again = try must("printed JSON can be read") { try JSON.value(parsing: text) }
-                try require(JSON.text(of: again, pretty: pretty) == text, "JSON comes back as it was")
-            }
+            let text = JSON.text(of: value)
+            let again = try must("printed JSON can be read") { try JSON.value(parsing: text) }
+            try require(JSON.text(of: again) == text, "JSON comes back as it was")
         }
         guard case .success(let value) = may({ () throws(CodingFailure) in try Value(decoding: bytes) }) else { return }
         let text = JSON.text(of: value)
@@ -19,7 +18,7 @@ extension Laws {
             // Its keys are texts now, which may come in another order.
             let again = try must("the JSON view can be read") { try JSON.value(parsing: JSON.text(of: read)) }
             try require(again.encoded == read.encoded, "the JSON view of a value is JSON")
-        // Two keys may look alike in JSON, and a decimal fraction may be beyond what is read as a number.
+        // Two keys may look alike in JSON, and a decimal fraction may be beyond the range of a `Double`.
         case .failure(let failure):
             let isExplained = failure.code == .duplicateKey || failure.code == .outOfRange
             try require(isExplained, "the JSON view is JSON: \(failure)")

@@ -71,7 +71,7 @@ struct DocumentSender {
     private var randomness = DocumentRandomness()
     private var now = Instant.origin
     var requests: ArraySlice<DocumentRequest> = []
-    private(set) var outcomes: [Settlement] = []
+    private(set) var outcomes: [Resolution] = []
 
     init(session: SessionID) throws {
         store = try StoreName("counter")

@@ -1,5 +1,6 @@
 import StateCoding
 import StateCore
+import StateJSON
 import SyncProtocol
 
 /// The primary of the walk-throughs: a counter at revision 2, with a snapshot of revision 1 on the shelf.

@@ -1,3 +1,28 @@
+#if canImport(Darwin)
+    internal import Foundation
+#else
+    @_spi(_Unicode) internal import Swift
+#endif
+
+extension String {
+    /// The text in Unicode normalization form C, in which keys travel and digests are made.
+    ///
+    /// Swift compares strings by canonical equivalence, so two spellings of one key are one key in a `Dictionary`; on
+    /// the wire they must be one sequence of bytes.
+    var canonical: String {
+        // Every scalar below U+0300, whose UTF-8 starts with 0xCC, is in form C already: nearly all texts end here.
+        var copy = self
+        if copy.withUTF8({ $0.allSatisfy { $0 < 0xCC } }) { return self }
+        #if canImport(Darwin)
+            return precomposedStringWithCanonicalMapping
+        #else
+            var result = String.UnicodeScalarView()
+            for scalar in _nfc { result.append(scalar) }
+            return String(result)
+        #endif
+    }
+}
+
 extension Value {
     /// The one form of all values that are equal: texts in NFC, zero without a sign. (NaN has one form on the wire.)
     var canonical: Value {
@@ -45,15 +70,15 @@ extension Value {
         default:
             let (left, right) = (majorType, other.majorType)
             if left != right { return Self.order(left, right) }
-            // What is left takes a few bytes.
+            // The remaining kinds have short encodings.
             return encoded.lexicographicallyPrecedes(other.encoded) ? -1 : encoded == other.encoded ? 0 : 1
         }
     }
 
     private static func order<C: Comparable>(_ left: C, _ right: C) -> Int { left < right ? -1 : left == right ? 0 : 1 }
 
-    /// The value in CBOR, deterministically. A text that no reader takes (``CodingLimits/combiningMarksMax``) is written
-    /// all the same: none comes in, so only who makes a value by hand can have one.
+    /// The value in CBOR, deterministically. Texts beyond ``CodingLimits/combiningMarksMax`` are written although readers
+    /// refuse them.
     public var encoded: [UInt8] { CBORWriter.bytes { $0.value(self) } }
 
     private var majorType: UInt8 {

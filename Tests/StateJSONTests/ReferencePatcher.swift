@@ -1,6 +1,7 @@
 import StateCoding
+import StateJSON
 
-/// RFC 6902 over plain JSON values, in the simplest way: each operation rebuilds the document.
+/// The operations `add`, `remove` and `replace` of RFC 6902 over plain JSON values: each rebuilds the document.
 enum ReferencePatcher {
     /// - Returns: `nil` if an operation fails.
     static func result(of operations: Value, on base: Value) -> Value? {
@@ -14,20 +15,13 @@ enum ReferencePatcher {
             (operation[member]?.textValue ?? "").split(separator: "/", omittingEmptySubsequences: false).dropFirst()
                 .map { String($0).replacing("~1", with: "/").replacing("~0", with: "~") }
         }
-        let (path, from) = (tokens("path"), tokens("from"))
+        let path = tokens("path")
         switch operation["op"]?.textValue {
         case "add": return operation["value"].flatMap { add($0, path[...], document) }
         case "remove": return remove(path[...], document)
         case "replace":
             guard let value = operation["value"], find(path[...], document) != nil else { return nil }
             return path.isEmpty ? value : remove(path[...], document).flatMap { add(value, path[...], $0) }
-        case "move":
-            guard let value = find(from[...], document) else { return nil }
-            if path == from { return document }
-            if path.starts(with: from) { return nil }
-            return remove(from[...], document).flatMap { add(value, path[...], $0) }
-        case "copy": return find(from[...], document).flatMap { add($0, path[...], document) }
-        case "test": return find(path[...], document) == operation["value"] ? document : nil
         default: return nil
         }
     }
@@ -96,14 +90,6 @@ extension Value {
     var view: Value {
         get throws { try JSON.value(parsing: JSON.text(of: self)) }
     }
-
-    fileprivate var children: [(String, Value)] {
-        switch self {
-        case .map(let map): map.map { ($0.key.textValue ?? "", $0.value) }
-        case .array(let elements): elements.enumerated().map { ("\($0.offset)", $0.element) }
-        default: []
-        }
-    }
 }
 
 extension SeededGenerator {
@@ -121,24 +107,5 @@ extension SeededGenerator {
             current = next
         }
         return composed
-    }
-
-    /// An operation, which may fit.
-    mutating func operation(on base: Value) -> Value {
-        let name = pick(["add", "add", "remove", "replace", "move", "copy", "test"])
-        var operation: ValueMap = ["op": .text(name), "path": .text(pointer(into: base))]
-        operation["from"] = .text(pointer(into: base))
-        operation["value"] = (try? value(depth: 1).view) ?? 1
-        return .map(operation)
-    }
-
-    private mutating func pointer(into base: Value) -> String {
-        var (value, result) = (base, "")
-        while below(4) > 0, let child = value.children.randomElement(using: &self) {
-            result += "/" + child.0.replacing("~", with: "~0").replacing("/", with: "~1")
-            value = child.1
-        }
-        if below(4) == 0 { result += pick(["/0", "/1", "/-", "/a", "/new"]) }
-        return result
     }
 }

@@ -1,0 +1,246 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension Value: CustomStringConvertible {
+    /// The value as JSON text (RFC 8259) in one line.
+    ///
+    /// JSON carries less than CBOR, so by rule:
+    /// - byte strings are base64 text;
+    /// - NaN and the infinities are the texts `"NaN"`, `"Infinity"`, `"-Infinity"`;
+    /// - a UUID (tag 37 of 16 bytes) is its text, `"67E55044-10B1-426F-9247-BB680E5FE0C8"`;
+    /// - a decimal fraction (tag 4) or a big number (tags 2 and 3) with a mantissa of at most 128 bits is its digits, `19.99`,
+    ///   with an exponent where it would need more than 40 zeros;
+    /// - all other tags are dropped, so `.some(nil)` looks like `nil`, and a URL (tag 32) like its text;
+    /// - integers are written without, floats with a fraction or an exponent (`1`, `1.0`), so that they stay apart;
+    /// - a key that is a UUID or a URL is its text, any other that is no text is the text of its JSON (`5` is `"5"`);
+    /// - keys come in the order of their encodings, shorter ones first.
+    public var description: String {
+        var printer = ValuePrinter(isKey: false)
+        printer.print(self)
+        return String(decoding: printer.output, as: UTF8.self)
+    }
+
+    /// The value in words, for messages: `text "abc"`, `an array of 3`.
+    package var summary: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .unsigned, .negative: "the integer \(self)"
+        case .float: "the number \(self)"
+        case .text(let value): "text \"\(value.beginning(40))\""
+        case .bytes(let value): "\(value.count) bytes"
+        case .array(let value): "an array of \(value.count)"
+        case .map(let value): "a map of \(value.count)"
+        case .tagged(let tag, let content): "tag \(tag) of \(content.summary)"
+        }
+    }
+}
+
+extension String {
+    /// The first Unicode scalars, for messages. Not characters: one of these may be as long as a text can be.
+    func beginning(_ count: Int) -> String {
+        let start = unicodeScalars.prefix(count)
+        return start.endIndex == endIndex ? self : String(start) + "..."
+    }
+}
+
+// MARK: Kinds
+
+/// What JSON shows of a value: tags and kinds that JSON does not have are resolved.
+package enum PlainForm {
+    case null
+    case bool(Bool)
+    /// The digits.
+    case number(String)
+    case text(String)
+    case array([Value])
+    case map(ValueMap)
+
+    /// Resolves the outermost tags and kinds of a value.
+    package init(_ value: Value) {
+        switch value {
+        case .null: self = .null
+        case .bool(let value): self = .bool(value)
+        case .unsigned(let value): self = .number(String(value))
+        // The number is -1 - n; one more than n fits 64 bits in all cases but the last.
+        case .negative(.max): self = .number("-18446744073709551616")
+        case .negative(let n): self = .number("-\(n + 1)")
+        // Swift prints the shortest digits that read back as the same number, always with a fraction or an exponent.
+        case .float(let value): self = value.nonFiniteWord.map { .text($0) } ?? .number("\(value)")
+        case .text(let value): self = .text(value)
+        case .bytes(let value): self = .text(Base64.text(value))
+        case .array(let value): self = .array(value)
+        case .map(let value): self = .map(value)
+        case .tagged(UUIDForm.tag, .bytes(let bytes)):
+            self = UUIDForm.text(bytes).map { .text($0) } ?? Self(.bytes(bytes))
+        case .tagged(DecimalNumber.Tag.positive...DecimalNumber.Tag.decimalFraction, let content):
+            self = DecimalNumber(value).map { .number($0.text) } ?? Self(content)
+        case .tagged(_, let content): self.init(content)
+        }
+    }
+}
+
+extension Double {
+    /// The text that stands for a number that is not finite.
+    fileprivate var nonFiniteWord: String? {
+        isFinite ? nil : isNaN ? "NaN" : self < 0 ? "-Infinity" : "Infinity"
+    }
+
+    /// The number that is not finite of a text.
+    init?(nonFinite word: String) {
+        switch word {
+        case "NaN": self = .nan
+        case "Infinity": self = .infinity
+        case "-Infinity": self = -.infinity
+        default: return nil
+        }
+    }
+}
+
+/// Base64 (RFC 4648, section 4), with padding.
+enum Base64 {
+    fileprivate static func text(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+
+    /// - Returns: `nil` if the text is not base64 with its padding, or if bits beyond the bytes are set.
+    static func bytes(_ text: String) -> [UInt8]? {
+        guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else { return nil }
+        return Array(data)
+    }
+}
+
+/// A UUID as 16 bytes in tag 37, and as text (RFC 9562, section 4), with the capitals in which Swift writes it.
+enum UUIDForm {
+    static let tag: UInt64 = 37
+
+    /// - Returns: `nil` unless there are 16 bytes.
+    fileprivate static func text(_ bytes: [UInt8]) -> String? {
+        guard bytes.count == 16 else { return nil }
+        return UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }).uuidString
+    }
+
+    /// - Returns: `nil` unless the text is five groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+    static func bytes(_ text: String) -> [UInt8]? {
+        UUID(uuidString: text).map { id in withUnsafeBytes(of: id.uuid) { Array($0) } }
+    }
+}
+
+extension Value {
+    /// The tag of a text that is a URI (RFC 8949, section 3.4.5.3).
+    static let uriTag: UInt64 = 32
+}
+
+// MARK: Keys
+
+extension Value {
+    /// The name of a key in a JSON object: a text, a UUID or a URL as it is; of other keys the text of their JSON.
+    package var keyName: String { keyName(isWithinKey: false) }
+
+    /// Of an array, a map or a tag in a key, the name is the base64 of its encoding: each level of JSON in JSON would
+    /// double the quotes.
+    fileprivate func keyName(isWithinKey: Bool) -> String {
+        switch self {
+        case .text(let text), .tagged(Value.uriTag, .text(let text)): return text
+        case .tagged(let tag, let content):
+            if tag == UUIDForm.tag, case .bytes(let bytes) = content, let text = UUIDForm.text(bytes) { return text }
+            if isWithinKey { return Base64.text(encoded) }
+        case .array, .map: if isWithinKey { return Base64.text(encoded) }
+        default: break
+        }
+        var printer = ValuePrinter(isKey: true)
+        printer.print(self)
+        return String(decoding: printer.output, as: UTF8.self)
+    }
+
+    /// The scalar that a key name stands for if it does not stand for a text: a number, `true`, `false`, `null`, or a text in
+    /// quotes (of bytes, or of a number that is not finite).
+    ///
+    /// - Returns: `nil` for anything else, arrays and maps among it.
+    init?(scalarKeyName name: String) {
+        switch name {
+        case "null": self = .null
+        case "true": self = .bool(true)
+        case "false": self = .bool(false)
+        default:
+            let (quote, bytes) = (UInt8(ascii: "\""), name.utf8)
+            if bytes.count >= 2, bytes.first == quote, bytes.last == quote {
+                let content = bytes.dropFirst().dropLast()
+                guard !content.contains(where: { $0 == quote || $0 == UInt8(ascii: "\\") }) else { return nil }
+                self = .text(String(Substring(content)))
+            } else if let integer = UInt64(name).map({ Value($0) }) ?? Int64(name).map({ Value($0) }) {
+                // One integer has one name: 07 is a text.
+                guard integer.description == name else { return nil }
+                self = integer
+            } else {
+                guard bytes.first != UInt8(ascii: "+"), DecimalNumber(name) != nil, let value = Double(name),
+                    value.isFinite
+                else { return nil }
+                self = .float(value)
+            }
+        }
+    }
+}
+
+// MARK: Printing
+
+private struct ValuePrinter {
+    private(set) var output: [UInt8] = []
+    /// Whether this prints a key, which the printer of the map escapes once more.
+    private let isKey: Bool
+
+    init(isKey: Bool) { self.isKey = isKey }
+
+    mutating func print(_ value: Value) {
+        switch PlainForm(value) {
+        case .null: raw("null")
+        case .bool(let value): raw(value ? "true" : "false")
+        case .number(let digits): raw(digits)
+        case .text(let value): text(value)
+        case .array(let elements):
+            list("[", elements, "]") { $0.print($1) }
+        case .map(let map):
+            list("{", map, "}") { printer, entry in
+                printer.text(entry.key.keyName(isWithinKey: printer.isKey))
+                printer.raw(":")
+                printer.print(entry.value)
+            }
+        }
+    }
+
+    private mutating func list<C: Collection>(
+        _ open: String,
+        _ items: C,
+        _ close: String,
+        _ body: (inout ValuePrinter, C.Element) -> Void
+    ) {
+        raw(open)
+        var isFirst = true
+        for item in items {
+            if !isFirst { raw(",") }
+            isFirst = false
+            body(&self, item)
+        }
+        raw(close)
+    }
+
+    private mutating func text(_ text: String) {
+        output.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): raw("\\\"")
+            case UInt8(ascii: "\\"): raw("\\\\")
+            case 0x0A: raw("\\n")
+            case 0x0D: raw("\\r")
+            case 0x09: raw("\\t")
+            // Terminals act on DEL as on the other control characters.
+            case 0..<0x20, 0x7F: raw("\\u00" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16))
+            default: output.append(byte)
+            }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func raw(_ text: String) { output.append(contentsOf: text.utf8) }
+}

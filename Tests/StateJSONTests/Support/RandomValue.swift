@@ -1,0 +1,1 @@
+../../StateCodingTests/Support/RandomValue.swift
