@@ -5,7 +5,7 @@ public import SyncProtocol
 /// A mark costs a few stores to memory. In a mapped page of a file, it survives the end of the process, but not of the system.
 ///
 /// Unchecked, but safe: only the loop of one primary at a time uses it.
-public final class ReductionNotes: @unchecked Sendable {
+public final class CrashMarker: @unchecked Sendable {
     /// The most suspects that are remembered.
     public static let suspectsMax = 16
     /// The size of the marker in memory.

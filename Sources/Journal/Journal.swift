@@ -18,7 +18,7 @@ public protocol Journal: JournalReading {
     var durability: Durability { get }
 
     /// Survives the end of the process, but is not durable.
-    var reductions: ReductionNotes { get }
+    var reductions: CrashMarker { get }
 
     /// Locks the journal for this process, and inspects its content.
     ///

@@ -31,7 +31,7 @@ final class CommitMarkFile: @unchecked Sendable {
     private let directory: JournalDirectory
     /// The slot of the next acknowledgement.
     private var slot = 0
-    let crashMarker: ReductionNotes
+    let crashMarker: CrashMarker
 
     /// Opens or creates the file, and locks it.
     convenience init(_ directory: JournalDirectory) throws(JournalFailure) {
@@ -62,7 +62,7 @@ final class CommitMarkFile: @unchecked Sendable {
         self.file = file
         self.page = page
         self.directory = directory
-        crashMarker = ReductionNotes(page: page + Offset.crashMarker)
+        crashMarker = CrashMarker(page: page + Offset.crashMarker)
     }
 
     deinit { munmap(page, Self.byteCount) }

@@ -4,15 +4,15 @@ import SyncProtocol
 import Testing
 
 @Suite struct `A crash marker` {
-    private let page = UnsafeMutableRawPointer.allocate(byteCount: ReductionNotes.byteCount, alignment: 8)
+    private let page = UnsafeMutableRawPointer.allocate(byteCount: CrashMarker.byteCount, alignment: 8)
 
-    init() { page.initializeMemory(as: UInt8.self, repeating: 0, count: ReductionNotes.byteCount) }
+    init() { page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount) }
 
     private func session(_ number: Int) -> SessionID { SessionID(high: UInt64(number), low: 1) }
 
     /// The marker of the next incarnation.
-    private func marker() -> ReductionNotes {
-        let marker = ReductionNotes(page: page)
+    private func marker() -> CrashMarker {
+        let marker = CrashMarker(page: page)
         marker.open()
         return marker
     }
@@ -34,7 +34,7 @@ import Testing
 
     @Test func `rejects an action after the given number of crashes`() {
         defer { page.deallocate() }
-        crash(ReductionNotes.crashesMax - 1, of: 1)
+        crash(CrashMarker.crashesMax - 1, of: 1)
         #expect(!marker().isPoison(session(1), ActionNumber(1)))
         crash(of: 1)
         #expect(marker().isPoison(session(1), ActionNumber(1)))
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `counts crashes with those of other actions in between`() {
         defer { page.deallocate() }
-        for _ in 1...ReductionNotes.crashesMax {
+        for _ in 1...CrashMarker.crashesMax {
             crash(of: 1)
             crash(of: 2)
         }
@@ -55,7 +55,7 @@ import Testing
 
     @Test func `clears an action whose outcome is durable`() {
         defer { page.deallocate() }
-        crash(ReductionNotes.crashesMax, of: 1)
+        crash(CrashMarker.crashesMax, of: 1)
         let last = marker()
         last.resolve(session(1), ActionNumber(1))
         #expect(!last.hasSuspects)
@@ -69,7 +69,7 @@ import Testing
     @Test func `drops the oldest suspect if it is full`() {
         defer { page.deallocate() }
         for number in 1...100 { crash(of: number) }
-        for _ in 2...ReductionNotes.crashesMax {
+        for _ in 2...CrashMarker.crashesMax {
             crash(of: 99)
             crash(of: 100)
         }

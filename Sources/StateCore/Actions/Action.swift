@@ -22,7 +22,7 @@ public protocol Action: Codable, Sendable {
 
     /// Whether a middleware must handle the action: true for code such as a ``Thunk``, false by default.
     ///
-    /// If such an action reaches a reducer, the core reports ``Misuse``.
+    /// If such an action reaches a reducer, the core reports ``RuntimeWarning``.
     static var isForMiddleware: Bool { get }
 }
 

@@ -6,7 +6,7 @@ extension Core {
     enum Request: Sendable {
         case reduce(any Action, depth: Int)
         case awaited(any Action, @Sendable (Result<ActionResult, Rejection>) -> Void, depth: Int)
-        case result(EffectResult, depth: Int)
+        case result(EffectAction, depth: Int)
         case observe(Listener<Change<State>>, replay: Bool, oldState: OldState)
         case ignore(Listener<Change<State>>, oldState: OldState)
         case tap(Listener<TappedAction<State>>, TapMoment)

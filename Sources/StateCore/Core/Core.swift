@@ -18,7 +18,7 @@ public import Threading
 /// The core holds no lock while an observer, a tap or a middleware runs. While the reducer runs, other threads that read
 /// ``state`` wait, and the reducer itself must not read it. The state is changed in place; its old value is kept, and its
 /// collections are copied on write, only if an observer needs the old value.
-public final class Core<State: Sendable>: StateKeeper, ActionDispatcher {
+public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     @usableFromInline let queue = SerialDrainQueue<Request>()
     /// Safe: only the drainer accesses it. Other threads read the state in it while they hold `stateLock`, and the drainer
     /// changes the state while it holds `stateLock`.
@@ -30,7 +30,7 @@ public final class Core<State: Sendable>: StateKeeper, ActionDispatcher {
     @usableFromInline let now: @Sendable () -> Timestamp
     let middleware: [Middleware<State>]
     let initialEffect: @Sendable (State) -> Effect
-    let warn: @Sendable (Misuse) -> Void
+    let warn: @Sendable (RuntimeWarning) -> Void
     @usableFromInline let drainedRequestsMax: Int
     let followUpsMax: Int
     let effects: EffectRunner
@@ -58,7 +58,7 @@ public final class Core<State: Sendable>: StateKeeper, ActionDispatcher {
         now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
         initialEffect: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
         start: CoreStart = .immediate,
-        warn: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError
+        warn: @escaping @Sendable (RuntimeWarning) -> Void = RuntimeWarning.writeToStandardError
     ) {
         self.init(
             state,
@@ -99,7 +99,7 @@ public final class Core<State: Sendable>: StateKeeper, ActionDispatcher {
         now: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
         initialEffect: @escaping @Sendable (_ state: State) -> Effect = { _ in .none },
         start: CoreStart = .immediate,
-        warn: @escaping @Sendable (Misuse) -> Void = Misuse.writeToStandardError,
+        warn: @escaping @Sendable (RuntimeWarning) -> Void = RuntimeWarning.writeToStandardError,
         drainedRequestsMax: Int,
         followUpsMax: Int = 1_000_000
     ) {

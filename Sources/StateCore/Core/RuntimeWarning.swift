@@ -13,7 +13,7 @@
 /// ```swift
 /// let core = Core(App(), reducer: App.reducer, warn: { assertionFailure($0.description) })
 /// ```
-public enum Misuse: Hashable, Sendable, CustomStringConvertible {
+public enum RuntimeWarning: Hashable, Sendable, CustomStringConvertible {
     /// Observers, reducers or effects keep answering actions with actions. The core continues to process them.
     case endlessDispatch(action: String, depth: Int)
     /// The thread that drains the core awaits an action of the same core. Blocking on it would deadlock. The core processes
@@ -51,7 +51,7 @@ public enum Misuse: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The default handler: writes one line to standard error.
-    public static let writeToStandardError: @Sendable (Misuse) -> Void = { warning in
+    public static let writeToStandardError: @Sendable (RuntimeWarning) -> Void = { warning in
         let line = Array("statecast: warning: \(warning)\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }

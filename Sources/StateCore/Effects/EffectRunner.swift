@@ -26,9 +26,9 @@ package final class EffectRunner: Sendable {
     private let content = Locked(Content())
     /// Work starts on this queue, in call order. Dispatch gives it a thread outside of the cooperative pool.
     private let startQueue = DispatchQueue(label: "statecast.effects.start")
-    private let deliver: @Sendable (EffectResult) -> Void
+    private let deliver: @Sendable (EffectAction) -> Void
 
-    package init(deliver: @escaping @Sendable (EffectResult) -> Void) { self.deliver = deliver }
+    package init(deliver: @escaping @Sendable (EffectAction) -> Void) { self.deliver = deliver }
 
     deinit { cancelAll() }
 
@@ -63,7 +63,7 @@ package final class EffectRunner: Sendable {
         case nil: next()
         case .dispatch(let action):
             guard let run = content.withLock({ $0.generation == generation ? $0.dispatchRun : nil }) else { return }
-            deliver(EffectResult(action: action, run: run, onComplete: next))
+            deliver(EffectAction(action: action, run: run, onComplete: next))
         case .cancel(let id):
             cancel(id)
             next()

@@ -5,7 +5,7 @@ public struct Send: Sendable {
     /// Identifies this unit of work, for services that must not perform it twice.
     public let idempotencyKey: IdempotencyKey
     let run: EffectRun
-    let deliver: @Sendable (EffectResult) -> Void
+    let deliver: @Sendable (EffectAction) -> Void
 
     /// Sends an action and returns after it is reduced or dropped: the work was cancelled, the core has ended, or a
     /// middleware rejected the action.
@@ -13,7 +13,7 @@ public struct Send: Sendable {
     /// Senders of many actions are thereby limited to the pace at which the core reduces them.
     public func callAsFunction(_ action: any Action) async {
         await withCheckedContinuation { continuation in
-            deliver(EffectResult(action: action, run: run) { continuation.resume() })
+            deliver(EffectAction(action: action, run: run) { continuation.resume() })
         }
         // On an idle core the code above never suspends: a loop of sends would monopolize its thread.
         if run.isDueToYield() { await Task.yield() }
@@ -25,7 +25,7 @@ public struct BlockingSend: Sendable {
     /// Identifies this unit of work, for services that must not perform it twice.
     public let idempotencyKey: IdempotencyKey
     let run: EffectRun
-    let deliver: @Sendable (EffectResult) -> Void
+    let deliver: @Sendable (EffectAction) -> Void
 
     /// Whether the work was cancelled. Actions that it sends from now on are dropped.
     public var isCancelled: Bool { run.isCancelled }
@@ -33,14 +33,14 @@ public struct BlockingSend: Sendable {
     /// Sends an action and blocks until it is reduced or dropped; see ``Send/callAsFunction(_:)``.
     public func callAsFunction(_ action: any Action) {
         let completed = DispatchSemaphore(value: 0)
-        deliver(EffectResult(action: action, run: run) { completed.signal() })
+        deliver(EffectAction(action: action, run: run) { completed.signal() })
         completed.wait()
     }
 }
 
 /// An action that an effect sends to the reducer.
 @usableFromInline
-package struct EffectResult: Sendable {
+package struct EffectAction: Sendable {
     package let action: any Action
     private let run: EffectRun
     private let onComplete: @Sendable () -> Void

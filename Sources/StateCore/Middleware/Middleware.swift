@@ -94,7 +94,7 @@ extension Array {
     package func pass<State>(
         _ action: any Action,
         in store: MiddlewareStore<State>,
-        warn: (Misuse) -> Void,
+        warn: (RuntimeWarning) -> Void,
         to reduce: (any Action) -> Void
     ) -> Result<(any Sendable)?, Rejection> where Element == Middleware<State> {
         var isReduced = false
@@ -119,7 +119,7 @@ extension Array {
         _ action: any Action,
         at index: Int,
         in store: MiddlewareStore<State>,
-        warn: (Misuse) -> Void,
+        warn: (RuntimeWarning) -> Void,
         to reduce: (any Action) -> Void
     ) throws -> (any Sendable)? where Element == Middleware<State> {
         guard index < endIndex else {

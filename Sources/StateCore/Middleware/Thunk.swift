@@ -1,6 +1,6 @@
 /// An action that is code: it reads the state, dispatches other actions, now or later, and returns a value.
 ///
-/// It requires ``Middleware/thunk`` in a core of the same state; otherwise the core reports ``Misuse``. A thunk never leaves
+/// It requires ``Middleware/thunk`` in a core of the same state; otherwise the core reports ``RuntimeWarning``. A thunk never leaves
 /// its process: encoding it throws.
 ///
 /// ```swift

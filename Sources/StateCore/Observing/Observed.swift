@@ -34,7 +34,7 @@ public final class Observed<Value: Sendable> {
 
     /// Observes a source whose current state is the initial value.
     public convenience init(
-        _ source: some StateKeeper<Value>,
+        _ source: some CurrentStateSource<Value>,
         removeDuplicates areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool
     ) {
         self.init(source, initially: source.state, removeDuplicates: areEqual)
@@ -48,7 +48,7 @@ extension Observed where Value: Equatable {
     }
 
     /// Observes a source whose current state is the initial value, and ignores equal values.
-    public convenience init(_ source: some StateKeeper<Value>) {
+    public convenience init(_ source: some CurrentStateSource<Value>) {
         self.init(source, initially: source.state, removeDuplicates: { $0 == $1 })
     }
 }

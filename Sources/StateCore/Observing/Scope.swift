@@ -53,7 +53,7 @@ extension Scope where Source: ActionDispatcher & AnyObject {
     public var dispatcher: any ActionDispatcher { source.dispatcher }
 }
 
-extension Scope: StateKeeper where Source: StateKeeper {
+extension Scope: CurrentStateSource where Source: CurrentStateSource {
     /// The current value of the part. Mapped at each call.
     @inlinable
     public var state: Value { node.map(source.state) }

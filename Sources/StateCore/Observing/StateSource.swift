@@ -38,7 +38,7 @@ public enum OldState: Sendable {
 }
 
 /// A source whose current state can be read at any time: a core, or a scope of one.
-public protocol StateKeeper<State>: StateSource {
+public protocol CurrentStateSource<State>: StateSource {
     /// The current state.
     var state: State { get }
 }

@@ -7,7 +7,7 @@
 /// let step = core.scope(\.step)
 /// step.update { $0 += 1 }
 /// ```
-public struct WritableScope<Root: Sendable, Value: Sendable>: StateKeeper, ActionDispatcher {
+public struct WritableScope<Root: Sendable, Value: Sendable>: CurrentStateSource, ActionDispatcher {
     /// The part.
     public typealias State = Value
 

@@ -9,7 +9,7 @@ enum LocalRequest<State: Sendable>: Sendable {
 enum LocalAction: Sendable {
     case dispatched(any Action)
     case awaited(any Action, @Sendable (Result<Receipt, Rejection>) -> Void)
-    case result(EffectResult)
+    case result(EffectAction)
 
     var action: any Action {
         switch self {

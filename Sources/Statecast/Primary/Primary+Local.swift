@@ -1,5 +1,5 @@
 /// The primary as its own process sees it: it takes actions and shows its state, as a `Core` does.
-extension Primary: ActionDispatcher, StateKeeper {
+extension Primary: ActionDispatcher, CurrentStateSource {
     /// Takes an action in, from any thread, and returns at once.
     ///
     /// It passes the middlewares like any other action, as one of the primary's own process: its context has no session.

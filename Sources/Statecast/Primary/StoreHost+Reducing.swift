@@ -51,12 +51,12 @@ extension StoreHost {
     func pass(_ action: BatchedAction) -> Result<Reduced, Rejection> {
         action.arrived.flatMap { arrived in
             guard !definition.middleware.isEmpty else {
-                if type(of: arrived).isForMiddleware { misused(.unhandledByMiddleware(action: type(of: arrived).name)) }
+                if type(of: arrived).isForMiddleware { warn(.unhandledByMiddleware(action: type(of: arrived).name)) }
                 return .success(Reduced(effect: reduce(arrived, context: action.context), bytes: action.bytes))
             }
             var reduced: Result<Reduced, Rejection>?
             let store = MiddlewareStore(context: action.context, dispatcher: dispatcher) { [self] in state }
-            let outcome = definition.middleware.pass(arrived, in: store, warn: misused) { reached in
+            let outcome = definition.middleware.pass(arrived, in: store, warn: warn) { reached in
                 reduced = bytesForJournal(of: reached).map { bytes in
                     Reduced(effect: reduce(reached, context: action.context), bytes: bytes)
                 }
@@ -78,8 +78,8 @@ extension StoreHost {
         definition.reducer.reduce(into: &state, action, context: context)
     }
 
-    private func misused(_ misuse: Misuse) {
-        logger.warning("misuse", metadata: ["store": "\(name)", "misuse": "\(misuse)"])
+    private func warn(_ warning: RuntimeWarning) {
+        logger.warning("runtime warning", metadata: ["store": "\(name)", "warning": "\(warning)"])
     }
 
     /// Says what became of an action, and notes what is to be done about it.

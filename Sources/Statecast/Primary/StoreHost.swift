@@ -13,7 +13,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     let journalMetrics: JournalMetrics
     /// `nil` for a store that forgets.
     let journal: JournalWriter?
-    let reductions: ReductionNotes?
+    let reductions: CrashMarker?
     let effects: EffectRunner
 
     /// With all actions reduced.

@@ -5,10 +5,10 @@ struct Arrival: Sendable {
     let action: any Action
     /// Whether it was sent in a turn of the core's, and so is due before all that effects send at their own pace.
     let isImmediate: Bool
-    private let result: EffectResult?
+    private let result: EffectAction?
 
     /// - Parameter result: what an effect sent; nil for what a middleware dispatched.
-    init(action: any Action, result: EffectResult?) {
+    init(action: any Action, result: EffectAction?) {
         self.action = action
         self.result = result
         isImmediate = Turn.isUnderWay

@@ -31,7 +31,7 @@ final class Inbox: ActionDispatcher {
     func dispatch(_ action: any Action) { arrive(Arrival(action: action, result: nil)) }
 
     /// Takes what an effect sends.
-    func deliver(_ result: EffectResult) {
+    func deliver(_ result: EffectAction) {
         if let ended = result.action as? PartEnded {
             forget([ended.number])
             result.complete()

@@ -6,7 +6,7 @@ extension TestCore {
         var pending: (effect: Effect, name: String)?
         let store = MiddlewareStore(context: context, dispatcher: inbox) { self.state }
         let outcome = Turn.take {
-            middleware.pass(action, in: store, warn: { site.report("Misuse: \($0)") }) { action in
+            middleware.pass(action, in: store, warn: { site.report("RuntimeWarning: \($0)") }) { action in
                 revision += 1
                 pending = (reducer.reduce(into: &state, action, context: context), type(of: action).name)
             }

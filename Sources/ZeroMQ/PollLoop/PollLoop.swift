@@ -179,6 +179,16 @@ package final class PollLoop: SerialExecutor {
             preconditionFailure("a job was enqueued after the shutdown of a poll loop and cannot run: \(error)")
         }
     }
+
+    /// Starts a thread with the same stack size on all systems: user code such as a coder recurses here, and macOS gives
+    /// 512 KiB by default.
+    private static func startThread(_ body: @escaping @Sendable () -> Void) throws(ZeroMQError) {
+        do {
+            try Threads.start(stackBytes: 8 << 20, body)
+        } catch {
+            throw .failed("cannot start the thread of a poll loop", errno: error.errno)
+        }
+    }
 }
 
 /// The input of a loop from other threads, under its lock.
@@ -230,16 +240,6 @@ private struct JobBacklog {
             let job = jobs[next]
             next += 1
             job.runSynchronously(on: executor)
-        }
-    }
-
-    /// Starts a thread with the same stack size on all systems: user code such as a coder recurses here, and macOS gives
-    /// 512 KiB by default.
-    private static func startThread(_ body: @escaping @Sendable () -> Void) throws(ZeroMQError) {
-        do {
-            try Threads.start(stackBytes: 8 << 20, body)
-        } catch {
-            throw .failed("cannot start the thread of a poll loop", errno: error.errno)
         }
     }
 }

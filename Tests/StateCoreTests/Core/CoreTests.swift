@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func `that is stopped keeps its state, drops dispatched actions and warns`() {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(entries: [1]), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         core.stop()
         core.dispatch(Append(2))
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `that is stopped rejects awaited actions, and says what to do`() async throws {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         core.stop()
         let rejection = await #expect(throws: Rejection.self) { try await core.send(Append(2)) }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `applies actions dispatched before a stop, and none after it`() {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         let subscription = core.observe(replay: false) { [weak core] change in
             guard change.revision == 1 else { return }
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `that starts on demand accepts no action before`() async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = Core(
             Log(),
             reducer: Log.reducer,

@@ -7,7 +7,7 @@ import Testing
 
     /// A core that counts, and whose observer dispatches one more action while `isAnswered` returns true.
     private func counter(
-        reporting warnings: Recorder<Misuse>,
+        reporting warnings: Recorder<RuntimeWarning>,
         until done: Gate,
         answering isAnswered: @escaping @Sendable (_ count: Int) -> Bool
     ) -> (core: Core<Int>, subscription: Subscription) {
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `is raised once for an endless chain of actions, which continues`() async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let (core, subscription) = counter(reporting: warnings, until: done) { $0 < 25_000 }
         core.dispatch(Step())
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `is not raised for a chain of actions of maximum length`() async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         // The first action is not a follow-up.
         let (core, subscription) = counter(reporting: warnings, until: done) { $0 < 10_000 }
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `is raised for a chain of actions that is one longer`() async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let (core, subscription) = counter(reporting: warnings, until: done) { $0 < 10_001 }
         core.dispatch(Step())
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `is raised if each action is answered by two, even at a small depth`() async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let core = Core(
             0,
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `is raised if each action has the next one as its effect`() async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let reducer = Reducer<Int> { count, _ in
             count += 1
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `is raised if observers answer replaced states with replaced states`() async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let core = Core(0, reducer: Reducer { _, _ in }, now: { .epoch }, warn: { warnings.record($0) })
         let subscription = core.observe(replay: false) { [weak core] change in
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `is not raised for many actions that are answered once each`() {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let (core, subscription) = counter(reporting: warnings, until: Gate()) { !$0.isMultiple(of: 2) }
         for _ in 0..<10_001 { core.dispatch(Step()) }
         #expect(core.state == 20_002)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `is not raised for many replaced states that are answered once each`() {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let (core, subscription) = counter(reporting: warnings, until: Gate()) { !$0.isMultiple(of: 2) }
         for _ in 0..<10_001 { core.replace(1) }
         #expect(core.state == 2)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `is not raised for many replays that are answered once each`() {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = Core(0, reducer: Reducer { count, _ in count += 1 }, now: { .epoch }, warn: { warnings.record($0) })
         for _ in 0..<10_001 {
             core.observe { [weak core] change in
@@ -138,7 +138,7 @@ import Testing
     func `is raised for an action awaited on the draining thread, which is still applied`(
         inReplay: Bool
     ) async throws {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         let replies = Recorder<UInt64?>()
         let subscription = core.observe(replay: inReplay) { [weak core] change in
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `is not raised for an action that an observer awaits in another task`() async throws {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         let replies = Recorder<UInt64?>()
         let subscription = core.observe(replay: false) { [weak core] change in
@@ -193,14 +193,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (Misuse.endlessDispatch(action: "A", depth: 10), ["A", "10", "only when something they need has changed"]),
+        (RuntimeWarning.endlessDispatch(action: "A", depth: 10), ["A", "10", "only when something they need has changed"]),
         (.awaitedWhileDraining(action: "A"), ["A", "dispatch it instead"]),
         (.nextCalledTwice(action: "A"), ["A", "twice", "dispatch what is to be reduced in addition"]),
         (.rejectedTooLate(action: "A", error: "boom"), ["A", "boom", "before calling next"]),
         (.dispatchedWhileStopped(action: "A"), ["A", "call start() first"]),
         (.unhandledByMiddleware(action: "A"), ["A", "add the middleware", ".thunk"]),
     ])
-    func `says what was done, and what to do instead`(misuse: Misuse, parts: [String]) {
+    func `says what was done, and what to do instead`(misuse: RuntimeWarning, parts: [String]) {
         for part in parts { #expect(misuse.description.contains(part)) }
     }
 }

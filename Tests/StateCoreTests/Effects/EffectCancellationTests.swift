@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func `does not affect a result that is reduced before it`() async {
-        let results = Recorder<EffectResult>()
+        let results = Recorder<EffectAction>()
         let completed = Gate()
         let runner = EffectRunner { results.record($0) }
         let work = Effect.run(id: 1) { send in

@@ -6,7 +6,7 @@ import Testing
         var description: String { "trouble" }
     }
 
-    private func core(_ middleware: Middleware<Log>..., warnings: Recorder<Misuse>? = nil) -> Core<Log> {
+    private func core(_ middleware: Middleware<Log>..., warnings: Recorder<RuntimeWarning>? = nil) -> Core<Log> {
         Core(
             Log(),
             reducer: Log.reducer,
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `swallows actions: they are not delivered, and awaiting them throws`() async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = core(Middleware { _, _, _ in nil }, warnings: warnings)
         let seen = Recorder<UInt64>()
         let subscriptions = [
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `rejects actions with a custom code and reason`() async throws {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let odd = Rejection(Rejection.Code(rawValue: "odd"), "only even numbers, not 1")
         let core = core(
             .policy { action, _ in if (action as? Append)?.number == 1 { throw odd } },
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `may reject with the core's own code without a warning`() async throws {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let closed = Rejection(.stopped, "closed for the night")
         let core = core(.policy { _, _ in throw closed }, warnings: warnings)
         core.dispatch(Append(1))
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func `that calls next twice raises a warning, and the inner middlewares run once`() async throws {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let inside = Recorder<Int>()
         let core = core(
             Middleware { action, _, next in
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test func `that throws after next raises a warning, and the action counts as applied`() async throws {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = core(
             Middleware { action, _, next in
                 _ = try next(action)

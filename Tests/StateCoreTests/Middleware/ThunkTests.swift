@@ -100,13 +100,13 @@ import Testing
     }
 
     /// A core whose middlewares run no thunk of its state.
-    private func core(_ middleware: [Middleware<Log>], reporting warnings: Recorder<Misuse>) -> Core<Log> {
+    private func core(_ middleware: [Middleware<Log>], reporting warnings: Recorder<RuntimeWarning>) -> Core<Log> {
         Core(Log(), reducer: Log.reducer, middleware: middleware, now: { .epoch }, warn: { warnings.record($0) })
     }
 
     @Test(arguments: [false, true], [false, true])
     func `that no middleware runs raises a warning`(hasOtherMiddleware: Bool, hasTap: Bool) async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = core(hasOtherMiddleware ? [.policy { _, _ in }] : [], reporting: warnings)
         let tap = hasTap ? core.tap(.before) { _ in } : nil
         core.dispatch(Thunk<Log, Int> { _ in 1 })
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `of another state raises a warning`() async {
-        let warnings = Recorder<Misuse>()
+        let warnings = Recorder<RuntimeWarning>()
         let core = core([.thunk], reporting: warnings)
         core.dispatch(Thunk<Int, Void> { _ in })
         #expect(warnings.all == [.unhandledByMiddleware(action: "Thunk<Int, ()>")])

@@ -11,7 +11,7 @@ final class BentJournal: Journal {
 
     private let journal: MemoryJournal
     private let flaw: Flaw
-    private let forgets = ReductionNotes()
+    private let forgets = CrashMarker()
 
     init(_ journal: MemoryJournal, _ flaw: Flaw) {
         self.journal = journal
@@ -19,7 +19,7 @@ final class BentJournal: Journal {
     }
 
     var durability: Durability { journal.durability }
-    var reductions: ReductionNotes { flaw == .forgetful ? forgets : journal.reductions }
+    var reductions: CrashMarker { flaw == .forgetful ? forgets : journal.reductions }
     func open() throws(JournalFailure) -> JournalContents? {
         if flaw == .shared { journal.close() }
         guard let contents = try journal.open() else { return nil }

@@ -35,7 +35,7 @@ final class FaultyJournal: Journal {
     static let broken = JournalFailure(.inputOutput, "the disk is broken")
 
     var durability: Durability { journal.durability }
-    var reductions: ReductionNotes { journal.reductions }
+    var reductions: CrashMarker { journal.reductions }
     func open() throws(JournalFailure) -> JournalContents? { try journal.open() }
     func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
         try journal.begin(identity, from: snapshot)
