@@ -35,7 +35,8 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     /// next change leads from the state shown last to the one where it begins, and revisions count anew.
     ///
     /// - Parameters:
-    ///   - replay: whether `body` is first shown the current state.
+    ///   - replay: whether `body` is first shown the current state. Without a replay, the first change may contain actions
+    ///     that were dispatched before and were not durable yet.
     ///   - body: called on the loop that serves the sockets, one change at a time: be quick. It may dispatch, observe and
     ///     cancel.
     public func observe(

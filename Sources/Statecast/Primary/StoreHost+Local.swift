@@ -58,9 +58,12 @@ extension StoreHost {
         return cancelled.contains(id) || underway.contains { $0.cancelled.contains(id) }
     }
 
-    /// Whoever dispatched before it observes sees that in its first state, so it waits for what is not durable yet.
+    /// The replayed state contains what was dispatched before, so a replay waits for what is not durable yet. Without one
+    /// the observer joins at once: a batch that is open now may also hold actions that were sent later, and it must see these.
     private func join(_ observer: Listener<Change<State>>, replay: Bool) {
-        if machine.hasOpenBatch {
+        if !replay {
+            audience.join(observer, replay: false)
+        } else if machine.hasOpenBatch {
             joining.append((observer, replay))
         } else if !underway.isEmpty {
             underway[underway.endIndex - 1].joining.append((observer, replay))

@@ -1,4 +1,5 @@
 import CounterApp
+import Dispatch
 import StateCore
 import Statecast
 import Testing
@@ -81,6 +82,38 @@ import Testing
         try await primary.start()
         try await primary.send(Written(line: "a"))
         #expect(changes.events == [#"["a"]"#])
+        subscription.cancel()
+        await primary.stop()
+    }
+
+    @Test func `shows an observer without replay what is dispatched after it, also in a batch that is open already`()
+        async throws
+    {
+        let (reducing, go) = (AsyncStream.makeStream(of: Void.self), DispatchSemaphore(value: 0))
+        let primary = try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            configuration: .anyPorts
+        ) { (state: inout Diary, action: any Action) in
+            guard let line = (action as? Written)?.line else { return }
+            if line == "a" {
+                reducing.continuation.yield()
+                go.wait()
+            }
+            state.lines.append(line)
+        }
+        let address = try await primary.start()
+        let sender = try ActionSender(store: "diary", from: address.publish)
+        let sent = try await sender.submit(Written(line: "a"))
+        for await _ in reducing.stream { break }
+        let changes = EventLog()
+        let subscription = primary.observe(replay: false) { changes.add("\($0.new.lines)") }
+        async let answered = primary.send(Written(line: "b"))
+        go.signal()
+        _ = try await answered
+        _ = try await sent.receipt()
+        #expect(changes.events.last == #"["a", "b"]"#)
         subscription.cancel()
         await primary.stop()
     }
