@@ -19,15 +19,19 @@ enum StandardStreams {
     static func isClosed(_ descriptor: Int32) -> Bool { closed.contains(descriptor) }
 
     private static let closed: Set<Int32> = {
-        let all = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
-        // open(2) returns the lowest free descriptor.
-        return Set(all.filter { !isStream($0) || (fcntl($0, F_GETFD) < 0 && open("/dev/null", O_RDWR) == $0) })
+        let closed = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].filter { !isStream($0) }
+        for descriptor in closed {
+            // open(2) returns the lowest free descriptor. It is a higher one if a thread of the runtime was faster.
+            let opened = open("/dev/null", O_RDWR)
+            if opened > descriptor { close(opened) }
+        }
+        return Set(closed)
     }()
 
-    /// False for a descriptor that the runtime opened before this code ran: it has no file type.
+    /// False for a closed descriptor, and for one that the runtime opened: that has no file type.
     private static func isStream(_ descriptor: Int32) -> Bool {
         var status = stat()
-        return fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != 0
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != 0
     }
 
     /// The error of a read or a write.
