@@ -75,7 +75,8 @@ let layers: [Target] = [
     .target(
         name: "Statecast",
         dependencies: [
-            "Threading", "DurableFiles", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque, logging,
+            "Threading", "DurableFiles", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque,
+            logging,
             metrics, lifecycle,
         ],
         swiftSettings: settings
@@ -232,7 +233,8 @@ let tests: [Target] = [
     .testTarget(
         name: "JournalTests",
         dependencies: [
-            "Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "StatecastTesting", "Threading", grdb,
+            "Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "StatecastTesting", "Threading",
+            grdb,
             "Statecast", "CounterApp",
         ],
         // Read where they lie.

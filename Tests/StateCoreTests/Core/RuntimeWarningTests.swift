@@ -193,7 +193,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (RuntimeWarning.endlessDispatch(action: "A", depth: 10), ["A", "10", "only when something they need has changed"]),
+        (
+            RuntimeWarning.endlessDispatch(action: "A", depth: 10),
+            ["A", "10", "only when something they need has changed"]
+        ),
         (.awaitedWhileDraining(action: "A"), ["A", "dispatch it instead"]),
         (.nextCalledTwice(action: "A"), ["A", "twice", "dispatch what is to be reduced in addition"]),
         (.rejectedTooLate(action: "A", error: "boom"), ["A", "boom", "before calling next"]),

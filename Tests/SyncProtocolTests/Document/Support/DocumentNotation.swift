@@ -1,6 +1,6 @@
 import StateCoding
-import StateJSON
 import StateCore
+import StateJSON
 import SyncProtocol
 
 /// The part of the document's CDDL (RFC 8610) that names an array's elements.
