@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct VisibilityTests {
+@Suite struct AccessLevelTests {
     @Test(arguments: [
         ("", ""),
         ("internal ", ""),
@@ -22,7 +22,7 @@ import Testing
         )
     }
 
-    @Test func `a struct has the visibility of the extension around it`() {
+    @Test func `a struct has the access level of the extension around it`() {
         expect(
             """
             public extension Fleet {

@@ -1,13 +1,13 @@
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-@Suite struct RefusalTests {
+@Suite struct ErrorTests {
     @Test(arguments: [
         ("final class", "a class"), ("enum", "an enum"), ("actor", "an actor"), ("protocol", "a protocol"),
         ("extension", "an extension"),
     ])
     func `only a struct is copied`(keyword: String, noun: String) {
-        expectRefusal(
+        expectError(
             of: """
                 @SmartCopy
                 \(keyword) Robot {
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `a struct without fields has nothing to copy`() {
-        expectRefusal(
+        expectError(
             of: """
                 @SmartCopy
                 struct Robot {
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `a public struct without a public field has nothing to offer`() {
-        expectRefusal(
+        expectError(
             of: """
                 @SmartCopy
                 public struct Robot {
@@ -43,15 +43,15 @@ import Testing
                 """,
             """
             @SmartCopy found no stored property as visible as the struct: copy() would be public and have no parameters; \
-            make the properties public that it shall change
+            make the properties that it shall change public
             """,
             line: 1,
             column: 1
         )
     }
 
-    @Test func `a property wrapper is refused at its attribute`() {
-        expectRefusal(
+    @Test func `a property wrapper is an error at its attribute`() {
+        expectError(
             of: """
                 @SmartCopy
                 struct Robot {
@@ -61,14 +61,14 @@ import Testing
                 """,
             """
             @SmartCopy cannot copy a property with '@Clamped(0...1)', which may be a property wrapper: a copy would \
-            build the wrapper anew and lose what it knows
+            create a new wrapper without the state of the old one
             """,
             line: 4,
             column: 5
         )
     }
 
-    @Test func `a wrapper on a static property is nobody's concern`() {
+    @Test func `a wrapper on a static property is accepted`() {
         expect(
             """
             @SmartCopy
@@ -95,8 +95,8 @@ import Testing
         )
     }
 
-    @Test func `a tuple pattern is refused`() {
-        expectRefusal(
+    @Test func `a tuple pattern is an error`() {
+        expectError(
             of: """
                 @SmartCopy
                 struct Robot {
@@ -109,8 +109,8 @@ import Testing
         )
     }
 
-    @Test func `an opaque type is refused`() {
-        expectRefusal(
+    @Test func `an opaque type is an error`() {
+        expectError(
             of: """
                 @SmartCopy
                 struct Robot {
@@ -123,8 +123,8 @@ import Testing
         )
     }
 
-    @Test func `an init accessor is refused`() {
-        expectRefusal(
+    @Test func `an init accessor is an error`() {
+        expectError(
             of: """
                 @SmartCopy
                 struct Robot {
@@ -135,15 +135,15 @@ import Testing
                     }
                 }
                 """,
-            "@SmartCopy cannot copy a property with an init accessor, which stands in for other properties",
+            "@SmartCopy cannot copy a property with an init accessor, which sets other properties",
             line: 4,
             column: 9
         )
     }
 
     @Test(arguments: ["let level: Int", "init() { id = 1 }", "#if os(Linux)\n    let level: Int\n    #endif"])
-    func `a condition that decides about fields or initializers is refused`(member: String) {
-        expectRefusal(
+    func `a condition that decides about fields or initializers is an error`(member: String) {
+        expectError(
             of: """
                 @SmartCopy
                 struct Robot {
@@ -194,7 +194,7 @@ import Testing
         )
     }
 
-    @Test func `all that is wrong is said at once`() {
+    @Test func `all problems are reported at once`() {
         let source = """
             @SmartCopy
             struct Robot {
@@ -214,7 +214,7 @@ import Testing
                 DiagnosticSpec(
                     message: """
                         @SmartCopy cannot copy a property with '@Clamped', which may be a property wrapper: a copy would \
-                        build the wrapper anew and lose what it knows
+                        create a new wrapper without the state of the old one
                         """,
                     line: 4,
                     column: 5
