@@ -107,11 +107,11 @@ let testing: [Target] = [
 /// What docs/TUTORIAL.md shows.
 let tutorial = Target.testTarget(
     name: "TutorialTests",
-    dependencies: ["Statecast", "StateCore", "StatecastTesting"],
+    dependencies: ["Statecast", "StateCore", "StateCoding", "StatecastTesting"],
     swiftSettings: settings
 )
 
-/// The macro. Without the trait `SmartCopy` both modules are empty but for a macro that names the trait.
+/// The macro. Without the trait `SmartCopy`, both modules compile without it.
 let macros: [Target] = [
     .macro(
         name: "SmartCopyMacros",
@@ -158,7 +158,10 @@ let apps: [Target] = [
 let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
-        dependencies: ["Statecast", "StateCoding", argumentParser, logging, lifecycle, signals, configuration],
+        dependencies: [
+            "Statecast", "StateCoding", "SyncProtocol", "Journal", argumentParser, logging, lifecycle, signals,
+            configuration,
+        ],
         swiftSettings: settings
     ),
     .executableTarget(
@@ -184,7 +187,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-journal",
         dependencies: [
-            "CommandLineSupport", "CounterApp", "FleetApp", "StateCoding", "Statecast", "SQLiteJournal", argumentParser,
+            "CommandLineSupport", "CounterApp", "FleetApp", "StateCoding", "SyncProtocol", "Statecast", "SQLiteJournal",
+            argumentParser,
         ],
         swiftSettings: settings
     ),
@@ -251,7 +255,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "CommandLineSupportTests",
-        dependencies: ["CommandLineSupport", "Statecast", "StateCoding", logging, argumentParser],
+        dependencies: ["CommandLineSupport", "Statecast", "StateCoding", "SyncProtocol", logging, argumentParser],
         swiftSettings: settings
     ),
     .executableTarget(
@@ -303,6 +307,8 @@ let package = Package(
     products: ([
         .library(name: "Statecast", targets: ["Statecast"]),
         .library(name: "SQLiteJournal", targets: ["SQLiteJournal"]),
+        // For journals of users.
+        .library(name: "Journal", targets: ["Journal", "SyncProtocol"]),
         .library(name: "StateCore", targets: ["StateCore"]),
         .library(name: "StateCoding", targets: ["StateCoding"]),
         .library(name: "StatecastTesting", targets: ["StatecastTesting"]),

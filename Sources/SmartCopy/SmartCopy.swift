@@ -1,8 +1,10 @@
 #if SmartCopy
     /// Gives an immutable struct `copy(field: ...)`, which returns the same value with some fields replaced.
     ///
-    /// A reducer that changes one field of a struct of constants has to call an initializer with all fields. `copy` takes only
-    /// the fields that change.
+    /// It exists with the package trait `SmartCopy` only: `.package(url: ..., traits: [.defaults, "SmartCopy"])`.
+    ///
+    /// A reducer that changes one field of a struct of constants has to call an initializer with all fields. `copy`
+    /// takes only the fields that change.
     ///
     /// ```swift
     /// @SmartCopy
@@ -19,31 +21,26 @@
     /// let next = done.copy(task: .set(queue.first))      // 7, Ada, and the first of the queue or nil
     /// ```
     ///
-    /// **Fields.** `copy` has one parameter for each stored property that an initializer can set, in the order of declaration:
-    /// not for computed, static and lazy properties, nor for a `let` with an initial value.
+    /// **Fields.** `copy` has one parameter for each stored property that an initializer can set, in the order of
+    /// declaration: not for computed, static and lazy properties, nor for a `let` with an initial value.
     ///
     /// - A field that is not optional takes its own type; without an argument, or with `nil`, it keeps its value.
-    /// - An optional field takes an ``OptionalChange``, because there `nil` is a value: without an argument it keeps its
-    ///   value, `nil` clears it, a literal or `.set(value)` sets it. The macro recognizes the spellings `T?`, `T!` and
-    ///   `Optional<T>`. A type alias for an optional, or a generic parameter that is one, counts as not optional, and there
-    ///   the literal `nil` keeps the value.
+    /// - An optional field takes an ``OptionalChange``, because there `nil` is a value: without an argument it keeps
+    ///   its value, `nil` clears it, a literal or `.set(value)` sets it. The macro recognizes the spellings `T?`, `T!`
+    ///   and `Optional<T>`. A type alias for an optional, or a generic parameter that is one, counts as not optional,
+    ///   and there the literal `nil` keeps the value.
     ///
-    /// **Access.** `copy` is as visible as the struct. A property that is less visible than the struct gets no parameter;
-    /// the copy has the original's value. In a file that
-    /// imports with `internal` by default, a public struct with a public optional field needs `public import SmartCopy`.
+    /// **Access.** `copy` is as visible as the struct. A property that is less visible than the struct gets no
+    /// parameter; the copy has the original's value. In a file that imports with `internal` by default, a public struct
+    /// with a public optional field needs `public import SmartCopy`.
     ///
     /// **Initializer.** `copy` calls the memberwise initializer. A struct whose body declares initializers has none;
-    /// then one of them must take every field under its name (other parameters need a default), or the macro reports which is
-    /// missing. Initializers in an extension leave the memberwise one in place.
+    /// then one of them must take every field under its name (other parameters need a default), or the macro reports
+    /// which is missing. Initializers in an extension leave the memberwise one in place.
     ///
-    /// **Errors**, each with a message at the property: property wrappers (a copy would create a new wrapper without the state
-    /// of the old one), tuple patterns, stored properties inside `#if`, `some` types, init accessors, and a `var` without a written
-    /// type whose initial value is not a plain literal: macros see text, not types.
-    @attached(member, names: named(copy))
-    public macro SmartCopy() = #externalMacro(module: "SmartCopyMacros", type: "SmartCopyMacro")
-#else
-    /// Gives an immutable struct `copy(field: ...)`, in a build with the package trait `SmartCopy`.
-    @available(*, unavailable, message: "enable the trait SmartCopy of the package statecast: traits: [\"SmartCopy\"]")
+    /// **Errors**, each with a message at the property: property wrappers (a copy would create a new wrapper without
+    /// the state of the old one), tuple patterns, stored properties inside `#if`, `some` types, init accessors, and a
+    /// `var` without a written type whose initial value is not a plain literal: macros see text, not types.
     @attached(member, names: named(copy))
     public macro SmartCopy() = #externalMacro(module: "SmartCopyMacros", type: "SmartCopyMacro")
 #endif

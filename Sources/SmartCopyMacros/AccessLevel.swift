@@ -23,8 +23,8 @@
 
         /// The level of a struct's member that is as visible as the struct.
         ///
-        /// Never below `fileprivate`: the scope around a private struct sees the struct, but not its private members. A struct
-        /// in an extension inherits the extension's modifier.
+        /// Never below `fileprivate`: the scope around a private struct sees the struct, but not its private members. A
+        /// struct in an extension inherits the extension's modifier.
         init(of structure: StructDeclSyntax, in lexicalContext: [Syntax]) {
             let surroundings = lexicalContext.first?.as(ExtensionDeclSyntax.self)
             let written =

@@ -51,8 +51,8 @@
                 "@SmartCopy cannot copy a property with an init accessor, which sets other properties"
             case .conditionalFields:
                 """
-                @SmartCopy cannot tell which branch of '#if' is compiled: move the stored properties and initializers out of \
-                it
+                @SmartCopy cannot tell which branch of '#if' is compiled: move the stored properties and initializers \
+                out of it
                 """
             }
         }

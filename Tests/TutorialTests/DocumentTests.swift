@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What the documents show is what is built and run here.
+/// The code blocks of the documents are files that are built and run.
 @Suite struct DocumentTests {
-    @Test func `the blocks of the documents are these files`() throws {
+    @Test func `the blocks of the documents equal these files`() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         var blocks: [String: [String]] = [:]
         for document in ["TUTORIAL.md", "CODING.md", "EVOLUTION.md"] {

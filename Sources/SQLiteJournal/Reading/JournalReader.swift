@@ -16,7 +16,7 @@ public final class JournalReader: JournalReading {
 
     /// Opens a journal that exists.
     ///
-    /// - Throws: ``JournalFailure`` with code `input-output` if there is none, `newer-format` or `damaged`; with code `misfit`
+    /// - Throws: `JournalFailure` with code `input-output` if there is none, `newer-format` or `damaged`; with code `misfit`
     ///   for a copy that was interrupted.
     public convenience init(at path: String) throws(JournalFailure) {
         try self.init(describing: path)

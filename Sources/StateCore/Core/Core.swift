@@ -144,7 +144,7 @@ public final class Core<State: Sendable>: StateSource, ActionDispatcher {
     /// If nobody else is at work it is applied, and its observers have been told, on return, along with what they
     /// dispatched in turn; otherwise it is queued. A long queue is handed to another thread.
     ///
-    /// If a middleware keeps the action back, nobody hears of it here: ``send(_:)`` says so.
+    /// If a middleware keeps the action back, nobody hears of it here: `send(_:)` says so.
     @inlinable
     public func dispatch(_ action: any Action) {
         guard line.enter() else { return dispatchLater(action) }

@@ -18,7 +18,7 @@ public final class Observed<Value: Sendable> {
     ///
     /// - Parameters:
     ///   - source: what it follows.
-    ///   - initially: the value until the source shows one.
+    ///   - value: the value until the source shows one.
     ///   - areEqual: whether going from one value to the next is not worth telling; `{ _, _ in false }` tells each.
     public init(
         _ source: some StateSource<Value>,

@@ -10,7 +10,7 @@ public struct StoreName: Hashable, Sendable, CustomStringConvertible, Comparable
 
     /// Checks and wraps a name.
     ///
-    /// - Throws: ``Rejection`` with code ``Rejection/Code/malformed`` that says which character or length is wrong.
+    /// - Throws: `Rejection` with code `malformed` that says which character or length is wrong.
     public init(_ text: String) throws(Rejection) {
         guard (1...Self.bytesMax).contains(text.utf8.count) else {
             throw Rejection(
