@@ -1,9 +1,10 @@
 import ArgumentParser
 import CounterApp
 import Foundation
-import Journal
+internal import Journal
 import SQLiteJournal
 import Statecast
+internal import SyncProtocol
 
 /// A primary whose disk is slow. On a fast one, what is made visible before it is durable is durable a moment later, too
 /// soon for a kill to come between.

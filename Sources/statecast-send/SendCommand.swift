@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import Logging
+internal import StateCoding
 import Statecast
 
 @main

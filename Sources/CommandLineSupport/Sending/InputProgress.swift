@@ -1,4 +1,6 @@
+internal import Journal
 internal import Statecast
+internal import SyncProtocol
 
 /// Where a command is in its input, and what of it an earlier process took.
 struct InputProgress: Sendable {

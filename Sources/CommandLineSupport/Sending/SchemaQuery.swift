@@ -1,5 +1,6 @@
 internal import StateCoding
 package import Statecast
+internal import SyncProtocol
 
 /// Asks a primary what a store takes and where it stands.
 package struct SchemaQuery: Sendable {

@@ -3,6 +3,7 @@ package import Logging
 internal import ServiceLifecycle
 internal import StateCoding
 package import Statecast
+internal import SyncProtocol
 internal import Synchronization
 
 /// Sends what is asked for, pipelined, and shows the receipts in order.

@@ -1,4 +1,5 @@
 internal import Statecast
+internal import SyncProtocol
 
 /// Which release the executables are of.
 package enum Release {

@@ -1,5 +1,6 @@
 package import ArgumentParser
 package import Logging
+package import StateCoding
 package import Statecast
 
 /// The options of whoever talks to a primary.

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Journal
 internal import Locking
+internal import SyncProtocol
 
 /// Between a store's loop, which must not wait, and its journal, which does nothing else.
 ///

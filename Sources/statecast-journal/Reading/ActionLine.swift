@@ -1,6 +1,7 @@
 import CommandLineSupport
-import StateCoding
+internal import StateCoding
 import Statecast
+internal import SyncProtocol
 
 /// What became of one action that a journal holds.
 struct ActionLine {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import SQLiteJournal
 import Statecast
+internal import SyncProtocol
 
 struct ActionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,9 @@
 import ArgumentParser
 import CommandLineSupport
 import SQLiteJournal
-import StateCoding
+internal import StateCoding
 import Statecast
+internal import SyncProtocol
 
 struct InfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

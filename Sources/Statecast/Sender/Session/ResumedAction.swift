@@ -1,4 +1,5 @@
 internal import StateCoding
+internal import SyncProtocol
 
 /// An action that an earlier process took, and whose outcome it did not learn or did not pass on.
 public struct ResumedAction: Sendable {

@@ -1,4 +1,6 @@
 internal import Locking
+internal import StateCoding
+package import SyncProtocol
 
 /// A file that keeps what a sender has not finished, so that the next process goes on where this one ended, however it
 /// ended: no action is lost, none is applied twice.

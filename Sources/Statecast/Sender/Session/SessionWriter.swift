@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Locking
+internal import SyncProtocol
 
 /// Between a sender's loop, which must not wait, and its session file: while one change is being flushed, those that come
 /// meanwhile gather, and the next flush takes them all.
