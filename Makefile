@@ -8,7 +8,8 @@
 # make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
 # make fuzz       searches for inputs that break the decoder, apply or JSON (SECONDS=60 for each)
-# make tsan       the tests of the core under ThreadSanitizer
+# make tsan       the tests of StateCore and ZeroMQ under ThreadSanitizer
+# make documentation  builds the documentation with DocC, without warnings (.build/documentation)
 # make stress     the tests ten times in a row while both cores are busy (TIMES=10)
 
 SECONDS =
@@ -18,7 +19,7 @@ FILTER = .*
 
 PREFIX = /usr/local
 
-.PHONY: run test test-release install uninstall lint bench bench-core bench-coding fuzz tsan stress crash-test libraries
+.PHONY: run test test-release install uninstall lint bench bench-core bench-coding fuzz tsan stress crash-test documentation libraries
 
 run: libraries
 	@scripts/run $(SECONDS)
@@ -54,6 +55,9 @@ fuzz:
 tsan: libraries
 	@STATECAST_TARGETS=StateCoreTests,ZeroMQTests SWIFT_BACKTRACE=enable=no \
 	    swift test --sanitize=thread --scratch-path .build/tsan
+
+documentation: libraries
+	@scripts/check-documentation
 
 stress: libraries
 	@scripts/stress $(TIMES)

@@ -37,12 +37,15 @@ let hashTrees = Target.Dependency.product(name: "HashTreeCollections", package: 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
-let dump = Target.Dependency.product(name: "CustomDump", package: "swift-custom-dump")
-let issues = Target.Dependency.product(name: "IssueReporting", package: "xctest-dynamic-overlay")
+/// What only `StatecastTesting` needs: a package that turns the default traits off does not fetch it.
+func inTests(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Testing"]))
+}
 
-let issuesInTests = Target.Dependency.product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay")
-
-func syntax(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-syntax") }
+/// swift-syntax takes minutes to build: SwiftPM fetches it only if the trait `SmartCopy` is enabled.
+func syntax(_ name: String) -> Target.Dependency {
+    .product(name: name, package: "swift-syntax", condition: .when(traits: ["SmartCopy"]))
+}
 
 // Debian's libzmq.pc names an include path of a private requirement in a form that SwiftPM warns about at each build.
 // There the header and the library lie where the compiler looks anyway; Homebrew's do not.
@@ -76,8 +79,7 @@ let layers: [Target] = [
         name: "Statecast",
         dependencies: [
             "Threading", "DurableFiles", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque,
-            logging,
-            metrics, lifecycle,
+            logging, metrics, lifecycle,
         ],
         swiftSettings: settings
     ),
@@ -88,7 +90,10 @@ let testing: [Target] = [
     .target(
         name: "StatecastTesting",
         dependencies: [
-            "StateCore", "StateCoding", "SyncProtocol", "Journal", "Threading", dump, issues, issuesInTests,
+            "StateCore", "StateCoding", "SyncProtocol", "Journal", "Threading",
+            inTests("CustomDump", "swift-custom-dump"),
+            inTests("IssueReporting", "xctest-dynamic-overlay"),
+            inTests("IssueReportingTestSupport", "xctest-dynamic-overlay"),
         ],
         swiftSettings: settings
     ),
@@ -104,11 +109,11 @@ let testing: [Target] = [
 /// What docs/TUTORIAL.md shows.
 let tutorial = Target.testTarget(
     name: "TutorialTests",
-    dependencies: ["Statecast", "StateCore", "StateJSON", "StatecastTesting"],
+    dependencies: ["Statecast", "StateCore", "StateCoding", "StateJSON", "StatecastTesting"],
     swiftSettings: settings
 )
 
-/// The macro: apart from all the rest, since swift-syntax takes minutes to build.
+/// The macro. Without the trait `SmartCopy`, both modules compile without it.
 let macros: [Target] = [
     .macro(
         name: "SmartCopyMacros",
@@ -119,6 +124,11 @@ let macros: [Target] = [
         swiftSettings: settings
     ),
     .target(name: "SmartCopy", dependencies: ["SmartCopyMacros"], swiftSettings: settings),
+]
+
+/// The macro's tests need the trait. They exist only if `STATECAST_TARGETS` names them: SwiftPM builds a test bundle for the
+/// host if one of its targets depends on a macro itself, and would compile every module twice.
+let testsOfMacros: [Target] = [
     .testTarget(name: "SmartCopyTests", dependencies: ["SmartCopy"], swiftSettings: settings),
     .testTarget(
         name: "SmartCopyMacrosTests",
@@ -165,7 +175,8 @@ let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
         dependencies: [
-            "Statecast", "StateCoding", "StateJSON", argumentParser, logging, lifecycle, signals, configuration,
+            "Statecast", "StateCoding", "StateJSON", "SyncProtocol", "Journal", argumentParser, logging, lifecycle,
+            signals, configuration,
         ],
         swiftSettings: settings
     ),
@@ -192,8 +203,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-journal",
         dependencies: [
-            "CommandLineSupport", "CounterApp", "FleetApp", "StateCoding", "StateJSON", "Statecast", "SQLiteJournal",
-            argumentParser,
+            "CommandLineSupport", "CounterApp", "FleetApp", "StateCoding", "StateJSON", "SyncProtocol", "Statecast",
+            "SQLiteJournal", argumentParser,
         ],
         swiftSettings: settings
     ),
@@ -234,8 +245,7 @@ let tests: [Target] = [
         name: "JournalTests",
         dependencies: [
             "Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "StatecastTesting", "Threading",
-            grdb,
-            "Statecast", "CounterApp",
+            "Statecast", "CounterApp", grdb,
         ],
         // Read where they lie.
         exclude: ["Golden"],
@@ -252,7 +262,9 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "CommandLineSupportTests",
-        dependencies: ["CommandLineSupport", "Statecast", "StateCoding", "StateJSON", logging, argumentParser],
+        dependencies: [
+            "CommandLineSupport", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", logging, argumentParser,
+        ],
         swiftSettings: settings
     ),
     .executableTarget(
@@ -276,28 +288,24 @@ let tests: [Target] = [
     ),
 ]
 
-/// All targets; or those that `STATECAST_TARGETS` names (separated by commas) and the targets that they depend on; or, if the
-/// list begins with a minus sign, all but those. A name that no target has is refused.
-///
-/// Scripts build parts of the package this way: with a sanitizer, or without swift-syntax. Above all they build the tests of
-/// the macro apart from all others: SwiftPM builds a test bundle for the host if one of its targets depends on a macro
-/// itself, and would compile every module twice.
-func chosen(from targets: [Target]) -> [Target] {
-    guard let list = Context.environment["STATECAST_TARGETS"] else { return targets }
-    var open = list.drop { $0 == "-" }.split(separator: ",").map(String.init)
-    for name in open where !targets.contains(where: { $0.name == name }) {
-        fatalError("STATECAST_TARGETS: there is no target \(name)")
-    }
-    guard !list.hasPrefix("-") else { return targets.filter { !open.contains($0.name) } }
+/// The targets of a list (separated by commas) and their dependencies.
+func chosen(from known: [Target], by list: String) -> [Target] {
+    var open = list.split(separator: ",").map(String.init)
     var names: Set<String> = []
     while let name = open.popLast() {
-        guard names.insert(name).inserted, let target = targets.first(where: { $0.name == name }) else { continue }
+        guard let target = known.first(where: { $0.name == name }) else {
+            fatalError("STATECAST_TARGETS: there is no target \(name)")
+        }
+        guard names.insert(name).inserted else { continue }
         for case .byNameItem(let dependency, _) in target.dependencies { open.append(dependency) }
     }
-    return targets.filter { names.contains($0.name) }
+    return known.filter { names.contains($0.name) }
 }
 
-let targets = chosen(from: layers + testing + macros + examples + executables + tests + [tutorial])
+/// All targets but the macro's tests, or those that `STATECAST_TARGETS` lists. Scripts build parts of the package this way,
+/// such as with a sanitizer. A name that no target has is an error.
+let all = layers + testing + macros + examples + executables + tests + [tutorial]
+let targets = Context.environment["STATECAST_TARGETS"].map { chosen(from: all + testsOfMacros, by: $0) } ?? all
 
 let package = Package(
     name: "statecast",
@@ -307,6 +315,8 @@ let package = Package(
     products: ([
         .library(name: "Statecast", targets: ["Statecast"]),
         .library(name: "SQLiteJournal", targets: ["SQLiteJournal"]),
+        // For journals of users.
+        .library(name: "Journal", targets: ["Journal", "SyncProtocol"]),
         .library(name: "StateCore", targets: ["StateCore"]),
         .library(name: "StateCoding", targets: ["StateCoding"]),
         .library(name: "StateJSON", targets: ["StateJSON"]),
@@ -317,6 +327,14 @@ let package = Package(
         .executable(name: "statecast-send", targets: ["statecast-send"]),
         .executable(name: "statecast-journal", targets: ["statecast-journal"]),
     ] as [Product]).filter { product in targets.contains { $0.name == product.name } },
+    traits: [
+        .trait(
+            name: "SmartCopy",
+            description: "The macro @SmartCopy. It needs swift-syntax, which takes minutes to build."
+        ),
+        .trait(name: "Testing", description: "The product StatecastTesting, which needs two packages more."),
+        .default(enabledTraits: ["Testing"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),

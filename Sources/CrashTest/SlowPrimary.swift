@@ -4,6 +4,7 @@ import Foundation
 import Journal
 import SQLiteJournal
 import Statecast
+import SyncProtocol
 
 /// A primary with a slow disk. On a fast one, an update that becomes visible too early is durable a moment later, too soon
 /// for a kill in between.

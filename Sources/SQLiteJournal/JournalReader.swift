@@ -14,7 +14,7 @@ public final class JournalReader: JournalReading {
 
     /// Opens an existing journal.
     ///
-    /// - Throws: ``JournalFailure`` with code `input-output` if there is no journal, `newer-format` or `damaged`; with code
+    /// - Throws: `JournalFailure` with code `input-output` if there is no journal, `newer-format` or `damaged`; with code
     ///   `misfit` for an incomplete copy.
     public convenience init(at path: String) throws(JournalFailure) {
         try self.init(describing: path)

@@ -3,6 +3,7 @@ import CommandLineSupport
 import SQLiteJournal
 import StateCoding
 import Statecast
+import SyncProtocol
 
 struct ActionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

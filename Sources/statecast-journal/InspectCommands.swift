@@ -4,6 +4,7 @@ import SQLiteJournal
 import StateCoding
 import StateJSON
 import Statecast
+import SyncProtocol
 
 struct InfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

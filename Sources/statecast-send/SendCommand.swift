@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import Logging
+import StateCoding
 import Statecast
 
 @main

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Statecast
+import SyncProtocol
 import Testing
 
 @testable import CommandLineSupport

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Journal
 import SQLiteJournal
+import StateCoding
 import Statecast
 import SyncProtocol
 import Testing

@@ -38,7 +38,7 @@ import Testing
         )
     }
 
-    @Test func `a less visible field has no parameter and goes over as it is`() {
+    @Test func `a less visible field has no parameter and keeps its value`() {
         expect(
             """
             @SmartCopy
@@ -112,7 +112,7 @@ import Testing
         )
     }
 
-    @Test func `what no initializer can set is left out`() {
+    @Test func `properties that no initializer can set have no parameter`() {
         expect(
             """
             @SmartCopy

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SmartCopyMacros
 
-/// Records an issue unless the source expands to exactly this, with exactly these diagnostics.
+/// Records an issue unless the source expands to exactly this text, with exactly these diagnostics.
 func expect(
     _ source: String,
     expandsTo expanded: String,
@@ -26,8 +26,8 @@ func expect(
     )
 }
 
-/// Records an issue unless the source is refused with this one message, and nothing is generated.
-func expectRefusal(
+/// Records an issue unless the source has this one error, and the macro generates nothing.
+func expectError(
     of source: String,
     _ message: String,
     line: Int,

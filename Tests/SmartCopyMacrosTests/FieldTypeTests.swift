@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["Mine.Optional<Int>", "OptionalSet<Int>", "(a: Int?, b: Int?)", "[Int?]"])
-    func `what only looks like an optional is none`(type: String) {
+    func `a type that only resembles an optional is not optional`(type: String) {
         #expect(FieldType("\(raw: type)").wrapped == nil)
     }
 

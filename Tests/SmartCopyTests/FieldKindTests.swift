@@ -99,7 +99,7 @@ private struct Hooks {
         #expect(changed.reads == 4)
     }
 
-    @Test func `a field with an observer is set without a call of it`() {
+    @Test func `a field with an observer is set without calling it`() {
         let changed = gauge.copy(offset: 2)
         #expect(changed.offset == 2)
         #expect(Gauge.calls.load(ordering: .relaxed) == 0)
@@ -109,7 +109,7 @@ private struct Hooks {
         #expect(gauge.copy(writes: 3).writes == 3)
     }
 
-    @Test func `a private field goes over to the copy`() {
+    @Test func `a copy keeps the value of a private field`() {
         #expect(gauge.copy(low: 0).shownSerial == "s-1")
         let account = Account.opened(by: "Ada", secret: "xyzzy", tries: 2)
         #expect(account.copy(owner: "Grace").hidden == "xyzzy 2")

@@ -32,7 +32,7 @@ private struct Ordered {
     let a: Int
     let b: Int?
 
-    /// Takes the fields in an order of its own, beside something that is none.
+    /// Takes the fields in another order, and a parameter that is no field.
     init(b: Int?, step: Int = 1, a: Int) {
         self.a = a * step
         self.b = b
@@ -62,7 +62,7 @@ private struct Screen {
     let subtitle: String?
 }
 
-/// Shadows the name of the support type, which generated code has to reach all the same.
+/// Shadows the name of the support type, which the generated code uses.
 @SmartCopy
 private struct Shadowing {
     struct OptionalChange {}
@@ -70,7 +70,7 @@ private struct Shadowing {
     let b: OptionalChange?
 }
 
-/// As visible as a library's own.
+/// A public struct with public and internal fields.
 @SmartCopy
 public struct Exported: Equatable, Sendable {
     /// Visible to everybody.

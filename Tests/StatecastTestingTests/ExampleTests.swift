@@ -67,8 +67,8 @@ import Testing
         await core.finish()
     }
 
-    @Test func `a gate`() async {
-        let answer = Gate()
+    @Test func `a latch`() async {
+        let answer = Latch()
         let shelf = { @Sendable in
             await answer.wait()
             return ["Dune"]

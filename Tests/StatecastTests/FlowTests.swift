@@ -1,5 +1,6 @@
 import CounterApp
 import FleetApp
+import StateCoding
 import Statecast
 import Testing
 

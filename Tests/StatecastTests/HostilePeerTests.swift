@@ -1,4 +1,5 @@
 import CounterApp
+import StateCoding
 import Statecast
 import SyncProtocol
 import Testing

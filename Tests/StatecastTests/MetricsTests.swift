@@ -1,5 +1,6 @@
 import CounterApp
 import MetricsTestKit
+import StateCoding
 import SyncProtocol
 import Testing
 

@@ -19,7 +19,7 @@ import Testing
         ReducerSpec(Counter.reducer).given(Counter(counter: 3)).when(StepChangeRequested(step: 0)).then()
     }
 
-    @Test func `a core keeps the counter and tells who observes it`() {
+    @Test func `a core keeps the counter and notifies observers`() {
         let core = Core(Counter(), reducer: Counter.reducer)
         let seen = Spy<Int>()
         let subscription = core.observe { change in seen(change.new.counter) }
@@ -40,7 +40,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `the connector offers to decrease what can be decreased`() {
+    @Test func `the connector offers no decrease below zero`() {
         let actions = DispatchRecorder()
         let connector = CounterConnector(dispatcher: actions)
         #expect(connector.props(from: Counter(), at: .epoch).onDecrease == nil)
@@ -60,7 +60,7 @@ import Testing
         connection.cancel()
     }
 
-    /// Lets the main actor work until the view shows a label.
+    /// Yields the main actor until the view shows a label.
     @MainActor private func shown(_ label: String, by view: CounterView) async {
         while view.props.label != label { await Task.yield() }
     }

@@ -25,15 +25,15 @@ import Testing
     }
 
     @Test func `a book added while the others are loaded stays`() async {
-        let gate = Gate()
+        let latch = Latch()
         let reducer = Library.reducer {
-            await gate.wait()
+            await latch.wait()
             return ["Solaris"]
         }
         let core = TestCore(Library(), reducer: reducer)
         await core.send(BooksRequested()) { $0.isLoading = true }
         await core.send(BookAdded(title: "Dune")) { $0.books = ["Dune"] }
-        gate.open()
+        latch.open()
         await core.receive(BooksLoaded.self) {
             $0.isLoading = false
             $0.books = ["Solaris", "Dune"]
@@ -41,16 +41,16 @@ import Testing
         await core.finish()
     }
 
-    @Test func `what is cancelled does not come`() async {
-        let gate = Gate()
+    @Test func `a cancelled effect sends nothing`() async {
+        let latch = Latch()
         let reducer = Library.reducer {
-            await gate.wait()
+            await latch.wait()
             return ["Solaris"]
         }
         let core = TestCore(Library(), reducer: reducer)
         await core.send(BooksRequested()) { $0.isLoading = true }
         await core.send(LoadingCancelled()) { $0.isLoading = false }
-        gate.open()
+        latch.open()
         await core.finish()
     }
 

@@ -1,6 +1,7 @@
+import StateCoding
 import Statecast
 
-/// What ran until today.
+/// The first release.
 enum FirstRelease {
     struct Orders: Codable, Equatable, Sendable {
         var shop = "Corner shop"
@@ -13,7 +14,7 @@ enum FirstRelease {
     }
 }
 
-/// What runs from now on: two fields more, one by another name, and prices in cents.
+/// The second release: two more fields, a renamed one, and prices in cents.
 enum SecondRelease {
     struct Orders: Codable, Equatable, Sendable {
         var name = "Corner shop"

@@ -1,3 +1,4 @@
+import StateCoding
 import StateJSON
 import Statecast
 import StatecastTesting
@@ -16,7 +17,7 @@ import Testing
         #expect(patch.description == #"{"items":{"4711":{"price":[17.0]}}}"#)
         #expect(patch.encode().count == 22)
 
-        // What a typed replica does, and what a tool does that does not know the type.
+        // A typed replica applies the patch to the state, a tool without the type to the tree.
         var typed = old
         try patch.apply(to: &typed)
         #expect(typed == new)

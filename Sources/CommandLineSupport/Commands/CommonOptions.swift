@@ -1,6 +1,7 @@
 package import ArgumentParser
 internal import Logging
 internal import Statecast
+internal import SyncProtocol
 
 /// The options of every executable.
 package struct CommonOptions: ParsableArguments {

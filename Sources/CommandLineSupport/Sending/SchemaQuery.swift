@@ -1,6 +1,7 @@
 internal import StateCoding
 internal import StateJSON
 package import Statecast
+internal import SyncProtocol
 
 /// Queries a store's schema: its actions, epoch, revision and sessions.
 package struct SchemaQuery: Sendable {

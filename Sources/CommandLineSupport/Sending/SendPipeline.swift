@@ -2,6 +2,7 @@ package import Logging
 internal import ServiceLifecycle
 internal import StateCoding
 package import Statecast
+internal import SyncProtocol
 internal import Synchronization
 
 /// How a command prints its results.

@@ -1,5 +1,7 @@
 package import ArgumentParser
+internal import Journal
 package import Statecast
+internal import SyncProtocol
 
 /// The session file, in which a command keeps its unfinished work.
 package struct SessionOptions: ParsableArguments {

@@ -148,7 +148,7 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     /// If no other thread drains the queue, this applies the action, notifies the observers, and does the same for the
     /// actions that they dispatch, before it returns. A long queue is handed to another thread.
     ///
-    /// If a middleware rejects the action, this does not report it; ``send(_:)`` does.
+    /// If a middleware rejects the action, this does not report it; `send(_:)` does.
     @inlinable
     public func dispatch(_ action: any Action) {
         guard queue.beginDraining() else { return dispatchQueued(action) }

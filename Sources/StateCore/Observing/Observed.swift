@@ -18,7 +18,7 @@ public final class Observed<Value: Sendable> {
     ///
     /// - Parameters:
     ///   - source: the observed source.
-    ///   - initially: the value until the source delivers one.
+    ///   - value: the value until the source delivers one.
     ///   - areEqual: whether a new value is to be ignored; `{ _, _ in false }` publishes each.
     public init(
         _ source: some StateSource<Value>,

@@ -1,4 +1,5 @@
 internal import Journal
+internal import StateCoding
 
 /// A store's evolution, with all that it fills from.
 struct EvolutionPlan: Sendable {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Journal
+internal import SyncProtocol
 internal import Threading
 
 /// Between a store's loop, which must not wait, and its journal, which does nothing else.

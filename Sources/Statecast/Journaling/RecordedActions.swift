@@ -1,4 +1,5 @@
 internal import Journal
+internal import SyncProtocol
 
 extension ActionRegistry {
     /// The most recent records that ``checkNames(in:_:retired:)`` reads, and the most bytes of them.

@@ -1,4 +1,6 @@
 /// A state while it is recovered.
+internal import StateCoding
+
 protocol RecoveredContent {
     mutating func apply(_ patch: Patch) throws
     func digest() throws -> UInt64

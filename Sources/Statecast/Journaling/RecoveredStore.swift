@@ -1,4 +1,5 @@
 internal import Journal
+internal import SyncProtocol
 
 /// A store that knows where it goes on from, and does not serve anybody yet.
 struct RecoveredStore<State: Codable & Equatable & Sendable>: HostableStore {

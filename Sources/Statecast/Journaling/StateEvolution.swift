@@ -1,3 +1,5 @@
+public import StateCoding
+
 /// How a state that another build left in the journal becomes this build's.
 ///
 /// Fields that State gained need no more than this: those outside of all collections are filled from the state that the
@@ -18,7 +20,7 @@
 /// A journal that does not become this build's state with all that it holds is refused, and stays as it is. `docs/EVOLUTION.md`
 /// says more.
 public struct StateEvolution: Sendable {
-    /// Changes a recorded state into what the next version of State is read from: see ``Value``.
+    /// Changes a recorded state into what the next version of State is read from: see `Value`.
     ///
     /// It runs before anything is filled. An error that it throws refuses the journal.
     public typealias Migration = @Sendable (_ state: inout Value) throws -> Void

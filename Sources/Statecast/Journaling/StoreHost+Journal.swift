@@ -1,6 +1,7 @@
 internal import DequeModule
 internal import Journal
 internal import Logging
+internal import SyncProtocol
 
 /// What goes into the journal, and what comes of it.
 extension StoreHost {

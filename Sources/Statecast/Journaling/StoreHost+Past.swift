@@ -1,5 +1,6 @@
 internal import Journal
 internal import Logging
+internal import SyncProtocol
 
 /// What replicas missed that had been away for long: read from the journal, off the loop.
 extension StoreHost {

@@ -1,5 +1,7 @@
 internal import Journal
 internal import Logging
+internal import StateCoding
+internal import SyncProtocol
 
 /// When the journal of a store is to get its next snapshot.
 struct SnapshotSchedule {

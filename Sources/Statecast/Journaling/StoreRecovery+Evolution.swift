@@ -1,5 +1,7 @@
 internal import Journal
 internal import Logging
+internal import StateCoding
+internal import SyncProtocol
 
 /// What another build's state needs to become this build's is a change like any other.
 extension StoreRecovery {

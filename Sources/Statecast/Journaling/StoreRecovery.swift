@@ -1,5 +1,7 @@
 internal import Journal
 internal import Logging
+internal import StateCoding
+internal import SyncProtocol
 
 /// From what a journal holds to what a primary goes on from: the newest snapshot, and the patches behind it.
 ///

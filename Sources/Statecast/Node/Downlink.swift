@@ -1,4 +1,5 @@
 internal import Logging
+internal import SyncProtocol
 internal import ZeroMQ
 
 /// The connection on which a replica or a sender hears from its primary, and asks by subscribing; with the node's timer.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SyncProtocol
 
 /// A node's clocks: a steady one for deadlines, and the wall clock, which only ever ends up in state and messages.
 struct NodeClock: Sendable {

@@ -1,3 +1,4 @@
+internal import SyncProtocol
 internal import ZeroMQ
 
 /// How each socket of the protocol is set up.

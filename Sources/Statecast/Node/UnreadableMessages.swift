@@ -1,4 +1,5 @@
 internal import Logging
+internal import SyncProtocol
 
 /// Says that messages cannot be read: the first one, then ever more seldom, so that a flood of them is no flood of lines.
 struct UnreadableMessages {

@@ -1,6 +1,9 @@
+internal import StateCoding
 /// The actions that a store knows, by name: how they are read, and what an example of each looks like.
 ///
 /// On the wire an action is a CBOR array of its name and its payload.
+internal import SyncProtocol
+
 struct ActionRegistry: Sendable {
     private let decoders: [String: @Sendable ([UInt8]) throws(CodingFailure) -> any Action]
     /// What the store says of its actions, in the order in which they were registered.

@@ -1,4 +1,6 @@
 /// One action of the open batch, as it came, in case the batch has to be reduced again.
+internal import SyncProtocol
+
 struct BatchedAction {
     let session: SessionID
     let number: ActionNumber

@@ -1,4 +1,6 @@
 internal import Journal
+internal import StateCoding
+internal import SyncProtocol
 internal import ZeroMQ
 
 /// A store as the node sees it: without its types. Lives on the node's loop.

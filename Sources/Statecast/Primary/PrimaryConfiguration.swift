@@ -1,3 +1,5 @@
+public import SyncProtocol
+
 /// Where a primary binds, and within which bounds it works.
 public struct PrimaryConfiguration: Sendable {
     /// Where replicas and senders subscribe. May end in `:*` for any free port.

@@ -1,6 +1,7 @@
 public import Logging
 internal import Metrics
 public import ServiceLifecycle
+internal import SyncProtocol
 internal import Synchronization
 internal import ZeroMQ
 

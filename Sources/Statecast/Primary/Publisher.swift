@@ -1,5 +1,6 @@
 internal import Logging
 internal import Metrics
+internal import SyncProtocol
 internal import ZeroMQ
 
 /// The publishing socket and the topics subscribed to on it. Used on the node's loop only.

@@ -1,4 +1,6 @@
 /// From the outcomes of a batch to its record: one patch for all that a turn reduced.
+internal import StateCoding
+
 extension StoreHost {
     /// Ends the batch, if there is one.
     func closeBatch() {

@@ -1,4 +1,5 @@
 internal import Logging
+internal import SyncProtocol
 
 /// What happens to a record: it is made durable, and only then seen.
 extension StoreHost {

@@ -1,4 +1,5 @@
 internal import Logging
+internal import SyncProtocol
 
 /// From an action to its outcome: middlewares and the reducer.
 extension StoreHost {

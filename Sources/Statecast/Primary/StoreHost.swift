@@ -1,5 +1,8 @@
 internal import DequeModule
+internal import Journal
 internal import Logging
+internal import StateCoding
+internal import SyncProtocol
 
 /// One store on its node: the typed state, its reducer, and the machine that decides.
 ///

@@ -1,4 +1,6 @@
 internal import Logging
+internal import StateCoding
+internal import SyncProtocol
 
 /// A store's definition, checked: what can be known to be wrong before anybody connects is found here.
 struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {

@@ -1,3 +1,4 @@
+internal import StateCoding
 internal import Synchronization
 
 /// A value that many may follow: each gets the latest one first, then newer ones. Who is slow misses the ones between.

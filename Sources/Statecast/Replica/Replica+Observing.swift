@@ -7,7 +7,7 @@ extension Replica: StateSource {
     /// from what was shown last, and the new revision may be the lower one.
     ///
     /// A replica that was closed tells nobody: `body` is released, at once or as soon as the state that is being shown
-    /// has been shown, and sequences like ``changes(replay:bufferedMax:)`` end.
+    /// has been shown, and sequences like `changes(replay:bufferedMax:)` end.
     ///
     /// - Parameters:
     ///   - replay: whether `body` is first shown the current state; if there is none yet, the first one.

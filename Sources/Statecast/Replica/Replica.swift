@@ -1,5 +1,6 @@
 public import Logging
 public import ServiceLifecycle
+internal import StateCoding
 internal import Synchronization
 internal import ZeroMQ
 
@@ -15,7 +16,7 @@ internal import ZeroMQ
 /// It begins at once, waits for a primary that is not there yet, and goes on by itself through lost messages, lost
 /// connections and restarts of the primary. It ends with ``close()``, or when it is dropped.
 ///
-/// A replica of ``Value``, made with `Replica(untyped:from:)`, follows any store without knowing its types.
+/// A replica of `Value`, made with `Replica(untyped:from:)`, follows any store without knowing its types.
 public final class Replica<State: Sendable>: Service {
     private let node: ReplicaNode
     let queue = DocumentQueue()

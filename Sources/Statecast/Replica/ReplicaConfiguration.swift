@@ -1,3 +1,5 @@
+public import SyncProtocol
+
 /// How a replica follows its primary.
 public struct ReplicaConfiguration: Sendable {
     /// Whether to connect beyond this machine though nothing encrypts or checks what passes there.

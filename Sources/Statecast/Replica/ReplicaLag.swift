@@ -1,4 +1,5 @@
 internal import Metrics
+internal import SyncProtocol
 internal import Synchronization
 
 /// Reports how many revisions lie between the newest one that the primary spoke of and the one that is shown.

@@ -1,4 +1,5 @@
 internal import Metrics
+internal import SyncProtocol
 
 /// What a replica reports to swift-metrics, every label with the dimension `store`.
 struct ReplicaMetrics {

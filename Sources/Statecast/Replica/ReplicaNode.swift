@@ -1,4 +1,5 @@
 internal import Logging
+internal import SyncProtocol
 internal import ZeroMQ
 
 /// The socket side of a replica: a SUB, the machine that decides, and the queue to the document.

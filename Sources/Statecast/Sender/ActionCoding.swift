@@ -1,3 +1,4 @@
+internal import StateCoding
 internal import Synchronization
 
 /// The bytes of actions: a CBOR array of the name and the payload.

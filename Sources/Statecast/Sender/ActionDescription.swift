@@ -1,3 +1,5 @@
+public import StateCoding
+
 /// An action that a store knows, for people and tools.
 public struct ActionDescription: Hashable, Sendable {
     /// Its name on the wire.

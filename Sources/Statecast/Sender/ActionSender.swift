@@ -1,5 +1,7 @@
 public import Logging
 public import ServiceLifecycle
+public import StateCoding
+public import SyncProtocol
 internal import ZeroMQ
 
 /// Sends actions to one store of a primary, and learns what becomes of each.
@@ -28,7 +30,7 @@ public final class ActionSender: Service, ActionDispatcher {
     /// - Parameters:
     ///   - store: the store's name.
     ///   - endpoint: where the primary publishes; where to push it says itself.
-    ///   - session: keeps what is not finished on the disk, so that the next process goes on with it; `nil`: what has no
+    ///   - file: keeps what is not finished on the disk, so that the next process goes on with it; `nil`: what has no
     ///     outcome when the process ends is forgotten.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `definition` (the store's name) or `session`.
     public init(

@@ -1,3 +1,4 @@
+internal import SyncProtocol
 internal import Synchronization
 
 /// An action that was taken, and will have an outcome.

@@ -1,3 +1,5 @@
+public import SyncProtocol
+
 /// How a sender reaches its primary.
 public struct SenderConfiguration: Sendable {
     /// Where to push; `nil`: where the primary says, which is nearly always right.

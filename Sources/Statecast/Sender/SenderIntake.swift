@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import SyncProtocol
 internal import Synchronization
 internal import ZeroMQ
 

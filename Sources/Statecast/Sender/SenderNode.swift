@@ -1,4 +1,5 @@
 internal import Logging
+internal import SyncProtocol
 internal import ZeroMQ
 
 /// Somebody who asked for the schema.

@@ -4,7 +4,7 @@ internal import SyncProtocol
 
 extension JournalIdentity {
     static var sample: JournalIdentity {
-        guard let store = try? StoreName("sample") else { preconditionFailure("a store's name") }
+        guard let store = try? StoreName("sample") else { preconditionFailure("\"sample\" is not a valid store name") }
         return JournalIdentity(
             store: store,
             lineage: Lineage(bits: 0xA1),
@@ -25,7 +25,7 @@ extension EpochStart {
 }
 
 extension JournalSnapshot {
-    /// Behind a record.
+    /// The snapshot after a record.
     static func sample(_ sequence: UInt64, bytes: Int = 1000) -> JournalSnapshot {
         JournalSnapshot(
             SnapshotEntry(sequence: JournalSequence(sequence), revision: Revision(3 * sequence)),
@@ -36,7 +36,7 @@ extension JournalSnapshot {
 }
 
 extension JournalRecord {
-    /// Three revisions in 100 bytes.
+    /// A record with three revisions in 100 bytes.
     static func sample(_ sequence: UInt64, bytes: Int = 100) -> JournalRecord {
         JournalRecord(
             sequence: JournalSequence(sequence),

@@ -6,7 +6,7 @@ struct TreeVariation {
         /// Another value of the same kind.
         case other
         case removal
-        /// Of an array's last element.
+        /// Repeats an array's last element.
         case repetition
         case addition(Value)
     }
@@ -30,7 +30,7 @@ struct TreeVariation {
 
     /// All variations of a tree, from the first place to the last.
     ///
-    /// - Parameter example: another tree of the same type; what it has more is added.
+    /// - Parameter example: another tree of the same type; its additional fields are added.
     static func all(of root: Value, example: Value?) -> [TreeVariation] {
         var variations: [TreeVariation] = []
         collect(root, example, [], &variations)
@@ -93,7 +93,7 @@ extension Value {
         }
     }
 
-    /// How many values it is made of.
+    /// The number of values in the tree.
     var nodeCount: Int {
         switch self {
         case .array(let elements): elements.reduce(1) { $0 + $1.nodeCount }

@@ -67,8 +67,7 @@ public struct StoreName: Hashable, Sendable, CustomStringConvertible, Comparable
 
     /// Validates a name.
     ///
-    /// - Throws: ``Rejection`` with code ``Rejection/Code/malformed``, whose message names the wrong character or
-    ///   length.
+    /// - Throws: `Rejection` with code `malformed`, whose message names the wrong character or length.
     public init(_ text: String) throws(Rejection) {
         guard (1...Self.bytesMax).contains(text.utf8.count) else {
             throw Rejection(

@@ -5,48 +5,48 @@ import Testing
 @Suite struct FinishTests {
     let core = TestCore(Library(), reducer: Library.reducer())
 
-    @Test func `an action that nobody received is an issue`() async {
+    @Test func `an action that is not received is an issue`() async {
         await core.send(LoadRequested()) { $0.isLoading = true }
         await expectIssues("Waiting to be received: BooksLoaded") { await core.finish() }
     }
 
-    @Test func `an action that was sent at once and that nobody received is an issue`() async {
+    @Test func `a dispatched action that is not received is an issue`() async {
         await core.send(Wanted(.dispatch(Reached(1))))
         await expectIssues("Waiting to be received: Reached. Still running: nothing") { await core.finish() }
     }
 
     @Test func `an effect that does not end is an issue that names it`() async {
         let core = TestCore(Library(), reducer: Library.reducer(), patience: .zero)
-        let gate = Gate()
-        await core.send(Wanted(.run(id: "slow") { _ in await gate.wait() }))
+        let latch = Latch()
+        await core.send(Wanted(.run(id: "slow") { _ in await latch.wait() }))
         await expectIssues("Still running: run(id: slow) of Wanted") { await core.finish() }
     }
 
-    @Test func `effects that end by themselves are waited for`() async {
-        let gate = Gate()
+    @Test func `finish waits for effects`() async {
+        let latch = Latch()
         let ended = Spy<Int>()
         await core.send(
             Wanted(
                 .run { _ in
-                    await gate.wait()
+                    await latch.wait()
                     ended(1)
                 }
             )
         )
-        await gate.reached()
-        gate.open()
+        await latch.reached()
+        latch.open()
         await core.finish()
         #expect(ended.values == [1])
     }
 
     @Test func `a cancelled effect need not end`() async {
-        let (running, ended) = (Gate(), Gate())
-        // Waiting for it would be seen.
+        let (running, ended) = (Latch(), Latch())
+        // The test would hang if it waited for it.
         core.patience = .seconds(1_000)
         await core.send(
             Wanted(
                 .run(id: 1) { _ in
-                    // In a task of its own, which takes no notice of the cancellation.
+                    // In another task, which ignores the cancellation.
                     await Task.detached { await running.wait() }.value
                     ended.open()
                 }
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `an effect that a sequence cancelled need not end`() async {
-        let (running, ended) = (Gate(), Gate())
+        let (running, ended) = (Latch(), Latch())
         await core.send(
             Wanted(
                 .run(id: 1) { _ in
@@ -78,35 +78,35 @@ import Testing
         await ended.wait()
     }
 
-    @Test func `what is sent behind a cancelled piece of work in a sequence has to be received`() async {
-        let gate = Gate()
-        await core.send(Wanted(.sequence(.run(id: 1) { _ in await gate.wait() }, .dispatch(Reached(1)))))
-        await gate.reached()
+    @Test func `an action after cancelled work in a sequence has to be received`() async {
+        let latch = Latch()
+        await core.send(Wanted(.sequence(.run(id: 1) { _ in await latch.wait() }, .dispatch(Reached(1)))))
+        await latch.reached()
         await core.send(Wanted(.cancel(id: 1)))
         await core.receive(Reached(1))
         await core.finish()
     }
 
-    @Test func `what was reported once is over`() async {
-        let gate = Gate()
+    @Test func `an effect is reported once`() async {
+        let latch = Latch()
         await core.send(
             Wanted(
                 .run { send in
-                    await Task.detached { await gate.wait() }.value
+                    await Task.detached { await latch.wait() }.value
                     await send(Reached(1))
                 }
             )
         )
-        await gate.reached()
+        await latch.reached()
         core.patience = .zero
         await expectIssues("Still running: run of Wanted") { await core.finish() }
-        // Waiting for it again would be seen.
+        // The test would hang if it waited for it again.
         core.patience = .seconds(1_000)
         await core.finish()
-        gate.open()
+        latch.open()
     }
 
-    @Test func `a core whose effects are not seen to the end is an issue`() async {
+    @Test func `a core without finish() is an issue if it has effects`() async {
         await expectIssues("call finish() last") {
             let core = TestCore(Library(), reducer: Library.reducer())
             await core.send(Wanted(.run { _ in }))
@@ -131,61 +131,61 @@ import Testing
         await core.send(BookLent(book: "Dune")) { $0.books = [] }
     }
 
-    @Test func `whoever waits for an action of theirs goes on when the core ends`() async {
-        let gate = Gate()
+    @Test func `an effect whose action is pending continues when the core ends`() async {
+        let latch = Latch()
         await core.send(
             Wanted(
                 .run { send in
                     await send(Reached(1))
-                    gate.open()
+                    latch.open()
                 }
             )
         )
         await expectIssues("Waiting to be received: Reached") { await core.finish() }
-        await gate.wait()
+        await latch.wait()
     }
 
-    @Test func `whoever has sent an action and is cancelled goes on`() async {
-        let gate = Gate()
-        await core.awaitArrival(of: Reached(1), id: 1) { gate.open() }
+    @Test func `a cancelled effect whose action is pending continues`() async {
+        let latch = Latch()
+        await core.awaitArrival(of: Reached(1), id: 1) { latch.open() }
         await core.send(Wanted(.cancel(id: 1)))
-        await gate.wait()
+        await latch.wait()
         await core.finish()
     }
 
-    @Test func `whoever is cancelled and then sends an action goes on`() async {
-        let (gate, ended) = (Gate(), Gate())
+    @Test func `a cancelled effect that sends an action continues`() async {
+        let (latch, ended) = (Latch(), Latch())
         await core.send(
             Wanted(
                 .run(id: 1) { send in
-                    await gate.wait()
+                    await latch.wait()
                     await send(Reached(1))
                     ended.open()
                 }
             )
         )
-        await gate.reached()
+        await latch.reached()
         await core.send(Wanted(.cancel(id: 1)))
         await ended.wait()
         await core.finish()
     }
 
-    @Test func `whoever sends an action to a core that is gone goes on`() async {
-        let (gate, ended) = (Gate(), Gate())
+    @Test func `an effect that sends an action to a released core continues`() async {
+        let (latch, ended) = (Latch(), Latch())
         do {
             let core = TestCore(Library(), reducer: Library.reducer(), isExhaustive: false)
             await core.send(
                 Wanted(
                     .run { send in
-                        await Task.detached { await gate.wait() }.value
+                        await Task.detached { await latch.wait() }.value
                         await send(Reached(1))
                         ended.open()
                     }
                 )
             )
-            await gate.reached()
+            await latch.reached()
         }
-        gate.open()
+        latch.open()
         await ended.wait()
     }
 }

@@ -20,14 +20,14 @@ import Testing
         }
     }
 
-    @Test func `a rejection that nobody expected, or another, or none is an issue`() async {
+    @Test func `an unexpected, a different and a missing rejection is an issue`() async {
         let core = core(policy)
         await expectIssues("was rejected: refused: who is it?") { await core.send(BookLent(book: "Dune")) }
-        await expectIssues("expected was swallowed") { await core.send(BookLent(book: "Dune"), rejected: .swallowed) }
+        await expectIssues("expected: swallowed") { await core.send(BookLent(book: "Dune"), rejected: .swallowed) }
         await expectIssues("Reached was not rejected") { await core.send(Reached(1), rejected: .refused) }
     }
 
-    @Test func `what effects send goes through the middlewares`() async {
+    @Test func `actions of effects pass the middlewares`() async {
         let core = core(policy)
         await core.send(Wanted(.dispatch(BookLent(book: "Dune"))))
         await core.receive(BookLent.self, rejected: .refused)
@@ -36,15 +36,15 @@ import Testing
         await core.finish()
     }
 
-    @Test func `what a middleware dispatches is received, now or later`() async {
-        let (gate, dispatched) = (Gate(), Gate())
+    @Test func `actions of a middleware are received, now or later`() async {
+        let (latch, dispatched) = (Latch(), Latch())
         let core = core(
             Middleware { action, store, next in
                 if action is LoadCancelled {
                     store.dispatch(Reached(1))
                     let dispatcher = store.dispatcher
                     Task {
-                        await gate.wait()
+                        await latch.wait()
                         dispatcher.dispatch(Reached(2))
                         dispatched.open()
                     }
@@ -55,14 +55,14 @@ import Testing
         await core.send(LoadCancelled())
         await expectIssues("Receive first: Reached") { await core.send(Reached(3)) }
         await core.receive(Reached(1))
-        gate.open()
+        latch.open()
         await dispatched.wait()
         await core.send(Reached(4))
         await core.receive(Reached(2))
         await core.finish()
     }
 
-    @Test func `a thunk answers`() async {
+    @Test func `a thunk replies`() async {
         let core = core(.thunk)
         let answer = await core.send(
             Thunk<Library, Int> { store in
@@ -75,7 +75,7 @@ import Testing
         await core.finish()
     }
 
-    @Test func `misuse is an issue`() async {
+    @Test func `a runtime warning is an issue`() async {
         let core = core(
             Middleware { action, _, next in
                 _ = try next(action)

@@ -6,7 +6,7 @@ import Testing
     let core = TestCore(Library(), reducer: Library.reducer())
     let impatient = TestCore(Library(), reducer: Library.reducer(), patience: .zero)
 
-    @Test func `what an effect sends waits until it is received`() async {
+    @Test func `the action of an effect waits until it is received`() async {
         await core.send(LoadRequested()) { $0.isLoading = true }
         core.time = Timestamp(milliseconds: 7)
         let loaded = await core.receive(BooksLoaded.self) {
@@ -40,7 +40,7 @@ import Testing
         await core.finish()
     }
 
-    @Test func `what was sent at once is received in order`() async {
+    @Test func `dispatched actions are received in order`() async {
         await core.send(Wanted(.merge(.dispatch(Reached(1)), .dispatch(LoadCancelled()))))
         await expectIssues("Reached was sent before") {
             #expect(await core.receive(LoadCancelled.self) == nil)
@@ -58,7 +58,7 @@ import Testing
         await core.finish()
     }
 
-    @Test func `an effect goes on once what it sent is received`() async {
+    @Test func `an effect continues once its action is received`() async {
         await core.send(
             Wanted(
                 .run { send in
@@ -78,7 +78,7 @@ import Testing
         await core.finish()
     }
 
-    @Test func `a sequence goes on at once behind what is received`() async {
+    @Test func `a sequence continues within the turn of its action`() async {
         await core.send(Wanted(.sequence(.dispatch(Reached(1)), .dispatch(Reached(2)), .run { await $0(Reached(3)) })))
         await core.receive(Reached(1))
         await expectIssues("Receive first: Reached") { await core.send(Reached(4)) }
@@ -87,7 +87,7 @@ import Testing
         await core.finish()
     }
 
-    @Test func `an action that nothing can send any more is an issue without any waiting`() async {
+    @Test func `an action that no effect can send any more is an issue at once`() async {
         await expectIssues("Expected to receive Reached, but it did not come") {
             #expect(await core.receive(Reached.self) == nil)
         }
@@ -96,15 +96,16 @@ import Testing
         await core.finish()
     }
 
-    @Test func `an action that does not come in time is an issue that tells what waits and runs`() async {
-        let gate = Gate()
-        await impatient.send(Wanted(.run(id: "slow") { _ in await gate.wait() }))
+    @Test func `an action that does not come in time is an issue that lists pending actions and running effects`() async
+    {
+        let latch = Latch()
+        await impatient.send(Wanted(.run(id: "slow") { _ in await latch.wait() }))
         await expectIssues("Still running: run(id: slow) of Wanted") { await impatient.receive(Reached.self) }
         await impatient.send(Wanted(.cancel(id: "slow")))
         await impatient.finish()
     }
 
-    @Test func `what a cancelled effect has sent is not received`() async {
+    @Test func `the action of a cancelled effect is not received`() async {
         await core.send(
             Wanted(
                 .run(id: 1) { send in
@@ -127,7 +128,7 @@ import Testing
         #expect(Set(keys.values) == Set((0...3).map { IdempotencyKey(revision: 1, index: $0) }))
     }
 
-    @Test func `what is to be done at the start is received too`() async {
+    @Test func `actions of the initial effect are received, too`() async {
         let keys = Spy<IdempotencyKey>()
         let core = TestCore(Library(isLoading: true), reducer: Library.reducer()) { library in
             .merge(.run { keys($0.idempotencyKey) }, .dispatch(Reached(library.isLoading ? 1 : 0)))

@@ -5,7 +5,7 @@ import Testing
 @Suite struct SendTests {
     let core = TestCore(Library(books: ["Dune", "Emma"]), reducer: Library.reducer(), at: Timestamp(milliseconds: 7))
 
-    @Test func `what a sent action changes is asserted`() async {
+    @Test func `the changes of a sent action are asserted`() async {
         await core.send(BookLent(book: "Dune")) { $0.books = ["Emma"] }
         #expect(core.state == Library(books: ["Emma"]))
     }
@@ -16,14 +16,14 @@ import Testing
         }
     }
 
-    @Test func `a change that nobody named is an issue`() async {
+    @Test func `an unnamed change is an issue`() async {
         await expectIssues("The state after BookLent") { await core.send(BookLent(book: "Dune")) }
         await expectIssues(#"lastReader: "ada""#) {
             await core.send(BookLent(book: "Emma"), user: "ada") { $0.books = [] }
         }
     }
 
-    @Test func `an action brings its time, session and user along`() async {
+    @Test func `an action has its time, session and user`() async {
         let seen = Spy<ActionContext>()
         let core = TestCore(0, reducer: Reducer { _, _, context in seen(context) }, at: Timestamp(milliseconds: 7))
         await core.send(Reached(1), session: "s", user: "ada")
@@ -37,17 +37,69 @@ import Testing
         )
     }
 
-    @Test func `what was sent at once has to be received before the next action is sent`() async {
+    @Test func `a dispatched action has to be received before the next one is sent`() async {
         await core.send(Wanted(.dispatch(Reached(1))))
         await expectIssues("Receive first: Reached") { await core.send(Reached(2)) }
         await core.receive(Reached(1))
         await core.finish()
     }
 
-    @Test func `what an effect sends at its own pace may be received later`() async {
+    @Test func `an action that an effect sends at its own pace may be received later`() async {
         await core.awaitArrival(of: Reached(1))
         await core.send(Reached(2))
         await core.receive(Reached(1))
         await core.finish()
+    }
+}
+
+@Suite struct PartialTests {
+    let core = TestCore(Library(books: ["Dune"]), reducer: Library.reducer(), isExhaustive: false)
+
+    @Test func `only named fields are compared`() async {
+        await core.send(BookLent(book: "Dune"), user: "ada")
+        #expect(core.state.lastReader == "ada")
+        await core.send(LoadRequested()) { $0.isLoading = true }
+        await core.receive(BooksLoaded.self) { $0.books = ["Dune"] }
+        await expectIssues("The state after BookLent") {
+            await core.send(BookLent(book: "Dune")) { $0.books = ["Dune"] }
+        }
+    }
+
+    @Test func `actions before the awaited one are reduced`() async {
+        await core.send(
+            Wanted(
+                .run { send in
+                    await send(BookLent(book: "Dune"))
+                    await send(Reached(1))
+                    await send(Reached(2))
+                }
+            )
+        )
+        await core.receive(Reached(2))
+        #expect(core.state.books == [])
+        await expectIssues("did not come") { await core.receive(BookLent.self) }
+    }
+
+    @Test func `a dispatched action is reduced before the next one`() async {
+        await core.send(Wanted(.dispatch(BooksLoaded(books: ["Emma"]))))
+        await core.send(BookLent(book: "Emma")) { $0.books = [] }
+    }
+
+    @Test func `running effects and pending actions are dropped at the end`() async {
+        let (latch, ended) = (Latch(), Latch())
+        await core.send(
+            Wanted(
+                .merge(
+                    .dispatch(Reached(1)),
+                    .run { _ in
+                        await latch.wait()
+                        ended.open()
+                    }
+                )
+            )
+        )
+        await latch.reached()
+        await core.finish()
+        await ended.wait()
     }
 }

@@ -1,11 +1,12 @@
 import CounterApp
 import FleetApp
 import StateCore
-import StatecastTesting
 import Testing
 
+@testable import StatecastTesting
+
 @Suite struct `Verifying a state` {
-    @Test func `passes what is coded and compared as it should be`() {
+    @Test func `passes sound states`() {
         verifyState(Garden())
         verifyState(Garden.summer, .winter)
     }
@@ -29,39 +30,38 @@ import Testing
         return fleet
     }
 
-    @Test func `takes NaN as it is`() {
+    @Test func `accepts NaN`() {
         var garden = Garden.summer
         garden.warmth = .nan
         verifyState(garden, Garden.summer)
     }
 
-    @Test func `says that nothing can be varied`() async {
-        await expectIssues("Expected a state in which something can change; the type accepts no change of {}.") {
+    @Test func `reports a state without variants`() async {
+        await expectIssues("Expected a state that can change; the type accepts no change of {}.") {
             verifyState(Nothing())
         }
         verifyState(Season.spring, .summer)
     }
 
-    @Test func `refuses a class instance`() async {
+    @Test func `reports a class instance`() async {
         await expectIssues(
-            "Expected values all through the state: beds.0.gnome: Gnome is a class: its changes cannot be seen; make it a struct"
+            "Expected only values in the state: beds.0.gnome: Gnome is a class: its changes cannot be seen; make it a struct"
         ) { verifyState(Yard(beds: [Yard.Bed(gnome: Gnome())])) }
     }
 
-    @Test func `refuses a class that no instance is there of`() async {
-        await expectIssues("Expected values all through the state: beds.gnome: Gnome is a class") {
+    @Test func `reports a class without an instance`() async {
+        await expectIssues("Expected only values in the state: beds.gnome: Gnome is a class") {
             verifyState(Yard(beds: []))
         }
     }
 
-    @Test func `names what has no encoding`() async {
-        await expectIssues("Expected the state to have an encoding, which is what other processes get: depth: no text")
-        {
+    @Test func `names a part without an encoding`() async {
+        await expectIssues("Expected the state to have an encoding: depth: no text") {
             verifyState(Unwritable())
         }
     }
 
-    @Test func `names what cannot be decoded again`() async {
+    @Test func `names a part that cannot be decoded`() async {
         await expectIssues(
             "Expected the state to be decoded from its own encoding, got the error: inner: missing the key \"b\""
         ) {
@@ -69,16 +69,16 @@ import Testing
         }
     }
 
-    @Test func `names what does not come back`() async {
+    @Test func `names a field that decoding loses`() async {
         await expectIssues(
             """
-            Expected the state to come back from its encoding; at `inner.a` it was encoded as the integer 1, and after \
-            decoding as the integer 0. Let init(from:) read what encode(to:) writes.
+            Expected the state to be the same after decoding; at `inner.a` it was encoded as the integer 1, and after \
+            decoding as the integer 0. Let init(from:) read all that encode(to:) writes.
             """
         ) { verifyState(Outer(inner: Forgetful(a: 1))) }
     }
 
-    @Test func `names an order that changes`() async {
+    @Test func `names a collection whose order changes`() async {
         await expectIssues("at `tags` the state is encoded differently each time, once as [") {
             verifyState(Outer(inner: 1, tags: Direct(content: Set(["a"]))))
         }
@@ -88,18 +88,20 @@ import Testing
         verifyState(Outer(inner: 1, tags: Set(["a", "b"])))
     }
 
-    @Test func `names what encodes something else at each time`() async {
+    @Test func `names a part whose encoding changes each time`() async {
         await expectIssues("at `inner` the state is encoded differently each time") {
             verifyState(Outer(inner: Restless()))
         }
     }
 
-    @Test func `names what is not encoded`() async {
-        await expectIssues("the state and what was decoded from its encoding are encoded alike. What is not encoded") {
+    @Test func `reports a field that is not encoded`() async {
+        await expectIssues(
+            "the state and the state decoded from its encoding have the same. A replica never gets a field"
+        ) {
             verifyState(Outer(inner: Partial(a: 1, hidden: 2)))
         }
         await expectIssues(
-            "Expected states that are not == to be encoded differently; state 1 and state 2 are encoded alike."
+            "Expected states that are not == to have different encodings; state 1 and state 2 have the same."
         ) {
             verifyState(Wildcard(a: 1, hidden: 1), Wildcard(a: 1, hidden: 2))
         }
@@ -108,7 +110,7 @@ import Testing
     @Test func `names an equality that overlooks a difference`() async {
         await expectIssues(
             """
-            Expected states that are encoded differently not to be ==; the state and the state with another `inner.b` are, \
+            Expected states with different encodings not to be ==; the state and the state with another `inner.b` are, \
             though at `inner.b` one is encoded as the integer 2 and the other as the integer 3.
             """
         ) { verifyState(Outer(inner: Careless(a: 1, b: 2))) }
@@ -119,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `reports a problem once, with the places where it shows`() async {
+    @Test func `reports a problem once, with its places`() async {
         let many = (0..<9).map { Careless(a: $0, b: $0) }
         await expectIssues("`inner.4.b`, `inner.5.b` and 3 more.") { verifyState(Outer(inner: many)) }
     }
@@ -130,21 +132,38 @@ import Testing
         }
     }
 
-    @Test func `names a part that patches pass over`() async {
+    @Test func `names a part that patches miss`() async {
         await expectIssues(
             """
-            Expected the patch from the state to the state with another `part.b` to lead there; at `part.b` its tree has the \
-            integer 2 instead of the integer 3.
+            Expected the patch from the state to the state with another `part.b` to lead there; at `part.b` its tree has \
+            the integer 2 instead of the integer 3.
             """
         ) { verifyState(Strict(part: Careless(a: 1, b: 2))) }
     }
 
-    @Test func `reports different problems one by one`() async {
-        await expectIssues("state 1 and what was decoded", "state 2 and state 2 with another `inner.b` are") {
+    @Test func `reports each kind of problem`() async {
+        await expectIssues("state 1 and the state decoded", "state 2 and state 2 with another `inner.b` are") {
             verifyState(
                 Outer(inner: Careless(a: 1, b: 2), tags: Partial(a: 1, hidden: 1)),
                 Outer(inner: Careless(a: 1, b: 2), tags: Partial(a: 1, hidden: 0))
             )
         }
+    }
+}
+
+@Suite struct `The problems of a state` {
+    @Test func `are reported once for each place`() {
+        var problems = StateProblems()
+        for path in [["a"], ["a"], ["b"], ["b"]] { problems.add(.lossy, at: path, "Lost \(path[0]).") }
+        problems.add(.unpatchable, at: [], "Passed over.")
+        #expect(problems.issues == ["Lost a.\n\nLikewise at: `b`.", "Passed over."])
+    }
+
+    @Test func `of patches are left out where equality is the cause`() {
+        var problems = StateProblems()
+        problems.add(.unpatchable, at: ["a"], "Passed over a.")
+        problems.add(.overlooked, at: ["a"], "Overlooked a.")
+        problems.add(.unpatchable, at: ["b"], "Passed over b.")
+        #expect(problems.issues == ["Overlooked a.", "Passed over b."])
     }
 }

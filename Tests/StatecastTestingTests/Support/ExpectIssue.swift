@@ -1,7 +1,7 @@
 import StatecastTesting
 import Testing
 
-/// Insists that `body` records issues, one for each of `fragments`, in order, that contains it, at lines of the test.
+/// Expects one issue of `body` for each fragment, in order, at a line of the test, whose text contains the fragment.
 func expectIssues(
     _ fragments: String...,
     sourceLocation: SourceLocation = #_sourceLocation,
@@ -11,7 +11,7 @@ func expectIssues(
     await expectIssues(fragments, sourceLocation: sourceLocation, isolation: isolation, body)
 }
 
-/// Insists on the same of so many fragments.
+/// The same for an array of fragments.
 func expectIssues(
     _ fragments: [String],
     sourceLocation: SourceLocation = #_sourceLocation,

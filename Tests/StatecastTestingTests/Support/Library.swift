@@ -1,6 +1,7 @@
 import StateCore
+import StatecastTesting
 
-/// A state with work to be done about it.
+/// A state with effects.
 struct Library: Equatable, Sendable {
     var books: [String] = []
     var isLoading = false
@@ -20,7 +21,7 @@ struct BookLent: Action {
     var book: String
 }
 
-/// Asks for an effect that does what a test needs.
+/// Returns an effect from the reducer.
 struct Wanted: Action {
     let effect: Effect
 
@@ -31,7 +32,7 @@ struct Wanted: Action {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Says that work has come to some point.
+/// Reports that work has reached a point.
 struct Reached: Action, Equatable {
     var point: Int
 
@@ -60,6 +61,33 @@ extension Library {
             default: break
             }
             return .none
+        }
+    }
+}
+
+extension TestCore<Library> {
+    /// Returns once an effect has sent `action`, before it is received.
+    ///
+    /// - Parameter afterwards: called when it has been received or dropped.
+    func awaitArrival(of action: Reached, id: Int = 0, afterwards: @escaping @Sendable () -> Void = {}) async {
+        let arrived = Latch()
+        await send(
+            Wanted(
+                .merge(
+                    .run(id: id) { send in
+                        await send(action)
+                        afterwards()
+                    },
+                    .run { send in
+                        await arrived.wait()
+                        await send(LoadCancelled())
+                    }
+                )
+            )
+        )
+        await receive { other in
+            if other as? Reached == action { arrived.open() }
+            return other is LoadCancelled
         }
     }
 }

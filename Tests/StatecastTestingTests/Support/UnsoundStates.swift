@@ -1,4 +1,4 @@
-// States with one thing wrong each, and what they are put into.
+// States with one flaw each, and types to put them into.
 
 struct Outer<Inner: Codable & Equatable, Tags: Codable & Equatable>: Codable, Equatable {
     var title = "outer"
@@ -58,7 +58,7 @@ struct Forgetful: Codable, Equatable {
     enum CodingKeys: CodingKey { case a }
 }
 
-/// Hands its content the encoder.
+/// Calls its content's encode(to:).
 struct Direct<Content: Codable & Equatable>: Codable, Equatable {
     var content: Content
 

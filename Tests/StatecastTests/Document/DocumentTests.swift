@@ -1,4 +1,5 @@
 import Logging
+import StateCoding
 import Statecast
 import SyncProtocol
 import Testing

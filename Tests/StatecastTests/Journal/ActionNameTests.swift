@@ -1,5 +1,6 @@
 import Journal
 import Statecast
+import SyncProtocol
 import Testing
 
 /// A build whose action types have other names than those in its journal.

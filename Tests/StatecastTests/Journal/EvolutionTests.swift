@@ -1,5 +1,6 @@
 import Journal
 import SQLiteJournal
+import StateCoding
 import Statecast
 import SyncProtocol
 import Testing

@@ -1,4 +1,5 @@
 import Journal
+import StateCoding
 import StateCore
 import Statecast
 import SyncProtocol

@@ -1,6 +1,7 @@
 import CounterApp
 import Logging
 import Statecast
+import SyncProtocol
 import Testing
 
 /// Ports that nobody else uses, on this machine.

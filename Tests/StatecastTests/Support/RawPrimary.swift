@@ -1,3 +1,4 @@
+import StateCoding
 import Statecast
 import SyncProtocol
 import ZeroMQ

@@ -1,4 +1,6 @@
 internal import Journal
+public import StateCoding
+public import SyncProtocol
 
 /// Runs the actions that a journal recorded through this build's reducer, and says where the outcome differs from what was
 /// recorded: whether a reducer is deterministic, and whether a new build does what the old one did.

@@ -1,4 +1,6 @@
 internal import Journal
+internal import StateCoding
+internal import SyncProtocol
 
 /// A state that this build's reducer leads along what a journal recorded.
 struct ReplayRun<State: Codable & Equatable & Sendable> {

@@ -1,4 +1,6 @@
 /// The state as it was published, and where it stands.
+internal import StateCoding
+
 struct Document<State: Sendable> {
     private var content: any DocumentContent<State>
     /// What has still to be applied: patches that come together are made one first.

@@ -1,4 +1,6 @@
 /// What a replica keeps of the state that is published.
+package import StateCoding
+
 package protocol DocumentContent<State>: Sendable {
     associatedtype State: Sendable
 

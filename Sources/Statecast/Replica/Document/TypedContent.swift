@@ -1,6 +1,8 @@
 /// For a type that can be decoded and encoded: the state itself, patched in O(change) where the type allows it.
 ///
 /// How much the type holds of what is published shows when a snapshot is encoded again.
+package import StateCoding
+
 package struct TypedContent<State: Codable & Sendable>: DocumentContent {
     private enum Kept {
         case nothing

@@ -1,3 +1,5 @@
+internal import SyncProtocol
+
 /// An action that an earlier process submitted, and whose outcome that process did not acknowledge.
 public struct ResumedAction: Sendable {
     /// The action's name; `nil` for input that could not be read as an action.

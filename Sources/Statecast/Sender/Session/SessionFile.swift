@@ -1,4 +1,5 @@
 internal import Dispatch
+package import SyncProtocol
 internal import Threading
 
 /// A file that keeps a sender's unfinished actions. The next process continues from it, whatever ended this one: no action is

@@ -1,0 +1,58 @@
+import Journal
+import SyncProtocol
+
+/// A journal that breaks a promise.
+final class FlawedJournal: Journal {
+    enum Flaw: CaseIterable, Sendable {
+        case losesLast, losesEpochs, swapsRecords, tooMany, wrongRevision, prunesAll, prunesNothing, anyCode, shared,
+            forgetful, keepsInterim
+    }
+
+    private let journal: MemoryJournal
+    private let flaw: Flaw
+    private let forgets = CrashMarker()
+
+    init(_ journal: MemoryJournal, _ flaw: Flaw) {
+        self.journal = journal
+        self.flaw = flaw
+    }
+
+    var durability: Durability { journal.durability }
+    var reductions: CrashMarker { flaw == .forgetful ? forgets : journal.reductions }
+    func open() throws(JournalFailure) -> JournalContents? {
+        if flaw == .shared { journal.close() }
+        guard let contents = try journal.open() else { return nil }
+        guard flaw == .losesLast, contents.last > JournalSequence(0) else { return contents }
+        return JournalContents(
+            identity: contents.identity,
+            epochs: contents.epochs,
+            last: JournalSequence(contents.last.rawValue - 1)
+        )
+    }
+    func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
+        try journal.begin(identity, from: snapshot)
+    }
+    func claim(_ epoch: EpochStart) throws(JournalFailure) { if flaw != .losesEpochs { try journal.claim(epoch) } }
+    func append(_ records: [JournalRecord]) throws(JournalFailure) { try journal.append(records) }
+    func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
+        do {
+            let records = try journal.records(after: sequence, bytesMax: flaw == .tooMany ? .max : bytesMax)
+            return flaw == .swapsRecords ? records.reversed() : records
+        } catch {
+            throw flaw == .anyCode ? JournalFailure(.inputOutput, error.message) : error
+        }
+    }
+    func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
+        try journal.sequence(at: flaw == .wrongRevision ? revision.next : revision)
+    }
+    func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
+    func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
+    func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
+    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
+        try journal.store(snapshot, isInterim: flaw == .keepsInterim ? false : isInterim)
+    }
+    func prune(keeping historyBytes: Int) throws(JournalFailure) {
+        if flaw != .prunesNothing { try journal.prune(keeping: flaw == .prunesAll ? 0 : historyBytes) }
+    }
+    func close() { journal.close() }
+}
