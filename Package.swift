@@ -147,7 +147,9 @@ let apps: [Target] = [
 let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
-        dependencies: ["Statecast", "StateCoding", argumentParser, logging, lifecycle, signals, configuration],
+        dependencies: [
+            "Locking", "Statecast", "StateCoding", argumentParser, logging, lifecycle, signals, configuration,
+        ],
         swiftSettings: settings
     ),
     .executableTarget(

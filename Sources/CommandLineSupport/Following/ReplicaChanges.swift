@@ -9,7 +9,7 @@ extension Replica {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         var tasks = [
             Task {
-                for await _ in states { signal.yield() }
+                for await _ in snapshots { signal.yield() }
                 signal.finish()
             },
             Task { for await _ in statuses { signal.yield() } },

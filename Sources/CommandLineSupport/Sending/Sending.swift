@@ -144,7 +144,7 @@ package struct Sending: Sendable {
             }
         }
         try progress.end()
-        if file != nil { await sender.inputEnded(at: progress.mark) }
+        if file != nil { await sender.finishInput(at: progress.mark) }
     }
 
     private func take(_ line: InputLine, _ mark: InputMark, into submitted: ReceiptQueue<SubmittedRequest>) async {
@@ -218,7 +218,7 @@ package struct Sending: Sendable {
                 isTold = isTold && isShown && !isLeft
                 if isTold { last = entry.receipt }
             }
-            if let last { await sender.told(through: last) }
+            if let last { await sender.acknowledge(upTo: last) }
         }
         return tally
     }

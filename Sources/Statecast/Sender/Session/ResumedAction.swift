@@ -22,7 +22,7 @@ public struct ResumedAction: Sendable {
         name = (try? reader.arrayCount()).flatMap { _ in try? reader.text() }
         position = saved.position
         receipt = PendingReceipt(ticket: saved.ticket)
-        if let outcome = saved.outcome { receipt.settle(ActionOutcome(outcome.sent, outcome.settlement)) }
+        if let outcome = saved.outcome { receipt.resolve(ActionOutcome(outcome.sent, outcome.settlement)) }
     }
 }
 

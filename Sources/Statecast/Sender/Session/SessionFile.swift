@@ -39,7 +39,7 @@ public final class SessionFile: Sendable {
         try self.init(at: path, store: store, keepsOutcomes: false)
     }
 
-    /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/told(through:)`` says that they are not needed
+    /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/acknowledge(upTo:)`` says that they are not needed
     ///   any more; otherwise until the process has them.
     package init(at path: String, store: String, keepsOutcomes: Bool) throws {
         self.path = path
