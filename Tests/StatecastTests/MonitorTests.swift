@@ -5,19 +5,26 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct `A monitor` {
     private let monitor = Monitor<[Int]>([])
 
-    /// A task that dequeues the first element, once it waits.
-    private func consumer() async -> Task<Int, any Error> {
-        let (waits, wait) = AsyncStream.makeStream(of: Void.self)
+    /// A task that waits for a condition, once it waits.
+    private func waiter<Found: Sendable>(
+        for condition: @escaping @Sendable (inout [Int]) -> Found?
+    ) async -> Task<Found, any Error> {
+        let (evaluations, evaluation) = AsyncStream.makeStream(of: Void.self)
         let task = Task { [monitor] in
             try await monitor.wait { elements in
-                wait.yield()
-                return elements.isEmpty ? nil : elements.removeFirst()
+                evaluation.yield()
+                return condition(&elements)
             }
         }
         // The condition is evaluated before and after the waiter is added.
-        var evaluations = waits.makeAsyncIterator()
-        for _ in 0..<2 { await evaluations.next() }
+        var iterator = evaluations.makeAsyncIterator()
+        for _ in 0..<2 { await iterator.next() }
         return task
+    }
+
+    /// A task that dequeues the first element, once it waits.
+    private func consumer() async -> Task<Int, any Error> {
+        await waiter { elements in elements.isEmpty ? nil : elements.removeFirst() }
     }
 
     @Test func `returns at once if the condition is met, also in a cancelled task`() async throws {
@@ -55,15 +62,16 @@ import Testing
     }
 
     @Test func `resumes a task whose condition another condition has met`() async throws {
-        monitor.change { $0 = [1] }
-        let room = Task { [monitor] in
-            try await monitor.wait { elements -> Void? in
-                guard elements.isEmpty else { return nil }
-                elements = [2]
-                return ()
-            }
+        monitor.change { $0 = [0] }
+        let room = await waiter { elements -> Void? in
+            guard elements.isEmpty else { return nil }
+            elements = [2]
+            return ()
         }
-        #expect(try await monitor.wait { $0.isEmpty ? nil : $0.removeFirst() } == 1)
+        let consumer = await waiter { elements in elements.last == 1 ? elements.removeAll() : nil }
+        // The condition of the room is met only by that of the consumer, which is evaluated after it.
+        monitor.change { $0.append(1) }
+        try await consumer.value
         try await room.value
         #expect(monitor.value == [2])
     }
