@@ -165,7 +165,8 @@ let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
         dependencies: [
-            "Statecast", "StateCoding", "StateJSON", argumentParser, logging, lifecycle, signals, configuration,
+            "Threading", "Statecast", "StateCoding", "StateJSON", argumentParser, logging, lifecycle, signals,
+            configuration,
         ],
         swiftSettings: settings
     ),
