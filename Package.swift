@@ -33,7 +33,6 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
-let hashTrees = Target.Dependency.product(name: "HashTreeCollections", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
@@ -56,7 +55,7 @@ func syntax(_ name: String) -> Target.Dependency { .product(name: name, package:
 let layers: [Target] = [
     .target(name: "Locking", swiftSettings: settings),
     .target(name: "StateCore", dependencies: ["Locking"], swiftSettings: settings),
-    .target(name: "StateCoding", dependencies: [hashTrees], swiftSettings: settings),
+    .target(name: "StateCoding", swiftSettings: settings),
     .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
     .systemLibrary(
         name: "CZeroMQ",
@@ -212,7 +211,7 @@ let tests: [Target] = [
     .testTarget(name: "StateCoreTests", dependencies: ["StateCore", "Locking"], swiftSettings: settings),
     .testTarget(
         name: "StateCodingTests",
-        dependencies: ["StateCoding", hashTrees],
+        dependencies: ["StateCoding"],
         // Read where they lie.
         exclude: ["CBOR/Fixtures", "Hostile/Corpus"],
         swiftSettings: settings

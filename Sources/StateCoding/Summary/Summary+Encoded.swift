@@ -15,7 +15,8 @@ extension SummaryChange {
     ///
     /// - Returns: where it ends.
     fileprivate mutating func add(_ source: DecodingSource, at offset: Int, path: DigestPath) -> Int {
-        let (major, argument, next) = source.head(at: offset)
+        let head = source.head(at: offset)
+        let (major, argument, next) = (head.major, head.argument, head.next)
         switch major {
         case 4 where argument > 0:
             weigh(next - offset)
@@ -29,7 +30,7 @@ extension SummaryChange {
                 // The keys of a checked source are canonical.
                 let value = source.end(of: offset)
                 weigh(value - offset)
-                offset = add(source, at: value, path: path.step(0x4B, source.bytes[offset..<value]))
+                offset = add(source, at: value, path: path.step(0x4B, source[offset..<value]))
             }
             return offset
         case 3, 6, 7:
@@ -39,7 +40,7 @@ extension SummaryChange {
             return cursor.offset
         default:
             let end = source.end(of: offset)
-            addLeaf(source.bytes[offset..<end], at: path)
+            addLeaf(source[offset..<end][...], at: path)
             return end
         }
     }
