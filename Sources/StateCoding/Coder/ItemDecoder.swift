@@ -109,7 +109,7 @@ final class ItemDecoder: PathNode, Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if !fields.isFound { try findFields() }
         if let evolution = source.evolution { evolution.opened(at: start, unknown: unknownNames(to: type), in: self) }
-        return KeyedContainers<Key>.shared.decoding(by: self)
+        return keyedContainers(for: type).decoding(by: self)
     }
 
     /// The failure of an enum that has no case for the keys that came. The compiler's message only counts the keys.

@@ -100,7 +100,7 @@ final class ItemEncoder: PathNode, Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         if kind != .map { become(.map) }
-        return KeyedContainers<Key>.shared.encoding(by: self)
+        return keyedContainers(for: type).encoding(by: self)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -105,13 +105,9 @@ final class KeyedContainers<Key: CodingKey> {
     private let encodingType: any ItemKeyedEncoding<Key>.Type
     private let decodingType: any ItemKeyedDecoding<Key>.Type
 
-    private init() {
+    fileprivate init() {
         encodingType = ItemKeyedEncodingContainer<Key>.self
         decodingType = ItemKeyedDecodingContainer<Key>.self
-    }
-
-    static var shared: KeyedContainers {
-        unsafeDowncast(keyedContainers.answer(for: Key.self) { KeyedContainers() }, to: KeyedContainers.self)
     }
 
     func encoding(by encoder: ItemEncoder) -> KeyedEncodingContainer<Key> {
@@ -130,7 +126,13 @@ final class KeyedContainers<Key: CodingKey> {
 }
 
 /// The `KeyedContainers` by the type of their keys.
-private let keyedContainers = TypeTable<AnyObject>()
+private let knownContainers = TypeTable<AnyObject>()
+
+// Not a static member, whose call would look up the type `KeyedContainers<Key>`.
+func keyedContainers<Key: CodingKey>(for key: Key.Type) -> KeyedContainers<Key> {
+    let containers = knownContainers.answer(for: key) { KeyedContainers<Key>() }
+    return unsafeDowncast(containers, to: KeyedContainers<Key>.self)
+}
 
 protocol ItemKeyedEncoding<Key>: KeyedEncodingContainerProtocol {
     init(encoder: ItemEncoder)

@@ -30,9 +30,9 @@ struct SortedTree<Order: KeyOrder, Payload> {
     /// Whether both are copies of one tree, unchanged since. Equal trees need not be identical.
     func isIdentical(to other: SortedTree) -> Bool { root === other.root }
 
-    /// The most entries of a leaf; fewer if they are large.
+    /// The most entries of a leaf; fewer if they are large, as a change copies a leaf, and a difference compares its entries.
     static var entriesMax: Int {
-        Swift.max(8, Swift.min(32, 4096 / (MemoryLayout<Key>.stride + MemoryLayout<Payload>.stride)))
+        Swift.max(8, Swift.min(32, 1024 / (MemoryLayout<Key>.stride + MemoryLayout<Payload>.stride)))
     }
 
     @inlinable
