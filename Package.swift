@@ -19,8 +19,8 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ImmutableWeakCaptures"),
     ] + (isTestable ? [.unsafeFlags(["-enable-testing"])] : [])
 
-/// For tests in release whose own code crashes the optimizer of Swift 6.3 ("While splitting coroutine", an async closure that
-/// is handed to a helper). What they test is optimized all the same.
+/// For tests in release whose own code crashes the optimizer of Swift 6.3 ("While splitting coroutine", an async closure
+/// that is handed to a helper). What they test is optimized all the same.
 let settingsOfUnoptimizedTests = settings + (isTestable ? [.unsafeFlags(["-Onone"])] : [])
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -33,7 +33,6 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
-let hashTrees = Target.Dependency.product(name: "HashTreeCollections", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
@@ -60,7 +59,7 @@ let layers: [Target] = [
     .target(name: "Threading", swiftSettings: settings),
     .target(name: "DurableFiles", swiftSettings: settings),
     .target(name: "StateCore", dependencies: ["Threading"], swiftSettings: settings),
-    .target(name: "StateCoding", dependencies: [hashTrees], swiftSettings: settings),
+    .target(name: "StateCoding", swiftSettings: settings),
     .target(name: "StateJSON", dependencies: ["StateCoding"], swiftSettings: settings),
     .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
     .systemLibrary(
@@ -175,8 +174,8 @@ let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
         dependencies: [
-            "Statecast", "StateCoding", "StateJSON", "SyncProtocol", "Journal", argumentParser, logging, lifecycle,
-            signals, configuration,
+            "Threading", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", "Journal", argumentParser, logging,
+            lifecycle, signals, configuration,
         ],
         swiftSettings: settings
     ),
@@ -230,7 +229,7 @@ let tests: [Target] = [
     .testTarget(name: "StateCoreTests", dependencies: ["StateCore", "Threading"], swiftSettings: settings),
     .testTarget(
         name: "StateCodingTests",
-        dependencies: ["StateCoding", "StateJSON", hashTrees],
+        dependencies: ["StateCoding", "StateJSON"],
         // Read where they lie.
         exclude: ["CBOR/Fixtures", "Hostile/Corpus"],
         swiftSettings: settings

@@ -16,7 +16,6 @@ let settings: [SwiftSetting] = [
 
 let core = Target.Dependency.product(name: "StateCore", package: "statecast")
 let coding = Target.Dependency.product(name: "StateCoding", package: "statecast")
-let trees = Target.Dependency.product(name: "HashTreeCollections", package: "swift-collections")
 let framework = Target.Dependency.product(name: "Benchmark", package: "benchmark")
 let plugin = Target.PluginUsage.plugin(name: "BenchmarkPlugin", package: "benchmark")
 
@@ -26,7 +25,6 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "statecast", path: ".."),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // Without its traits it counts no allocations: counting would add a header to each.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
@@ -40,10 +38,10 @@ let package = Package(
             swiftSettings: settings,
             plugins: [plugin]
         ),
-        .target(name: "CodingSubjects", dependencies: [coding, trees], swiftSettings: settings),
+        .target(name: "CodingSubjects", dependencies: [coding], swiftSettings: settings),
         .executableTarget(
             name: "CodingBenchmarks",
-            dependencies: ["CodingSubjects", "Comparing", "Measuring", coding, trees, framework],
+            dependencies: ["CodingSubjects", "Comparing", "Measuring", coding, framework],
             path: "Benchmarks/Coding",
             swiftSettings: settings,
             plugins: [plugin]

@@ -50,7 +50,7 @@ private final class SlowJournal: Journal {
     private static func pause() { Thread.sleep(forTimeInterval: Double.random(in: 0...0.02)) }
 
     var durability: Durability { journal.durability }
-    var reductions: CrashMarker { journal.reductions }
+    var crashMarker: CrashMarker { journal.crashMarker }
     func open() throws(JournalFailure) -> JournalContents? { try journal.open() }
     func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
         try journal.begin(identity, from: snapshot)

@@ -18,7 +18,7 @@ public protocol Journal: JournalReading {
     var durability: Durability { get }
 
     /// Survives the end of the process, but is not durable.
-    var reductions: CrashMarker { get }
+    var crashMarker: CrashMarker { get }
 
     /// Locks the journal for this process, and inspects its content.
     ///

@@ -22,7 +22,7 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
     /// The durability that the journal reports.
     public let durability: Durability
     /// Exists as long as the journal.
-    public let reductions = CrashMarker()
+    public let crashMarker = CrashMarker()
 
     /// "in memory".
     public var description: String { "in memory" }

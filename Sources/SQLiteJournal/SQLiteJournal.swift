@@ -16,7 +16,7 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
     /// The failures that an acknowledged action survives.
     public let durability: Durability
     /// A part of the file "marks", available while the journal is open.
-    public var reductions: CrashMarker { opened.marks.crashMarker }
+    public var crashMarker: CrashMarker { opened.marks.crashMarker }
 
     private struct Opened: Sendable {
         let lock: DirectoryLock

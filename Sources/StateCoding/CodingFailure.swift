@@ -1,22 +1,22 @@
-/// Why something could not be encoded, decoded, applied or parsed.
+/// An error of encoding, decoding, parsing, or of applying a patch.
 ///
-/// `message` says what was expected and what came; `path` names the field in the user's own words
-/// (`hosts`, `alpha`, `load`), `offset` the byte in the input. Both are empty where they are not known.
+/// `message` names the expected and the actual value; `path` names the field by the user's own keys (`hosts`, `alpha`,
+/// `load`), `offset` the byte in the input. Both are empty if they are unknown.
 public struct CodingFailure: Error, Hashable, Sendable {
-    /// What kind of failure it is. Opaque, so that new kinds can come without breaking anyone's `switch`.
+    /// The kind of a failure. Opaque, so that a new kind breaks no `switch`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The code as it is written in messages and logs.
         public let description: String
 
         /// The input ends in the middle of an item.
         public static let truncated = Code(description: "truncated")
-        /// The bytes or characters are not what the format allows.
+        /// The bytes or characters violate the format.
         public static let malformed = Code(description: "malformed")
         /// More follows where the input should have ended.
         public static let trailingBytes = Code(description: "trailing-bytes")
         /// Nested deeper than `CodingLimits.depthMax`.
         public static let tooDeep = Code(description: "too-deep")
-        /// A length or count promises more than the input holds.
+        /// A length or count exceeds the input.
         public static let tooLarge = Code(description: "too-large")
         /// A text is not valid UTF-8, holds a lone surrogate, or more combining marks in a row than
         /// ``CodingLimits/combiningMarksMax``.
@@ -29,7 +29,7 @@ public struct CodingFailure: Error, Hashable, Sendable {
         public static let outOfRange = Code(description: "out-of-range")
         /// A required key is absent.
         public static let missingKey = Code(description: "missing-key")
-        /// A key that nobody asks for, where nothing may be lost.
+        /// A key that no type reads, where no field may be lost.
         public static let unknownKey = Code(description: "unknown-key")
         /// A required value is null, or a list ended too early.
         public static let missingValue = Code(description: "missing-value")
@@ -41,16 +41,16 @@ public struct CodingFailure: Error, Hashable, Sendable {
         public static let unencodable = Code(description: "unencodable")
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let code: Code
-    /// What was expected, and what came.
+    /// The expected and the actual value, in words.
     public let message: String
     /// The coding path of the field, outermost first. Indexes are written as numbers.
     public var path: [String]
     /// The byte offset in the input.
     public var offset: Int?
 
-    /// A failure, at a place if one is known.
+    /// A failure, with its place if it is known.
     public init(_ code: Code, _ message: String, path: [String] = [], offset: Int? = nil) {
         self.code = code
         self.message = message
@@ -58,7 +58,7 @@ public struct CodingFailure: Error, Hashable, Sendable {
         self.offset = offset
     }
 
-    /// The same failure, seen from one level further out.
+    /// The same failure, with a key before its path.
     package func inside(_ component: String) -> CodingFailure {
         var failure = self
         failure.path.insert(component, at: 0)

@@ -1,7 +1,7 @@
-/// What a coder accepts at most. Encoder and decoder hold the same limits, so that what one makes the other takes.
+/// The limits of encoders and decoders. A decoder accepts the output of an encoder with the same limits.
 ///
-/// Lengths need no limit of their own: one that promises more than the input holds is refused before anything is
-/// allocated, so whoever bounds the input bounds the memory.
+/// Lengths need no limit of their own: a length beyond the input is refused before memory is allocated, so a bound of the
+/// input bounds the memory.
 public struct CodingLimits: Hashable, Sendable {
     /// How many arrays, maps and tags may be open at once.
     public var depthMax: Int

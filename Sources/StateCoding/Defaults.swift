@@ -1,6 +1,6 @@
 extension Value {
-    /// An example of a type: the encoding of the instance that its own `init(from:)` makes of default values, which are 0, "",
-    /// false, empty collections and the first of all cases. Optional fields are filled in where their type has a default.
+    /// An example of a type: the encoding of the instance that its own `init(from:)` makes of default values, which are 0,
+    /// "", false, empty collections and the first of all cases. Optional fields are filled in if their type has a default.
     ///
     /// - Returns: `nil` if the type refuses defaults, such as an enum with payloads or a price that must be above 0.
     package init?<T: Decodable>(exampleOf type: T.Type) {
@@ -52,11 +52,11 @@ final class Defaults {
     }
 
     private func make<T: Decodable>(_ type: T.Type, at path: [String]) throws -> T {
-        if let shaped = type as? any ShapedDecodable.Type {
-            for case let part as any Decodable.Type in (type as? any ShapedEncodable.Type)?.partTypes ?? [] {
+        if let builtIn = type as? any BuiltInDecodable.Type {
+            for case let part as any Decodable.Type in (type as? any BuiltInEncodable.Type)?.partTypes ?? [] {
                 look(at: part, path)
             }
-            if let sample = shaped.sample as? T { return sample }
+            if let sample = builtIn.sample as? T { return sample }
         }
         func firstCase<C: CaseIterable>(of type: C.Type) -> C? { type.allCases.first }
         if let cases = type as? any CaseIterable.Type, let first = firstCase(of: cases) as? T { return first }

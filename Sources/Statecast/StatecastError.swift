@@ -1,40 +1,39 @@
 internal import ZeroMQ
 
-/// Why a node could not do what was asked of it, before or beside the protocol: an endpoint that is taken, a state that
-/// cannot be encoded.
+/// A failure of a node outside of the protocol: an endpoint in use, a state that cannot be encoded.
 ///
-/// What a primary answers comes as a ``Rejection`` instead.
+/// A primary's answers are reported as a ``Rejection`` instead.
 public struct StatecastError: Error, Sendable, CustomStringConvertible {
-    /// What a program acts on.
+    /// The kind of a failure, for programs.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// A word for logs.
+        /// The code as a word.
         public let description: String
 
-        /// An endpoint is not parsable, taken, not permitted or not to be had; the message says which.
+        /// An endpoint is malformed, in use, not permitted or not available; the message says which.
         public static let endpoint = Code(description: "endpoint")
-        /// The endpoint is not on this machine, and nothing protects it.
+        /// The endpoint is not on this machine, and nothing protects its traffic.
         public static let insecure = Code(description: "insecure")
         /// The store's definition is wrong: its state cannot be encoded, or two actions have one name.
         public static let definition = Code(description: "definition")
-        /// The journal is in use, damaged, removed, of another store, or cannot be written. The message says which; a program
-        /// finds it in ``StatecastError/cause``, a `JournalFailure` with a code of its own.
+        /// The journal is in use, damaged, removed, of another store, or not writable; the message says which.
+        /// ``StatecastError/cause`` is a `JournalFailure` with a code of its own.
         public static let journal = Code(description: "journal")
-        /// The session file is in use, damaged, of another store, or cannot be written; the message says which.
+        /// The session file is in use, damaged, of another store, or not writable; the message says which.
         public static let session = Code(description: "session")
         /// The node was closed.
         public static let closed = Code(description: "closed")
-        /// The replica follows another history than the one that was asked about.
+        /// The replica has left the history that a position belongs to.
         public static let otherLineage = Code(description: "other-lineage")
     }
 
-    /// What a program acts on.
+    /// The kind of the failure.
     public let code: Code
     /// What was expected, what came, and what to do.
     public let message: String
-    /// What it came from.
+    /// The error that caused the failure.
     public let cause: (any Error)?
 
-    /// Names a failure.
+    /// Creates a failure.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

@@ -3,7 +3,7 @@ import Foundation
 import Statecast
 import Testing
 
-/// An endpoint that cannot be had is one line that says which and what to do.
+/// An unavailable endpoint is reported in one line that names it and says what to do.
 @Suite(.timeLimit(.minutes(10))) struct EndpointTests {
     private func failure(publish: String, actions: String = "tcp://127.0.0.1:*", insecure: Bool = false) async
         -> StatecastError?
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a tcp endpoint that is taken is named`() async throws {
+    @Test func `a tcp endpoint in use is named`() async throws {
         try await withCounter { cluster in
             let failure = try #require(await failure(publish: cluster.address.publish))
             #expect(failure.code == .endpoint)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `an ipc endpoint that is taken is not stolen`() async throws {
+    @Test func `an ipc endpoint in use is not stolen`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sc-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: ["", "tcp://", "7100", "tcp://127.0.0.1", "tcp://127.0.0.1:99999", "http://127.0.0.1:80"])
-    func `an endpoint that cannot be read is quoted with what was expected`(_ text: String) async throws {
+    func `a malformed endpoint is quoted with the expected form`(_ text: String) async throws {
         let failure = try #require(await failure(publish: text))
         #expect(failure.code == .endpoint)
         #expect(failure.message.contains("\"\(text)\""))
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: ["tcp://0.0.0.0:*", "tcp://*:*", "tcp://192.0.2.1:7100", "tcp://example.org:7100"])
-    func `beyond this machine nothing is bound or connected unless that is said`(_ text: String) async throws {
+    func `no endpoint beyond this machine is bound or connected without insecure`(_ text: String) async throws {
         let failure = try #require(await failure(publish: text))
         #expect(failure.code == .insecure)
         #expect(failure.message.contains("--insecure"))
@@ -71,7 +71,7 @@ import Testing
         #expect(replicaFailure?.code == .insecure)
     }
 
-    @Test func `nodes do not meet within a process, where anything may live`() async throws {
+    @Test func `inproc endpoints are refused`() async throws {
         let failure = try #require(await failure(publish: "inproc://anything"))
         #expect(failure.code == .endpoint)
         #expect(failure.message.contains("within one process"))
@@ -80,7 +80,7 @@ import Testing
         #expect(throws: StatecastError.self) { try ActionSender(store: "counter", from: text) }
     }
 
-    @Test func `with insecure a wildcard is bound, and senders find the actions at the host that they reached`()
+    @Test func `with insecure a wildcard is bound, and senders push to the host that they reached`()
         async throws
     {
         try await withCounter { configuration in
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a store's name that is not well-formed is refused with its reason`() async throws {
+    @Test func `a malformed store name is refused with a reason`() async throws {
         for name in ["", "a/b", "näme", String(repeating: "n", count: 65)] {
             let failure = #expect(throws: StatecastError.self) {
                 try Replica<Counter>(store: name, from: "tcp://127.0.0.1:7100")

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `a replica that joins late gets the state, and what follows`() async throws {
+    @Test func `a replica that joins late receives the state, and later updates`() async throws {
         try await withCounter { cluster in
             let sender = try cluster.sender()
             for _ in 0..<100 { _ = try await sender.submit(CounterIncreaseRequested()) }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a sender learns which actions the store knows, each with an example`() async throws {
+    @Test func `a sender lists the actions of the store, each with an example`() async throws {
         try await withCounter { cluster in
             let actions = try await cluster.sender().actions()
             #expect(actions.map(\.name).sorted() == Counter.actions.map { $0.name }.sorted())

@@ -4,9 +4,9 @@ import Statecast
 import SyncProtocol
 import Testing
 
-/// What gets lost is noticed and made up for.
+/// Losses are detected and repaired.
 @Suite(.timeLimit(.minutes(10))) struct HealingTests {
-    @Test func `a replica that could not keep up misses updates, and catches up by itself`() async throws {
+    @Test func `a replica that lags misses updates, and catches up by itself`() async throws {
         try await Gatekeeper.exclusively { gate in
             try await withBlob {
                 $0.publishHighWaterMark = 10
@@ -25,7 +25,7 @@ import Testing
                 try await replica.reached(try await sender.send(BlobWritten(letters: 1)))
                 gate.close()
                 var last = try await sender.send(BlobWritten(letters: 2))
-                // More than the sockets' buffers hold, in more messages than the high-water marks allow.
+                // More bytes than the sockets' buffers hold, in more messages than the high-water marks allow.
                 for _ in 0..<500 { last = try await sender.send(BlobWritten(letters: 100_000)) }
                 let shownBefore = replica.snapshot?.revision
                 gate.open()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a subscriber that stops reading does not hold up the others`() async throws {
+    @Test func `a subscriber that stops reading does not delay the others`() async throws {
         try await withBlob { address in
             let stalled = try await RawPeer(address)
             try await stalled.subscribe("sc1/blob/feed")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a primary that starts again begins a new history, and everybody goes on`() async throws {
+    @Test func `a primary that restarts begins a new history, and replicas and senders continue`() async throws {
         let first = try await CounterPrimary.start()
         let (replica, sender) = (try first.replica(), try first.sender())
         for _ in 0..<10 { try await replica.reached(try await sender.send(CounterIncreaseRequested())) }
@@ -67,14 +67,16 @@ import Testing
         await #expect(throws: StatecastError.self) { try await replica.reached(before.position) }
     }
 
-    @Test func `across restarts under load every receipt is true, and what is unknown is said so`() async throws {
+    @Test func `across restarts under load every receipt is true, and unknown outcomes are reported`()
+        async throws
+    {
         var cluster = try await CounterPrimary.start()
         let sender = try cluster.sender()
         let replica = try cluster.replica()
         var pending: [PendingReceipt] = []
         for round in 0..<3 {
             for _ in 0..<500 { pending.append(try await sender.submit(CounterIncreaseRequested())) }
-            // Some are on their way, some are applied, some have not left.
+            // Some are in flight, some are applied, some are not sent yet.
             _ = try await pending[round * 500 + 100].outcome()
             cluster = try await cluster.restart()
         }
@@ -97,7 +99,7 @@ import Testing
         #expect(UInt64(applied[last.position.lineage, default: []].count) + 1 <= last.revision.rawValue)
     }
 
-    @Test func `ten thousand actions arrive once and in order, and replicas show only revisions that rise`()
+    @Test func `ten thousand actions arrive once and in order, and replicas show rising revisions only`()
         async throws
     {
         try await withCounter { cluster in
@@ -105,7 +107,7 @@ import Testing
             let followers = replicas.map { replica in
                 Task {
                     var revisions: [Revision] = []
-                    for await snapshot in replica.states {
+                    for await snapshot in replica.snapshots {
                         revisions.append(snapshot.revision)
                         #expect(UInt64(snapshot.state.counter) == snapshot.revision.rawValue)
                         if snapshot.revision == Revision(10_000) { break }
@@ -129,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `two senders and two replicas with interleaved actions come to the same state`() async throws {
+    @Test func `two senders and two replicas with interleaved actions converge to the same state`() async throws {
         try await withCounter { cluster in
             let replicas = [try cluster.replica(), try cluster.replica()]
             try await withThrowingTaskGroup(of: Receipt.self) { group in
@@ -169,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `a state that no replica would take is not reached`() async throws {
+    @Test func `a state that no replica would accept is not reached`() async throws {
         try await withBlob {
             $0.limits.snapshotBytesMax = 1000
         } _: { address in
@@ -177,7 +179,7 @@ import Testing
             _ = try await sender.send(BlobWritten(letters: 900))
             let rejection = await #expect(throws: Rejection.self) { try await sender.send(BlobWritten(letters: 1000)) }
             #expect(rejection?.code == .tooLarge)
-            #expect(rejection?.message.contains("1000 that a replica takes") == true)
+            #expect(rejection?.message.contains("1000 that a replica accepts") == true)
             var configuration = ReplicaConfiguration.quick
             configuration.limits.snapshotBytesMax = 1000
             let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: configuration)
@@ -186,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `a replica whose types do not fit says so to those who wait for a state`() async throws {
+    @Test func `a replica whose types do not fit rejects waiting tasks`() async throws {
         try await withBlob { address in
             let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
             let receipt = try await sender.send(BlobWritten(letters: 1))
@@ -197,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `a change too large for a frame is rejected alone, and undone`() async throws {
+    @Test func `a change too large for a frame is rejected alone, and rolled back`() async throws {
         try await withBlob {
             $0.limits.frameBytesMax = 8192
         } _: { address in

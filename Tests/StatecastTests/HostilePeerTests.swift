@@ -1,12 +1,13 @@
+import CZeroMQ
 import CounterApp
 import StateCoding
 import Statecast
 import SyncProtocol
 import Testing
 
-/// What a peer gets wrong is counted, and answered where there is anyone to answer; the primary goes on.
+/// Faults of a peer are counted, and answered if possible; the primary continues.
 @Suite(.timeLimit(.minutes(10))) struct HostilePeerTests {
-    /// The primary still does its work, and its count of changes is what it should be.
+    /// The primary still works, and its revision is the expected one.
     private func expectAlive(_ cluster: CounterPrimary, after applied: UInt64 = 0) async throws {
         let receipt = try await cluster.sender().send(CounterIncreaseRequested())
         #expect(receipt.revision == Revision(applied + 1))
@@ -23,7 +24,7 @@ import Testing
         [UInt8](repeating: 0x00, count: 300_000), [UInt8](repeating: 0xA1, count: 300_000),
     ]
 
-    @Test(arguments: garbage) func `garbage that is pushed is dropped`(_ bytes: [UInt8]) async throws {
+    @Test(arguments: garbage) func `malformed pushed messages are dropped`(_ bytes: [UInt8]) async throws {
         try await withCounter { cluster in
             let peer = try await RawPeer(cluster.address)
             await peer.push(bytes)
@@ -31,7 +32,7 @@ import Testing
             let watermark = try await peer.watermark(of: session)
             await peer.push(try WireAction.message([WireAction.increase], first: 1, session: session, watermark))
             guard case .receipts(let receipts) = try await peer.next(on: "sc1/counter/receipts/\(session)") else {
-                Issue.record("no receipt behind the garbage")
+                Issue.record("no receipt after the malformed message")
                 return
             }
             #expect(receipts.outcomes == [.applied(Revision(1))])
@@ -39,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `a frame over the limit is dropped, and a peer far beyond is cut off alone`() async throws {
+    @Test func `a frame over the limit is dropped, and a peer far over it is disconnected alone`() async throws {
         try await withCounter {
             $0.limits.frameBytesMax = 4096
         } _: { cluster in
@@ -50,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a store that is not there is refused by name, to joiners and to senders`() async throws {
+    @Test func `an unknown store is refused by name, for joins and for senders`() async throws {
         try await withCounter { cluster in
             let replica = try Replica<Counter>(store: "conter", from: cluster.address.publish, configuration: .quick)
             var refused: Rejection?
@@ -69,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown action is rejected with the names of those that are known`() async throws {
+    @Test func `an unknown action is rejected with the names of the known ones`() async throws {
         try await withCounter { cluster in
             let sender = try cluster.sender()
             let rejection = await #expect(throws: Rejection.self) {
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a text that nobody could compare is rejected, under whatever key`() async throws {
+    @Test func `a text that cannot be compared is rejected, under any key`() async throws {
         try await withCounter { cluster in
             let sender = try cluster.sender()
             let text = String(repeating: "\u{301}\u{316}", count: 10_000)
@@ -110,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `a number that lies ahead is answered with the one expected, one seen before with its receipt`()
+    @Test func `a number ahead is answered with the expected one, a repeated number with its receipt`()
         async throws
     {
         try await withCounter { cluster in
@@ -138,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `another version of the protocol is answered in a form that every version reads`() async throws {
+    @Test func `another protocol version is answered in a form that all versions can decode`() async throws {
         try await withCounter { cluster in
             let peer = try await RawPeer(cluster.address)
             for topic in ["sc2/counter/join/0123456789abcdef/none", "sc2/counter/whatever"] {
@@ -171,14 +172,14 @@ import Testing
         }
     }
 
-    /// What a reader of another sender's receipts may subscribe to that is not exactly their topic.
+    /// Subscriptions of a peer to another sender's receipts that differ from their topic.
     enum Misfit: CaseIterable, Sendable {
         case withoutZero, withFrame
 
         func bytes(_ topic: String) -> [UInt8] {
             switch self {
             case .withoutZero: Array(topic.utf8)
-            // A victim that reads from the first zero byte finds a refusal that the reader wrote.
+            // A victim that decodes from the first zero byte finds a refusal that the peer has written.
             case .withFrame:
                 Array(topic.utf8) + [0, 0x87, 0x07, 0x69] + Array("malformed".utf8) + [0x61, 0x78, 0xF6, 0xF6, 0]
             }
@@ -186,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: Misfit.allCases)
-    func `a reader of another sender's receipts cannot speak to that sender`(misfit: Misfit) async throws {
+    func `a subscriber of another sender's receipts cannot send to that sender`(misfit: Misfit) async throws {
         try await withCounter { cluster in
             let sender = try cluster.sender()
             let first = try await sender.send(CounterIncreaseRequested())
@@ -199,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `a reader of a chunk's topic cannot speak to those who pull the snapshot`() async throws {
+    @Test func `a subscriber of a chunk's topic cannot send to the replicas that pull the snapshot`() async throws {
         try await withCounter { cluster in
             let victim = try await RawPeer(cluster.address)
             let join = "sc1/counter/join/0123456789abcdef/none"
@@ -217,7 +218,7 @@ import Testing
             let peer = try await RawPeer(cluster.address)
             try await peer.subscribe(bytes: Array(chunk.utf8))
             try await peer.answered()
-            // Whatever the reader brought about comes before the answer to this.
+            // All effects of the peer's messages precede the answer to this.
             try await victim.unsubscribe(chunk)
             try await victim.subscribe(chunk)
             guard case .chunk = try await victim.next(on: chunk) else {
@@ -228,7 +229,7 @@ import Testing
     }
 
     @Test(arguments: [(UInt64(0), UInt64(2)), (3, 2), (1, 1 << 62)])
-    func `numbers that are not well-formed in another sender's session do not reach it`(base: UInt64, first: UInt64)
+    func `malformed numbers in another sender's session do not reach that sender`(base: UInt64, first: UInt64)
         async throws
     {
         try await withCounter { cluster in
@@ -249,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `a subscription of 10 KB cuts off its sender, and nobody else`() async throws {
+    @Test func `a subscription of 10 KB disconnects its sender, and no other peer`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()
             let peer = try await RawPeer(cluster.address)
@@ -260,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func `thousands of joins at once are all answered, abandoned ones do no harm`() async throws {
+    @Test func `thousands of concurrent joins are all answered, and abandoned ones do no harm`() async throws {
         try await withCounter {
             $0.limits.joinsWaitingMax = 100_000
         } _: { cluster in
@@ -279,7 +280,7 @@ import Testing
         }
     }
 
-    @Test func `joins beyond the queue are told to come again`() async throws {
+    @Test func `joins that exceed the queue are asked to retry`() async throws {
         try await withCounter {
             $0.limits.joinsWaitingMax = 0
         } _: { cluster in
@@ -299,5 +300,55 @@ import Testing
     private func hexadecimal(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+/// The limit of a subscription leaves room for encryption.
+@Suite(.timeLimit(.minutes(10))) struct `A CURVE handshake` {
+    private struct Failed: Error {}
+
+    /// A key pair, as text.
+    private static func keys() throws -> (open: [CChar], secret: [CChar]) {
+        var (open, secret) = ([CChar](repeating: 0, count: 41), [CChar](repeating: 0, count: 41))
+        guard zmq_curve_keypair(&open, &secret) == 0 else { throw Failed() }
+        return (open, secret)
+    }
+
+    private static func set(_ socket: UnsafeMutableRawPointer?, _ option: Int32, _ value: [CChar]) throws {
+        guard zmq_setsockopt(socket, option, value, value.count) == 0 else { throw Failed() }
+    }
+
+    @Test func `and the longest topic fit into the limit of a subscription`() throws {
+        let context = zmq_ctx_new()
+        let (publisher, subscriber) = (zmq_socket(context, ZMQ_XPUB), zmq_socket(context, ZMQ_SUB))
+        defer {
+            zmq_close(publisher)
+            zmq_close(subscriber)
+            zmq_ctx_term(context)
+        }
+        let (server, client) = (try Self.keys(), try Self.keys())
+        var (isServer, linger, bytesMax) = (Int32(1), Int32(0), Int64(Limits.subscriptionBytesMax))
+        zmq_setsockopt(publisher, ZMQ_LINGER, &linger, MemoryLayout<Int32>.size)
+        zmq_setsockopt(subscriber, ZMQ_LINGER, &linger, MemoryLayout<Int32>.size)
+        #expect(zmq_setsockopt(publisher, ZMQ_MAXMSGSIZE, &bytesMax, MemoryLayout<Int64>.size) == 0)
+        #expect(zmq_setsockopt(publisher, ZMQ_CURVE_SERVER, &isServer, MemoryLayout<Int32>.size) == 0)
+        try Self.set(publisher, ZMQ_CURVE_SECRETKEY, server.secret)
+        try Self.set(subscriber, ZMQ_CURVE_SERVERKEY, server.open)
+        try Self.set(subscriber, ZMQ_CURVE_PUBLICKEY, client.open)
+        try Self.set(subscriber, ZMQ_CURVE_SECRETKEY, client.secret)
+
+        #expect(zmq_bind(publisher, "tcp://127.0.0.1:*") == 0)
+        var (endpoint, size) = ([CChar](repeating: 0, count: 64), 64)
+        #expect(zmq_getsockopt(publisher, ZMQ_LAST_ENDPOINT, &endpoint, &size) == 0)
+        #expect(zmq_connect(subscriber, endpoint) == 0)
+        let topic = [UInt8](repeating: 0x74, count: Limits.topicBytesMax - 1) + [0]
+        #expect(zmq_setsockopt(subscriber, ZMQ_SUBSCRIBE, topic, topic.count) == 0)
+
+        var received = [UInt8](repeating: 0, count: 512)
+        var items = [zmq_pollitem_t(socket: publisher, fd: 0, events: Int16(ZMQ_POLLIN), revents: 0)]
+        // The time limit only detects a missing message.
+        #expect(zmq_poll(&items, 1, 120_000) == 1)
+        let count = zmq_recv(publisher, &received, received.count, ZMQ_DONTWAIT)
+        #expect(received.prefix(Int(max(0, count))) == [1] + topic[...])
     }
 }

@@ -1,4 +1,5 @@
 import CounterApp
+import Foundation
 import MetricsTestKit
 import StateCoding
 import SyncProtocol
@@ -8,9 +9,9 @@ import enum CoreMetrics.MetricsSystem
 
 @testable import Statecast
 
-/// What the nodes report to swift-metrics. Other suites report too, so each test has a store name of its own.
+/// The metrics of the nodes. Other suites report metrics, too, so each test has a store name of its own.
 @Suite(.timeLimit(.minutes(10))) struct MetricsTests {
-    /// Once in a process: swift-metrics takes no second factory.
+    /// Created once per process: swift-metrics accepts no second factory.
     private static let reported: TestMetrics = {
         let metrics = TestMetrics()
         MetricsSystem.bootstrap(metrics)
@@ -36,10 +37,10 @@ import enum CoreMetrics.MetricsSystem
             #expect(store.total("primary_actions_rejected_total", .undecodable) == 1)
             #expect(store.total("primary_actions_rejected_total") == 3)
             #expect(store.total("primary_sessions_opened_total") == 1)
-            // Each was sent when the one before had its receipt: no two share a batch.
+            // Each was sent after the receipt of the one before, so no two share a batch.
             #expect(store.total("primary_batches_total") == 6)
             #expect(store.values("primary_batch_actions") == [1, 1, 1, 1, 1, 1])
-            // Only what was applied changed the state.
+            // Only applied actions have changed the state.
             #expect(store.values("primary_patch_bytes").count == 3)
         }
     }
@@ -54,7 +55,7 @@ import enum CoreMetrics.MetricsSystem
         let peer = try await RawPeer(store.address)
         let session = SessionID.random()
         let watermark = try await peer.watermark(of: session, store: name)
-        // In one frame, so that it is one batch: its patch is too large, and its actions are taken one by one.
+        // In one frame, and so in one batch: its patch is too large, and its actions are reduced one by one.
         let writes = [10, 20, 100_000].map { WireAction.named("BlobWritten", ["letters": Value(Int64($0))]) }
         await peer.push(try WireAction.message(writes, first: 1, session: session, watermark, store: name))
         for _ in writes { _ = try await peer.next(on: store.receipts(of: session)) }
@@ -66,8 +67,7 @@ import enum CoreMetrics.MetricsSystem
         #expect(store.total("primary_actions_rejected_total") == 1)
     }
 
-    @Test func `a primary counts what came twice, what came ahead and what was meant for another history`() async throws
-    {
+    @Test func `a primary counts duplicates, frames out of order and frames for another history`() async throws {
         try await withStore("metrics-numbers") { store in
             let peer = try await RawPeer(store.address)
             let session = SessionID.random()
@@ -82,7 +82,7 @@ import enum CoreMetrics.MetricsSystem
                     actions: Array(repeating: WireAction.increase, count: count)
                 )
                 await peer.push(Message.encode(.actions(frame), to: Address(try StoreName(store.name), .actions)))
-                // Each is answered, which is how we know that it was looked at.
+                // Each is answered, which shows that it was processed.
                 _ = try await peer.next(on: store.receipts(of: session))
             }
             try await push(first: 1, count: 2, lineage: watermark.lineage)
@@ -98,7 +98,7 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
-    @Test func `rejections with codes that a middleware made up are counted together, on both sides`() async throws {
+    @Test func `rejections with a middleware's own codes are counted together, on both sides`() async throws {
         let node = try PrimaryNode(configuration: .anyPorts)
         let name = "metrics-policy"
         _ = try Primary(
@@ -129,7 +129,7 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
-    @Test func `a message for no store is counted by the reason for which it was dropped`() async throws {
+    @Test func `a message for no store is counted by the reason of its drop`() async throws {
         try await withStore("metrics-dropped") { store in
             let peer = try await RawPeer(store.address)
             let topic = "sc1/metrics-nowhere/receipts/\(SessionID.random())"
@@ -143,7 +143,7 @@ import enum CoreMetrics.MetricsSystem
 
     // MARK: The journal
 
-    @Test func `a journal reports its commits, and what had to wait for room is counted once`()
+    @Test func `a journal reports its commits, and counts a record that waited for room once`()
         async throws
     {
         let journal = FaultyJournal()
@@ -228,7 +228,7 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
-    @Test func `an update that got lost is counted as a gap, and the join that heals it`() async throws {
+    @Test func `a lost update is counted as a gap, and so is the join that heals it`() async throws {
         try await withStore("metrics-gaps") { store in
             let link = try await RawLink(to: store.address.publish)
             let replica = try store.replica(from: link.endpoint)
@@ -256,7 +256,7 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
-    @Test func `the lag is the number of revisions between the head and what is shown, within one history`() throws {
+    @Test func `the lag is the number of revisions from the shown state to the head, within one history`() throws {
         let store = MeasuredStore(name: "metrics-lag-alone", metrics: metrics)
         let lag = ReplicaLag(store: try StoreName(store.name))
         func position(_ revision: UInt64, _ lineage: UInt64 = 1) -> Position {
@@ -273,14 +273,14 @@ import enum CoreMetrics.MetricsSystem
                 )
             )
         }
-        lag.heard(update(to: position(7)))
+        lag.received(update(to: position(7)))
         #expect(store.values("replica_lag_revisions") == [], "nothing is shown yet")
         lag.shown(position(4))
-        lag.heard(update(to: position(9)))
-        lag.heard(update(to: position(8)))
+        lag.received(update(to: position(9)))
+        lag.received(update(to: position(8)))
         lag.shown(position(9))
         #expect(store.values("replica_lag_revisions") == [3, 5, 5, 0])
-        lag.heard(update(to: position(100, 2)))
+        lag.received(update(to: position(100, 2)))
         #expect(store.values("replica_lag_revisions").last == 0, "another history")
         lag.shown(position(100, 2))
         #expect(store.values("replica_lag_revisions") == [3, 5, 5, 0, 0])
@@ -306,7 +306,7 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
-    @Test func `a reader who asks for another sender's receipts again and again does not make that sender push again`()
+    @Test func `a peer that repeatedly subscribes to another sender's receipts does not make that sender push again`()
         async throws
     {
         try await withStore("metrics-reader") { store in
@@ -327,7 +327,7 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
-    @Test func `a sender counts what it gave up by what is known of it`() async throws {
+    @Test func `a sender counts actions that it gave up by their outcome`() async throws {
         let hole = try await RawHole()
         try await withStore("metrics-given-up") { store in
             let sender = try store.sender(pushingTo: hole.endpoint)
@@ -361,7 +361,7 @@ import enum CoreMetrics.MetricsSystem
 }
 
 extension Limits {
-    /// Nobody asks twice because this machine is busy, so that requests can be counted.
+    /// Long retry delays, so that requests are not repeated on a busy machine and can be counted.
     fileprivate static var unhurried: Limits {
         var limits = Limits()
         limits.heartbeatInterval = .seconds(30)
@@ -371,7 +371,7 @@ extension Limits {
     }
 }
 
-/// A store, and what was reported about it. Labels go without their prefix.
+/// The metrics of a store. Labels are without their prefix.
 private struct MeasuredStore {
     let name: String
     var address = PrimaryAddress(publish: "", actions: "")
@@ -418,5 +418,36 @@ private struct MeasuredStore {
         configuration.limits = .unhurried
         configuration.actions = actions
         return try ActionSender(store: name, from: address.publish, configuration: configuration)
+    }
+}
+
+@Suite struct DocumentedMetricsTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        .standardizedFileURL
+
+    /// The labels in the sources of a role, most of which are written without the role's prefix.
+    private func labels(of role: String, in folder: String) throws -> Set<String> {
+        let folder = Self.root.appending(path: "Sources/Statecast/\(folder)")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        let prefix = "statecast_\(role)_"
+        var labels: Set<String> = []
+        for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: /"([a-z_]+_(?:total|actions|bytes|steps|records|revisions|time|waiting))"/) {
+                labels.insert(match.1.hasPrefix(prefix) ? String(match.1) : prefix + match.1)
+            }
+        }
+        return labels
+    }
+
+    @Test func `the documented metrics are those that exist`() throws {
+        let text = try String(contentsOf: Self.root.appending(path: "docs/OPERATING.md"), encoding: .utf8)
+        let documented = Set(text.matches(of: /\| `(statecast_[a-z_]+)` \|/).map { String($0.1) })
+        let roles = [
+            ("primary", "Primary"), ("journal", "Journaling"), ("replica", "Replica"), ("sender", "Sender"),
+        ]
+        let existing = try roles.reduce(into: Set<String>()) { $0.formUnion(try labels(of: $1.0, in: $1.1)) }
+        #expect(documented == existing)
+        #expect(documented.count > 30)
     }
 }

@@ -3,16 +3,16 @@ import Statecast
 import SyncProtocol
 import Testing
 
-/// What happens when somebody stops waiting, and when a node ends.
+/// Timeouts, cancellations and closed nodes.
 @Suite(.timeLimit(.minutes(10))) struct PatienceTests {
-    /// An endpoint where nobody is.
+    /// An endpoint without a listener.
     private func deserted() async throws -> PrimaryAddress {
         let cluster = try await CounterPrimary.start()
         await cluster.primary.stop()
         return cluster.address
     }
 
-    @Test func `an action that never left is said not to be sent when its time is up`() async throws {
+    @Test func `an action that was not sent times out as not-sent`() async throws {
         let sender = try ActionSender(store: "counter", from: try await deserted().publish)
         let rejection = await #expect(throws: Rejection.self) {
             try await sender.send(CounterIncreaseRequested(), timeout: .milliseconds(1))
@@ -20,14 +20,14 @@ import Testing
         #expect(rejection?.code == .notSent)
     }
 
-    @Test func `an action that left and has no receipt is said to be unknown, with its session and number`()
+    @Test func `an action without a receipt times out as outcome-unknown, with its session and number`()
         async throws
     {
         try await withCounter { cluster in
             let session = SessionID.random()
             let peer = try await RawPeer(cluster.address)
             let watermark = try await peer.watermark(of: session)
-            // Actions go where nobody answers.
+            // The endpoint for actions never answers.
             let hole = try await RawHole()
             var configuration = SenderConfiguration.quick
             configuration.actions = hole.endpoint
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `who waits for room in a full outbox is heard when time is up, when cancelled and when it closes`()
+    @Test func `waiting for room in a full outbox ends with a timeout, a cancellation and the close`()
         async throws
     {
         var configuration = SenderConfiguration.quick
@@ -70,7 +70,7 @@ import Testing
         await #expect(throws: Rejection.self) { try await waiting.value }
     }
 
-    @Test func `one who no longer wants the list of actions does not take it from the others`() async throws {
+    @Test func `cancelling one request for the list of actions leaves the others waiting`() async throws {
         try await withCounter { cluster in
             let sender = try cluster.sender()
             let (first, second) = (Task { try await sender.actions() }, Task { try await sender.actions() })
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `closing a sender settles what it was given`() async throws {
+    @Test func `closing a sender resolves its actions`() async throws {
         let sender = try ActionSender(store: "counter", from: try await deserted().publish)
         let pending = try await sender.submit(CounterIncreaseRequested())
         await sender.close()
@@ -88,19 +88,19 @@ import Testing
         #expect(late?.code == .notSent)
     }
 
-    @Test func `closing a replica ends its sequences and those who wait`() async throws {
+    @Test func `closing a replica ends its sequences and waiting tasks`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()
             let first = try await replica.first { _ in true }
             let waiting = Task { try await replica.reached(first.position.moved(to: Revision(1000))) }
             await replica.close()
             await #expect(throws: StatecastError.self) { try await waiting.value }
-            for await _ in replica.states {}
+            for await _ in replica.snapshots {}
             for await _ in replica.statuses {}
         }
     }
 
-    @Test func `a replica that was live says that it is stale when its primary falls silent, and live again later`()
+    @Test func `a live replica is stale while its primary is silent, and live afterwards`()
         async throws
     {
         let first = try await CounterPrimary.start()

@@ -1,7 +1,6 @@
 import Benchmark
 import CodingSubjects
 import Comparing
-import HashTreeCollections
 import Measuring
 import StateCoding
 
@@ -29,9 +28,8 @@ func incremental() {
         by: \.processor,
         [
             publishing("1 table", Table<String, Vehicle>.self, rows: 100_000),
-            publishing("2 tree dictionary", TreeDictionary<String, Vehicle>.self, rows: 100_000, count: 5),
-            publishing("3 dictionary", [String: Vehicle].self, rows: 100_000, count: 5),
-            publishing("4 array", [Vehicle].self, rows: 100_000, count: 5),
+            publishing("2 dictionary", [String: Vehicle].self, rows: 100_000, count: 5),
+            publishing("3 array", [Vehicle].self, rows: 100_000, count: 5),
         ]
     )
     compare(
@@ -40,9 +38,8 @@ func incremental() {
         by: \.processor,
         [
             applying("1 table", Table<String, Vehicle>.self, rows: 100_000),
-            applying("2 tree dictionary", TreeDictionary<String, Vehicle>.self, rows: 100_000, count: 5),
-            applying("3 dictionary", [String: Vehicle].self, rows: 100_000, count: 5),
-            applying("4 array", [Vehicle].self, rows: 100_000, count: 5),
+            applying("2 dictionary", [String: Vehicle].self, rows: 100_000, count: 5),
+            applying("3 array", [Vehicle].self, rows: 100_000, count: 5),
         ]
     )
 }

@@ -1,4 +1,3 @@
-package import HashTreeCollections
 package import StateCoding
 
 /// A state of 12 fields, one of which has many rows.
@@ -97,16 +96,6 @@ extension [String: Vehicle]: VehicleRows {
 }
 
 extension Table<String, Vehicle>: VehicleRows {
-    package init(count: Int) {
-        self.init(uniqueKeysWithValues: (0..<count).map { (Vehicle.key(of: $0), Vehicle(number: $0)) })
-    }
-
-    package mutating func changeLoad(of number: Int) {
-        self[Vehicle.key(of: number)]?.changeLoad()
-    }
-}
-
-extension TreeDictionary<String, Vehicle>: VehicleRows {
     package init(count: Int) {
         self.init(uniqueKeysWithValues: (0..<count).map { (Vehicle.key(of: $0), Vehicle(number: $0)) })
     }

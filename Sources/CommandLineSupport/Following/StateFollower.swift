@@ -2,7 +2,7 @@ package import Logging
 internal import ServiceLifecycle
 package import StateCoding
 package import Statecast
-internal import Synchronization
+internal import Threading
 
 /// Shows a store's states as they arrive.
 package struct StateFollower: Sendable {
@@ -85,8 +85,8 @@ package struct StateFollower: Sendable {
     }
 
     private final class Progress: Sendable {
-        private let shown = Mutex(false)
-        private let done = Mutex(false)
+        private let shown = Locked(false)
+        private let done = Locked(false)
         /// Whether any state was shown.
         var hasShown: Bool { shown.withLock { $0 } }
         /// Whether the last state was shown.
@@ -104,7 +104,7 @@ extension Replica {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         var tasks = [
             Task {
-                for await _ in states { signal.yield() }
+                for await _ in snapshots { signal.yield() }
                 signal.finish()
             },
             Task { for await _ in statuses { signal.yield() } },

@@ -3,7 +3,7 @@ internal import ServiceLifecycle
 internal import StateCoding
 package import Statecast
 internal import SyncProtocol
-internal import Synchronization
+internal import Threading
 
 /// How a command prints its results.
 package enum OutputFormat: Sendable {
@@ -125,7 +125,7 @@ package struct SendPipeline: Sendable {
 
     /// Why the pipeline stopped early; the first cause counts.
     private final class StopCause: Sendable {
-        private let stored = Mutex<String?>(nil)
+        private let stored = Locked<String?>(nil)
         var text: String? { stored.withLock { $0 } }
         func set(_ text: String) { stored.withLock { $0 = $0 ?? text } }
     }
@@ -149,7 +149,7 @@ package struct SendPipeline: Sendable {
             }
         }
         try progress.finish()
-        if file != nil { await sender.inputEnded(at: progress.mark) }
+        if file != nil { await sender.finishInput(at: progress.mark) }
     }
 
     private func submit(_ line: InputLine, _ mark: InputMark, into submitted: BoundedQueue<SubmittedRequest>) async {

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import Threading
 
 #if canImport(Glibc)
     internal import Glibc
@@ -111,45 +111,12 @@ final class BlockingCallQueue: Sendable {
 
     /// - Throws: `CancellationError`.
     func run<T: Sendable>(_ call: @escaping @Sendable () -> T) async throws -> T {
-        let caller = Caller<T>()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                guard caller.wait(continuation) else { return }
-                queue.async { caller.resume(.success(call())) }
-            }
-        } onCancel: {
-            caller.resume(.failure(CancellationError()))
+        try Task.checkCancellation()
+        let result = Monitor<T?>(nil)
+        queue.async {
+            let value = call()
+            result.change { $0 = value }
         }
-    }
-
-    /// Resumed once: by the call's result or by cancellation.
-    private final class Caller<T: Sendable>: Sendable {
-        private enum Phase: Sendable {
-            case initial
-            case waiting(CheckedContinuation<T, any Error>)
-            case resumed
-        }
-
-        private let phase = Mutex(Phase.initial)
-
-        /// Stores the continuation, or resumes it and returns false if the task is already cancelled.
-        func wait(_ continuation: CheckedContinuation<T, any Error>) -> Bool {
-            let isCancelled = phase.withLock { phase in
-                if case .resumed = phase { return true }
-                phase = .waiting(continuation)
-                return false
-            }
-            if isCancelled { continuation.resume(throwing: CancellationError()) }
-            return !isCancelled
-        }
-
-        func resume(_ result: sending Result<T, any Error>) {
-            let continuation: CheckedContinuation<T, any Error>? = phase.withLock { phase in
-                defer { phase = .resumed }
-                guard case .waiting(let continuation) = phase else { return nil }
-                return continuation
-            }
-            continuation?.resume(with: result)
-        }
+        return try await result.wait { $0 }
     }
 }

@@ -1,19 +1,19 @@
-/// A `Decoder` that answers with the fields of an old value, changed where a patch changes them: the mirror of
+/// A `Decoder` that returns the fields of an old value, changed where a patch changes them: the mirror of
 /// `FieldCollector`.
 ///
-/// A field that the patch does not touch is handed over as it is, if the type asks for the type that it wrote. Whatever
-/// is asked for in another way is answered from the tree of the patched value.
-final class FieldPatchDecoder: PathNode, Decoder {
+/// It returns an untouched field as it is, if the type asks for the type that it encoded. It answers all other requests
+/// from the tree of the patched value.
+final class FieldPatchDecoder: CodingPathNode, Decoder {
     typealias Changes = KeyedEntries<Patch.FieldChange>
 
     private let fields: FieldCollector
     private let changes: Changes
-    /// The names of what changes, and what becomes of each; keys that are no texts are no fields.
+    /// The names of the changed fields, and their changes. Keys other than texts are no fields.
     private var changed = NameList()
     private let changedTo: [Patch.FieldChange]
     private var misfit: (any Error)?
 
-    init(_ fields: FieldCollector, _ changes: Changes, under key: (any CodingKey)?, in node: PathNode) {
+    init(_ fields: FieldCollector, _ changes: Changes, under key: (any CodingKey)?, in node: CodingPathNode) {
         self.fields = fields
         self.changes = changes
         changed.reserveCapacity(changes.count)
@@ -30,7 +30,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
     var codingPath: [any CodingKey] { path }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// Has a type decode itself.
+    /// Lets a type decode itself.
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         do {
             let result = try T(from: self)
@@ -41,7 +41,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
         }
     }
 
-    /// Keeps in mind what does not fit: a type may do without what it cannot decode, but not take half a patch.
+    /// Records a mismatch: a type may ignore a field that it cannot decode, but a patch is applied as a whole.
     private func noting<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch {
             note(error)
@@ -52,7 +52,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
     private func note(_ error: any Error) {
         guard (error as? CodingFailure)?.code == .patchMismatch else { return }
         misfit = misfit ?? error
-        // The container of a payload is no value of its own.
+        // The container of a payload belongs to the same value.
         (parent as? FieldPatchDecoder)?.note(error)
     }
 
@@ -72,7 +72,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
 
     // MARK: Parts
 
-    /// What a key stands for.
+    /// The state of a field.
     private enum Part {
         case absent
         case old(FieldCollector.Content)
@@ -87,9 +87,9 @@ final class FieldPatchDecoder: PathNode, Decoder {
         case (nil, let old?): return .old(old)
         case (.change(let patch)?, _):
             if case .replace(let value) = patch.form { return .new(value) }
-            let place = Place(node: self, key: DataKey.name(name))
+            let place = CodingPath(node: self, key: DataKey.name(name))
             if let old {
-                // What it leads to may be null, which is told apart from what is there.
+                // The result may be null, so it has to be known.
                 return patch.replacesInBetween
                     ? .new(try tree(of: old, changedBy: patch, at: place)) : .changed(old, patch)
             }
@@ -102,7 +102,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
         changed.index(of: name).map { changedTo[$0] }
     }
 
-    /// The names of the fields that are there.
+    /// The names of the fields after the patch.
     var names: [String] {
         var names = fields.names.filter { change($0) != .remove }
         for (name, change) in zip(changed.names, changedTo) where change != .remove && fields.index(of: name) == nil {
@@ -121,16 +121,16 @@ final class FieldPatchDecoder: PathNode, Decoder {
         switch try part(name) {
         case .absent: throw missing(name)
         case .old(.null): true
-        case .old(.value(let value)): try isNull(value, at: Place(node: self, key: DataKey.name(name)))
+        case .old(.value(let value)): try isNull(value, at: CodingPath(node: self, key: DataKey.name(name)))
         case .new(let value), .old(.tree(let value)): value.isNull
         case .old(.fields), .changed: false
         }
     }
 
-    private func isNull(_ value: any Encodable, at place: Place) throws -> Bool {
+    private func isNull(_ value: any Encodable, at place: CodingPath) throws -> Bool {
         if let optional = value as? any AnyOptional { return optional.content == nil }
-        // What these types write is never null.
-        if value is any ShapedEncodable { return false }
+        // All other built-in types are never null.
+        if value is any BuiltInEncodable { return false }
         return try encodeTree(value, at: place).isNull
     }
 
@@ -165,7 +165,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
         return try decode(type, name)
     }
 
-    /// The container of an enum's payload, above all.
+    /// A nested container, such as an enum's payload.
     func nested<Nested: CodingKey>(_ type: Nested.Type, _ name: String) throws -> KeyedDecodingContainer<Nested> {
         switch try part(name) {
         case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).container(keyedBy: type)
@@ -179,9 +179,9 @@ final class FieldPatchDecoder: PathNode, Decoder {
         }
     }
 
-    /// A decoder of a part's tree; of null, if there is none.
+    /// A decoder of a field's tree; of null, if the field is absent.
     func tree(_ name: String) throws -> ItemDecoder {
-        let place = Place(node: self, key: DataKey.name(name))
+        let place = CodingPath(node: self, key: DataKey.name(name))
         let source = DecodingSource(try value(of: part(name), at: place) ?? .null)
         return ItemDecoder(ItemCursor(source: source, offset: 0), key: place.key, in: self)
     }
@@ -190,7 +190,7 @@ final class FieldPatchDecoder: PathNode, Decoder {
         FieldPatchDecoder(nested, changes, under: DataKey.name(name), in: self)
     }
 
-    private func value(of part: Part, at place: Place) throws -> Value? {
+    private func value(of part: Part, at place: CodingPath) throws -> Value? {
         switch part {
         case .absent: return nil
         case .new(let value): return value
@@ -199,45 +199,75 @@ final class FieldPatchDecoder: PathNode, Decoder {
         }
     }
 
-    private func tree(of content: FieldCollector.Content, changedBy patch: Patch, at place: Place) throws -> Value {
+    private func tree(of content: FieldCollector.Content, changedBy patch: Patch, at place: CodingPath) throws -> Value
+    {
         var tree = try content.tree(at: place)
         try noting { try patch.apply(to: &tree, at: place) }
         return tree
     }
 
     private func gathered(_ patch: Patch, _ name: String) throws -> Patch {
-        try noting { try patch.gathered(at: Place(node: self, key: DataKey.name(name))) }
+        try noting { try patch.gathered(at: CodingPath(node: self, key: DataKey.name(name))) }
     }
 
     private func fromTree<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
-        let place = Place(node: self, key: DataKey.name(name))
+        let place = CodingPath(node: self, key: DataKey.name(name))
         guard let value = try value(of: part(name), at: place) else { throw missing(name) }
         return try decodeTree(type, from: value, at: place)
     }
 
-    /// The value, or what an optional holds, as the type that is asked for; `nil` if it was written as another one.
+    /// The value, or the content of an optional; `nil` if it is of another type.
     private func stored<T>(_ value: any Encodable, as type: T.Type) -> T? {
-        func serve<E: Encodable>(_ value: E) -> T {
-            // The types are one, which the compiler cannot know.
-            unsafeBitCast(value, to: T.self)
-        }
-        if Swift.type(of: value) == type { return serve(value) }
+        func typed<E: Encodable>(_ value: E) -> T { cast(value, to: T.self) }
+        if Swift.type(of: value) == type { return typed(value) }
         guard let content = (value as? any AnyOptional)?.content else { return nil }
         return content as? T
     }
 
-    /// The value with a patch applied; `nil` if it was written as another type.
+    /// The patched value; `nil` if it is of another type.
     private func changed<T: Decodable>(
         _ value: any Encodable,
         _ patch: Patch,
         _ type: T.Type,
         _ name: String
     ) throws -> T? {
-        let place = Place(node: self, key: DataKey.name(name))
+        let place = CodingPath(node: self, key: DataKey.name(name))
         if let result = try patch.applied(to: value, as: type, at: place) { return result }
         guard let content = (value as? any AnyOptional)?.content as? any Codable else { return nil }
         return try patch.applied(to: content, as: type, at: place)
     }
 
     private func missing(_ name: String) -> CodingFailure { failure(.missingKey, "missing the key \"\(name)\"") }
+}
+
+private struct FieldPatchContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: FieldPatchDecoder
+
+    var codingPath: [any CodingKey] { decoder.path }
+    var allKeys: [Key] { decoder.names.compactMap { Key(stringValue: $0) } }
+
+    func contains(_ key: Key) -> Bool { decoder.contains(key.component) }
+    func decodeNil(forKey key: Key) throws -> Bool { try decoder.isNull(key.component) }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        try decoder.decode(type, key.component)
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        try decoder.decodeIfPresent(type, key.component)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type,
+        forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try decoder.nested(type, key.component)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try decoder.tree(key.component).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder { try decoder.tree(DataKey.superKey.component) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder.tree(key.component) }
 }

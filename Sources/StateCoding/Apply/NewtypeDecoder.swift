@@ -1,30 +1,29 @@
-/// A `Decoder` that answers with the content of an old newtype, changed as a patch changes it: the mirror of
-/// `NewtypeContainer`.
+/// A `Decoder` that returns the patched content of an old newtype: the mirror of `NewtypeContainer`.
 ///
-/// Only the type that was written is answered, and only in a single-value container. A type that asks for anything else,
-/// be it just to try it, has to be decoded from its tree.
+/// It returns only the type that was encoded, and only from a single-value container. A type that asks for anything else,
+/// even to try it, is decoded from its tree.
 final class NewtypeDecoder: Decoder, SingleValueDecodingContainer {
     private struct OtherRequest: Error {}
 
     private let content: any Encodable
     private let patch: Patch
-    private let place: Place
+    private let place: CodingPath
     private var hasOtherRequests = false
-    /// What does not fit: a type may do without what it cannot decode, but not take half a patch.
+    /// A mismatch: a type may ignore a value that it cannot decode, but a patch is applied as a whole.
     private var misfit: (any Error)?
 
-    init(_ content: any Encodable, _ patch: Patch, at place: Place) {
+    init(_ content: any Encodable, _ patch: Patch, at place: CodingPath) {
         self.content = content
         self.patch = patch
         self.place = place
     }
 
-    var codingPath: [any CodingKey] { place.codingPath }
+    var codingPath: [any CodingKey] { place.keys }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// Has a type decode itself.
+    /// Lets a type decode itself.
     ///
-    /// - Returns: `nil` if it asked for something else than its content.
+    /// - Returns: `nil` if it asked for anything but its content.
     func newtype<T: Decodable>(_ type: T.Type) throws -> T? {
         do {
             let result = try T(from: self)
@@ -40,7 +39,7 @@ final class NewtypeDecoder: Decoder, SingleValueDecodingContainer {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw refusal() }
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-    /// What a patch of its parts makes of a value has parts; a sequence may end in anything.
+    /// A value with patched parts is not null; a sequence may end with null.
     func decodeNil() -> Bool {
         if patch.parts.contains(where: \.isReplacement) { hasOtherRequests = true }
         return false

@@ -1,55 +1,70 @@
-/// Reads CBOR item by item. Any input is safe: what is not well-formed throws, nothing traps, and no length is believed
-/// before the input is known to hold it.
+/// Reads CBOR item by item. Any input is safe: malformed input throws, and the reader reserves memory for a length only
+/// after checking that the input can hold it.
 ///
-/// After a failure the reader stands where the offending item began.
+/// After a failure the reader stands where the offending item begins.
 package struct CBORReader: Sendable {
     private let input: ArraySlice<UInt8>
     private var position: Int
-    /// How many bytes of the input no count has reserved memory for yet.
+    /// The number of input bytes for which no count has reserved memory yet.
     private var unreserved: Int
-    /// What is accepted at most.
     package private(set) var limits: CodingLimits
-    /// Whether the bytes are within the limits already.
-    private let areChecked: Bool
+    /// Whether the bytes are known to be within the limits.
+    private let isChecked: Bool
 
-    /// A reader of these bytes, from the first on.
+    private static let breakByte: UInt8 = 0xFF
+
     package init(_ bytes: ArraySlice<UInt8>, limits: CodingLimits = .standard) {
         input = bytes
         self.limits = limits
-        areChecked = false
+        isChecked = false
         position = bytes.startIndex
         unreserved = bytes.count
     }
 
-    /// A reader of these bytes, from the first on.
     package init(_ bytes: [UInt8], limits: CodingLimits = .standard) {
         self.init(bytes[...], limits: limits)
     }
 
-    /// A reader of bytes that were written here, or checked before: nothing in them is too deep or too long any more.
+    /// A reader of bytes that this process wrote or checked: their depth and marks are not checked again.
     init(checked bytes: [UInt8]) {
         input = bytes[...]
         limits = CodingLimits(depthMax: .max)
-        areChecked = true
+        isChecked = true
         position = 0
         unreserved = bytes.count
     }
 
-    /// How many bytes have been read.
+    /// The number of bytes that have been read.
     package var offset: Int { position - input.startIndex }
-    /// Whether everything has been read.
     package var isAtEnd: Bool { position >= input.endIndex }
-    var remaining: Int { input.endIndex - position }
+    private var remaining: Int { input.endIndex - position }
 
     /// The kind of the next item; `nil` at the end.
     package var peek: CBORKind? {
         isAtEnd ? nil : CBORKind(initialByte: input[position])
     }
 
+    /// The same reader, at the same place, with other limits.
+    func with(limits: CodingLimits) -> CBORReader {
+        var reader = self
+        reader.limits = limits
+        return reader
+    }
+
+    mutating func move(to offset: Int) {
+        position = input.startIndex + offset
+    }
+
     /// - Throws: `trailingBytes` unless everything has been read.
     package func requireEnd() throws(CodingFailure) {
         guard isAtEnd else { throw failure(.trailingBytes, "expected the end, but \(remaining) bytes follow") }
     }
+
+    func failure(_ code: CodingFailure.Code, _ message: String) -> CodingFailure {
+        CodingFailure(code, message, offset: offset)
+    }
+
+    // MARK: Single items
 
     /// - Throws: `typeMismatch`, `malformed`, `truncated`, as do all that read one item.
     package mutating func unsigned() throws(CodingFailure) -> UInt64 {
@@ -68,21 +83,20 @@ package struct CBORReader: Sendable {
         return isNegative ? ~value : value
     }
 
-    /// - Throws: as `unsigned()`, like those below.
     package mutating func bool() throws(CodingFailure) -> Bool {
         try require(.bool, "a bool")
         position += 1
         return input[position - 1] == 0xF5
     }
 
-    /// Reads a null (or `undefined`), if that is what comes next.
+    /// Reads a null (or `undefined`), if it comes next.
     package mutating func isNull() -> Bool {
         guard peek == .null else { return false }
         position += 1
         return true
     }
 
-    /// A null (or `undefined`), nothing else.
+    /// Reads a null (or `undefined`).
     package mutating func null() throws(CodingFailure) {
         try require(.null, "null")
         position += 1
@@ -90,20 +104,12 @@ package struct CBORReader: Sendable {
 
     /// A float of any precision.
     package mutating func float() throws(CodingFailure) -> Double {
-        try require(.float, "a float")
-        let start = position
-        let first = input[position]
-        position += 1
-        do throws(CodingFailure) {
-            switch first {
-            case 0xF9: return HalfPrecision.value(bits: UInt16(truncatingIfNeeded: try bigEndian(2)))
-            case 0xFA: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: try bigEndian(4))))
-            default: return Double(bitPattern: try bigEndian(8))
-            }
-        } catch {
-            position = start
-            throw error
+        let first = nextByte ?? 0
+        let bits = try argument(of: .float, "a float")
+        guard let value = CBORHead.float(first, bits: bits) else {
+            preconditionFailure("the first byte of a float is 0x\(String(first, radix: 16))")
         }
+        return value
     }
 
     /// A byte string; `tooLarge` if its length is beyond the input.
@@ -123,67 +129,188 @@ package struct CBORReader: Sendable {
         return text
     }
 
-    /// - Throws: `invalidText`, at the offset where the text begins.
-    mutating func checkMarks(of text: String, from offset: Int) throws(CodingFailure) {
-        guard !areChecked, text.hasTooManyMarks else { return }
-        move(to: offset)
-        throw failure(.invalidText, CodingFailure.tooManyMarks)
-    }
-
-    /// The count of an array, whose items come next.
+    /// The count of an array; its items come next.
     ///
     /// - Throws: `tooLarge` if the rest of the input cannot hold that many; `malformed` for an indefinite length.
     package mutating func arrayCount() throws(CodingFailure) -> Int {
         try count(of: .array, "an array", bytesEach: 1)
     }
 
-    /// The count of a map's entries, of which each comes as key and value.
+    /// The count of a map's entries; each comes as key and value.
     ///
-    /// - Throws: as `arrayCount()`. Whether keys differ is for the caller to see; `value()` checks it.
+    /// - Throws: as `arrayCount()`. The caller checks that the keys differ; `value()` does.
     package mutating func mapCount() throws(CodingFailure) -> Int {
         try count(of: .map, "a map", bytesEach: 2)
     }
 
-    /// The number of a tag, whose content comes next.
+    /// The number of a tag; its content comes next.
     package mutating func tag() throws(CodingFailure) -> UInt64 {
         try argument(of: .tag, "a tag")
     }
 
-    /// How many of so many items to make room for at once.
+    // MARK: Whole items of any shape, indefinite lengths included
+
+    /// The next item as a value.
     ///
-    /// Counts that are true reserve no byte of the input twice. Heads within each other could each promise all the rest.
-    mutating func reserve(_ count: Int, bytesEach: Int) -> Int {
+    /// - Throws: `tooDeep`, `duplicateKey` and `invalidText`, besides what reading single items throws.
+    package mutating func value() throws(CodingFailure) -> Value {
+        try value(depth: 0)
+    }
+
+    /// Skips the next item, checking that it is well-formed. Duplicate keys are not detected.
+    package mutating func skip() throws(CodingFailure) {
+        try skip(depth: 0)
+    }
+
+    /// The bytes of the next item, checked as by `skip()`.
+    package mutating func encodedItem() throws(CodingFailure) -> [UInt8] {
+        let start = position
+        try skip()
+        return Array(input[start..<position])
+    }
+
+    mutating func value(depth: Int) throws(CodingFailure) -> Value {
+        switch try nextKind() {
+        case .unsigned: return .unsigned(try unsigned())
+        case .negative: return .negative(try argument(of: .negative, "an integer"))
+        case .bool: return .bool(try bool())
+        case .float: return .float(try float())
+        case .null:
+            try null()
+            return .null
+        case .bytes: return .bytes(try isIndefinite ? chunks(of: .bytes) : bytes())
+        case .text: return .text(try isIndefinite ? joinedText() : text())
+        case .tag:
+            let inner = try deeper(depth)
+            let number = try tag()
+            return .tagged(number, try value(depth: inner))
+        case .array:
+            let inner = try deeper(depth)
+            var elements: [Value] = []
+            try eachEntry(of: .array) { (reader: inout CBORReader, reserved) throws(CodingFailure) in
+                if let reserved { elements.reserveCapacity(reserved) }
+                elements.append(try reader.value(depth: inner))
+            }
+            return .array(elements)
+        case .map: return .map(try entries(depth: deeper(depth)))
+        case .other: throw unknownSimpleValue
+        }
+    }
+
+    private mutating func skip(depth: Int) throws(CodingFailure) {
+        let kind = try nextKind()
+        switch kind {
+        case .unsigned, .negative: _ = try argument(of: kind, "an integer")
+        case .bool: _ = try bool()
+        case .float: _ = try float()
+        case .null: try null()
+        case .bytes: if isIndefinite { _ = try chunks(of: .bytes) } else { _ = try content(of: .bytes, "bytes") }
+        case .text: _ = try isIndefinite ? joinedText() : text()
+        case .tag:
+            let inner = try deeper(depth)
+            _ = try tag()
+            try skip(depth: inner)
+        case .array, .map:
+            let inner = try deeper(depth)
+            try eachEntry(of: kind) { (reader: inout CBORReader, _) throws(CodingFailure) in
+                try reader.skip(depth: inner)
+                if kind == .map { try reader.skip(depth: inner) }
+            }
+        case .other: throw unknownSimpleValue
+        }
+    }
+
+    private mutating func entries(depth: Int) throws(CodingFailure) -> ValueMap {
+        let start = offset
+        var entries: [(key: Value, element: Value)] = []
+        try eachEntry(of: .map) { (reader: inout CBORReader, reserved) throws(CodingFailure) in
+            if let reserved { entries.reserveCapacity(reserved) }
+            entries.append((try reader.value(depth: depth), try reader.value(depth: depth)))
+        }
+        do throws(CodingFailure) {
+            return try ValueMap(unique: entries)
+        } catch {
+            throw CodingFailure(error.code, error.message, offset: start)
+        }
+    }
+
+    /// Reads the head of an array or map, and its entries by `body`, whose second argument is the number of entries to
+    /// reserve memory for; it is `nil` but for the first one.
+    private mutating func eachEntry(
+        of kind: CBORKind,
+        _ body: (inout CBORReader, Int?) throws(CodingFailure) -> Void
+    ) throws(CodingFailure) {
+        if isIndefinite {
+            position += 1
+            while try !atBreak() { try body(&self, nil) }
+        } else {
+            let count = try kind == .map ? mapCount() : arrayCount()
+            var reserved: Int? = reserve(count, bytesEach: kind == .map ? 2 : 1)
+            for _ in 0..<count { try body(&self, reserved.take()) }
+        }
+    }
+
+    /// The number of entries to reserve memory for at once.
+    ///
+    /// True counts reserve no byte of the input twice. Nested heads could each claim all the rest.
+    private mutating func reserve(_ count: Int, bytesEach: Int) -> Int {
         let granted = min(count, unreserved / bytesEach)
         unreserved -= granted * bytesEach
         return granted
     }
 
-    func failure(_ code: CodingFailure.Code, _ message: String) -> CodingFailure {
-        CodingFailure(code, message, offset: offset)
-    }
-}
-
-extension CBORReader {
-    /// Marks a length that is not told in advance: the items end with a break.
-    static let indefinite: UInt8 = 31
-    static let breakByte: UInt8 = 0xFF
-
-    /// The same reader, from the same place on, with other limits.
-    func with(limits: CodingLimits) -> CBORReader {
-        var reader = self
-        reader.limits = limits
-        return reader
+    /// A string of indefinite length comes as chunks of its own kind, each with its length.
+    private mutating func chunks(of kind: CBORKind) throws(CodingFailure) -> [UInt8] {
+        var result: [UInt8] = []
+        position += 1
+        while try !atBreak() { result.append(contentsOf: try content(of: kind, "a chunk of \(kind.words)")) }
+        return result
     }
 
-    var nextByte: UInt8? { isAtEnd ? nil : input[position] }
-
-    mutating func move(to offset: Int) {
-        position = input.startIndex + offset
+    private mutating func joinedText() throws(CodingFailure) -> String {
+        let start = offset
+        var result = ""
+        position += 1
+        while try !atBreak() { result += try text() }
+        try checkMarks(of: result, from: start)
+        return result
     }
 
-    /// The bytes from an offset to where the reader stands.
-    func read(since offset: Int) -> ArraySlice<UInt8> {
-        input[(input.startIndex + offset)..<position]
+    /// - Throws: `invalidText`, at the offset where the text begins.
+    private mutating func checkMarks(of text: String, from offset: Int) throws(CodingFailure) {
+        guard !isChecked, text.hasTooManyMarks else { return }
+        move(to: offset)
+        throw failure(.invalidText, CodingFailure.tooManyMarks)
+    }
+
+    // MARK: Heads
+
+    private var nextByte: UInt8? { isAtEnd ? nil : input[position] }
+
+    private var isIndefinite: Bool { nextByte.map { $0 & 0x1F == CBORHead.indefinite } ?? false }
+
+    private func nextKind() throws(CodingFailure) -> CBORKind {
+        guard let kind = peek else { throw failure(.truncated, "expected an item, but the input ends") }
+        return kind
+    }
+
+    private mutating func atBreak() throws(CodingFailure) -> Bool {
+        guard let byte = nextByte else { throw failure(.truncated, "expected an item or a break, but the input ends") }
+        guard byte == Self.breakByte else { return false }
+        position += 1
+        return true
+    }
+
+    func deeper(_ depth: Int) throws(CodingFailure) -> Int {
+        guard depth < limits.depthMax else {
+            throw failure(.tooDeep, "expected at most \(limits.depthMax) levels, got more")
+        }
+        return depth + 1
+    }
+
+    private var unknownSimpleValue: CodingFailure {
+        let byte = nextByte.map { String($0, radix: 16) } ?? "nothing"
+        return failure(.malformed, "expected an item, got 0x\(byte), a break out of place or an unknown simple value")
     }
 
     private func require(_ kind: CBORKind, _ expected: String) throws(CodingFailure) {
@@ -191,39 +318,28 @@ extension CBORReader {
         guard next == kind else { throw failure(.typeMismatch, "expected \(expected), got \(next.words)") }
     }
 
-    mutating func argument(of kind: CBORKind, _ expected: String) throws(CodingFailure) -> UInt64 {
+    private mutating func argument(of kind: CBORKind, _ expected: String) throws(CodingFailure) -> UInt64 {
         try require(kind, expected)
-        let start = position
+        guard let head = input.withUnsafeBufferPointer({ CBORHead(at: offset, in: $0) }) else {
+            throw missingHead(expected)
+        }
+        move(to: head.next)
+        return head.argument
+    }
+
+    /// Why the next item has no readable head.
+    private func missingHead(_ expected: String) -> CodingFailure {
         let information = input[position] & 0x1F
-        position += 1
-        do throws(CodingFailure) {
-            switch information {
-            case 0..<24: return UInt64(information)
-            case 24: return try bigEndian(1)
-            case 25: return try bigEndian(2)
-            case 26: return try bigEndian(4)
-            case 27: return try bigEndian(8)
-            case Self.indefinite:
-                throw failure(.malformed, "expected \(expected) with its length, got one of indefinite length")
-            default: throw failure(.malformed, "expected \(expected), got the reserved length code \(information)")
-            }
-        } catch {
-            position = start
-            throw CodingFailure(error.code, error.message, offset: offset)
+        if information == CBORHead.indefinite {
+            return failure(.malformed, "expected \(expected) with its length, got one of indefinite length")
         }
+        guard let width = CBORHead.argumentBytes(of: information) else {
+            return failure(.malformed, "expected \(expected), got the reserved length code \(information)")
+        }
+        return failure(.truncated, "expected \(width) more bytes of a number, but \(remaining - 1) are left")
     }
 
-    private mutating func bigEndian(_ count: Int) throws(CodingFailure) -> UInt64 {
-        guard remaining >= count else {
-            throw failure(.truncated, "expected \(count) more bytes of a number, but \(remaining) are left")
-        }
-        var result: UInt64 = 0
-        for byte in input[position..<(position + count)] { result = result << 8 | UInt64(byte) }
-        position += count
-        return result
-    }
-
-    mutating func content(of kind: CBORKind, _ expected: String) throws(CodingFailure) -> ArraySlice<UInt8> {
+    private mutating func content(of kind: CBORKind, _ expected: String) throws(CodingFailure) -> ArraySlice<UInt8> {
         let start = position
         let length = try argument(of: kind, expected)
         guard length <= UInt64(remaining) else {
@@ -235,7 +351,7 @@ extension CBORReader {
         return input[(position - Int(length))..<position]
     }
 
-    mutating func count(
+    private mutating func count(
         of kind: CBORKind,
         _ expected: String,
         bytesEach: UInt64
@@ -248,5 +364,16 @@ extension CBORReader {
             throw failure(.tooLarge, "expected \(expected) of \(count) items, but only \(left) bytes are left")
         }
         return Int(count)
+    }
+}
+
+extension Value {
+    /// The value of CBOR bytes, all of them.
+    ///
+    /// - Throws: `truncated`, `malformed`, `tooDeep`, `trailingBytes`, ...
+    public init(decoding bytes: [UInt8], limits: CodingLimits = .standard) throws(CodingFailure) {
+        var reader = CBORReader(bytes, limits: limits)
+        self = try reader.value()
+        try reader.requireEnd()
     }
 }

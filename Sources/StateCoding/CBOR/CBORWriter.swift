@@ -1,30 +1,53 @@
+internal import Synchronization
+
 /// Writes CBOR deterministically (RFC 8949, section 4.2.1): shortest heads, shortest floats, one NaN.
 ///
-/// Arrays and maps are announced with their count and followed by their items; the writer does not check that they
-/// come, and the order of map keys is the caller's (`value(_:)` keeps it right by itself).
+/// Arrays and maps are announced with their count and followed by their items; the writer does not check that the items
+/// follow, and the caller is responsible for the order of map keys. `value(_:)` writes them in order.
 ///
-/// A copy shares the memory until one of both writes, which takes memory of its own: so it may be sent anywhere.
+/// Copies share their memory until one of them writes. That is why the writer is `Sendable`.
 package struct CBORWriter: @unchecked Sendable {
-    /// The bytes, and room for more; an array would look after each byte.
-    var memory: ManagedBuffer<Void, UInt8>
-    /// For how many bytes the memory has room.
-    var capacity: Int
-    /// How many bytes have been written.
-    var count = 0
+    /// The bytes, and room for more. Appending to an array would check its bounds for each byte. The header is the capacity.
+    private var memory: ManagedBuffer<Int, UInt8>
+    /// The number of bytes that fit the memory.
+    private(set) var capacity: Int
+    /// The number of bytes that have been written.
+    private(set) var count = 0
 
-    /// A writer with room for so many bytes.
     package init(reserving capacity: Int = 0) {
         self.capacity = capacity
         memory = capacity == 0 ? Self.noMemory : Self.memory(for: capacity)
     }
 
-    /// What has been written; a copy of it.
+    /// A copy of the bytes that have been written.
     package var bytes: [UInt8] { withBytes { Array($0) } }
 
-    /// Starts anew, keeping the memory.
+    /// The bytes that `body` writes.
+    package static func bytes(reserving capacity: Int = 0, _ body: (inout CBORWriter) -> Void) -> [UInt8] {
+        var writer = CBORWriter()
+        if let memory = spare.take() { (writer.memory, writer.capacity) = (memory, memory.header) }
+        _ = writer.room(for: max(capacity, 256))
+        body(&writer)
+        defer {
+            if writer.capacity <= spareBytesMax, isKnownUniquelyReferenced(&writer.memory) {
+                var memory = noMemory
+                swap(&memory, &writer.memory)
+                spare.keep(memory)
+            }
+        }
+        return writer.bytes
+    }
+
+    private static let spare = Spare<ManagedBuffer<Int, UInt8>>()
+    /// The most memory that is kept for the next user.
+    static let spareBytesMax = 65_536
+
+    /// Removes all bytes and keeps the memory.
     package mutating func removeAll() {
         count = 0
     }
+
+    // MARK: Items
 
     /// An integer of 0 or above.
     package mutating func unsigned(_ value: UInt64) {
@@ -36,26 +59,24 @@ package struct CBORWriter: @unchecked Sendable {
         head(0x20, n)
     }
 
-    /// An integer of either sign.
     package mutating func integer(_ value: Int64) {
         if value >= 0 { unsigned(UInt64(value)) } else { negative(UInt64(bitPattern: ~value)) }
     }
 
-    /// A byte string.
     package mutating func bytes(_ value: [UInt8]) {
-        _ = value.withUnsafeBufferPointer { string(0x40, $0) }
+        value.withUnsafeBufferPointer { string(0x40, $0) }
     }
 
     /// A text, in the spelling that it has.
     package mutating func text(_ value: String) {
-        // Nearly all strings are UTF-8 as they are; to make sure of it by `withUTF8` would take a copy of the reference.
-        if value.utf8.withContiguousStorageIfAvailable({ _ = string(0x60, $0) }) == nil { bridgedText(value) }
+        // Nearly all strings are UTF-8 in place; `withUTF8` would need a mutable copy.
+        if value.utf8.withContiguousStorageIfAvailable({ string(0x60, $0) }) == nil { bridgedText(value) }
     }
 
     @inline(never)
     private mutating func bridgedText(_ value: String) {
         var value = value
-        _ = value.withUTF8 { string(0x60, $0) }
+        value.withUTF8 { string(0x60, $0) }
     }
 
     /// A text in its canonical form.
@@ -63,34 +84,24 @@ package struct CBORWriter: @unchecked Sendable {
     /// - Throws: `unencodable`.
     @inline(__always)
     mutating func canonicalText(_ value: String) throws(CodingFailure) {
-        let start = count
-        let isASCII = value.utf8.withContiguousStorageIfAvailable { utf8 in
-            // What was written is followed by zeros, so its last bytes can be looked at as a whole word too.
-            let written = UnsafeRawPointer(string(0x60, utf8))
-            var bits: UInt64 = 0
-            var index = 0
-            while index < utf8.count {
-                bits |= written.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                index &+= 8
-            }
-            return bits & 0x8080_8080_8080_8080 == 0
+        let isWritten = value.utf8.withContiguousStorageIfAvailable { utf8 in
+            guard utf8.isASCII else { return false }
+            string(0x60, utf8)
+            return true
         }
-        if isASCII != true { try rewriteCanonically(value, at: start) }
+        if isWritten != true { try normalizedText(value) }
     }
 
     @inline(never)
-    private mutating func rewriteCanonically(_ value: String, at start: Int) throws(CodingFailure) {
-        truncate(to: start)
+    private mutating func normalizedText(_ value: String) throws(CodingFailure) {
         if value.hasTooManyMarks { throw CodingFailure(.unencodable, CodingFailure.tooManyMarks) }
         text(value.canonical)
     }
 
-    /// `true` or `false`.
     package mutating func bool(_ value: Bool) {
         byte(value ? 0xF5 : 0xF4)
     }
 
-    /// Null.
     package mutating func null() {
         byte(0xF6)
     }
@@ -124,7 +135,7 @@ package struct CBORWriter: @unchecked Sendable {
         head(0xC0, number)
     }
 
-    /// Bytes as they are: items that are CBOR already, or what stands in front of them.
+    /// Bytes that are CBOR already.
     package mutating func encoded(_ alreadyCBOR: some Collection<UInt8>) {
         if alreadyCBOR.withContiguousStorageIfAvailable({ append($0) }) == nil {
             Array(alreadyCBOR).withUnsafeBufferPointer { append($0) }
@@ -154,5 +165,168 @@ package struct CBORWriter: @unchecked Sendable {
             tag(number)
             self.value(content)
         }
+    }
+
+    // MARK: Editing
+
+    /// Removes the bytes after the first `count`.
+    mutating func truncate(to count: Int) {
+        precondition(count <= self.count, "expected to keep at most \(self.count) bytes, got \(count)")
+        self.count = count
+    }
+
+    /// Leaves room for the head of an array or map whose count is not known yet.
+    mutating func openContainer() {
+        byte(0)
+    }
+
+    /// Writes the head of an array or map for which room was left. The bytes after it move if it needs more room.
+    mutating func closeContainer(_ kind: CBORKind, at offset: Int, count: Int) {
+        let head = Self.headBytes(count)
+        makeGap(of: head - 1, at: offset + 1)
+        _ = Self.write(kind == .map ? 0xA0 : 0x80, UInt64(count), to: base + offset)
+    }
+
+    /// Inserts items that are CBOR already.
+    mutating func insert(_ alreadyCBOR: [UInt8], at offset: Int) {
+        makeGap(of: alreadyCBOR.count, at: offset)
+        (base + offset).update(from: alreadyCBOR, count: alreadyCBOR.count)
+    }
+
+    @inline(__always)
+    private mutating func makeGap(of bytes: Int, at offset: Int) {
+        precondition(offset <= count, "expected a place within the \(count) bytes, got \(offset)")
+        _ = room(for: bytes)
+        guard bytes > 0 else { return }
+        (base + offset + bytes).update(from: base + offset, count: count - offset)
+        count += bytes
+    }
+
+    @inline(__always)
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        try body(UnsafeBufferPointer(start: base, count: count))
+    }
+
+    /// Calls `body` with the bytes, which it may change, and with uninitialized room for `spare` more.
+    @inline(__always)
+    mutating func withBytes<Result>(
+        spare: Int,
+        _ body: (UnsafeMutableBufferPointer<UInt8>, _ spare: UnsafeMutablePointer<UInt8>) -> Result
+    ) -> Result {
+        let end = room(for: spare)
+        return body(UnsafeMutableBufferPointer(start: base, count: count), end)
+    }
+
+    /// The size of the head of an item with this argument.
+    static func headBytes(_ argument: Int) -> Int { CBORHead.size(of: UInt64(argument)) }
+
+    // MARK: Memory
+
+    /// The memory of all new writers. It has room for nothing, so it is never read or written.
+    private nonisolated(unsafe) static let noMemory = memory(for: 0)
+
+    private static func memory(for bytes: Int) -> ManagedBuffer<Int, UInt8> {
+        ManagedBuffer.create(minimumCapacity: bytes) { _ in bytes }
+    }
+
+    @inline(__always)
+    private var base: UnsafeMutablePointer<UInt8> { memory.withUnsafeMutablePointerToElements { $0 } }
+
+    /// The address of the next bytes, with room for `bytes` of them. The caller adds to `count` what it wrote.
+    @inline(__always)
+    private mutating func room(for bytes: Int) -> UnsafeMutablePointer<UInt8> {
+        if !isKnownUniquelyReferenced(&memory) || capacity - count < bytes { makeRoom(for: bytes) }
+        return base + count
+    }
+
+    @inline(never)
+    private mutating func makeRoom(for bytes: Int) {
+        if capacity - count < bytes { capacity = max(capacity * 2, count + bytes, 32) }
+        let next = Self.memory(for: capacity)
+        next.withUnsafeMutablePointerToElements { $0.update(from: base, count: count) }
+        memory = next
+    }
+
+    @inline(__always)
+    private mutating func byte(_ byte: UInt8) {
+        room(for: 1).pointee = byte
+        count += 1
+    }
+
+    private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress else { return }
+        room(for: bytes.count).update(from: source, count: bytes.count)
+        count += bytes.count
+    }
+
+    @inline(__always)
+    private mutating func string(_ major: UInt8, _ content: UnsafeBufferPointer<UInt8>) {
+        let start = room(for: CBORHead.bytesMax + content.count)
+        let head = Self.write(major, UInt64(content.count), to: start)
+        if let source = content.baseAddress { (start + head).update(from: source, count: content.count) }
+        count += head + content.count
+    }
+
+    @inline(__always)
+    private mutating func head(_ major: UInt8, _ argument: UInt64) {
+        count += Self.write(major, argument, to: room(for: CBORHead.bytesMax))
+    }
+
+    private mutating func bigEndian(_ first: UInt8, _ argument: UInt64, count: Int) {
+        self.count += Self.write(first, argument, bytes: count, to: room(for: count + 1))
+    }
+
+    /// - Returns: The number of bytes that were written.
+    @inline(__always)
+    private static func write(_ major: UInt8, _ argument: UInt64, to target: UnsafeMutablePointer<UInt8>) -> Int {
+        guard argument >= 24 else {
+            target.pointee = major | UInt8(truncatingIfNeeded: argument)
+            return 1
+        }
+        return writeLong(major, argument, to: target)
+    }
+
+    private static func writeLong(_ major: UInt8, _ argument: UInt64, to target: UnsafeMutablePointer<UInt8>) -> Int {
+        switch argument {
+        case ...0xFF: write(major | 24, argument, bytes: 1, to: target)
+        case 0x100...0xFFFF: write(major | 25, argument, bytes: 2, to: target)
+        case 0x1_0000...0xFFFF_FFFF: write(major | 26, argument, bytes: 4, to: target)
+        default: write(major | 27, argument, bytes: 8, to: target)
+        }
+    }
+
+    /// Writes a byte and the last `count` bytes of a number.
+    @inline(__always)
+    private static func write(
+        _ first: UInt8,
+        _ argument: UInt64,
+        bytes count: Int,
+        to target: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        target.pointee = first
+        var rest = argument
+        var index = count
+        while index > 0 {
+            target[index] = UInt8(truncatingIfNeeded: rest)
+            rest >>= 8
+            index -= 1
+        }
+        return count + 1
+    }
+}
+
+/// Keeps one unused object for its next user: most values are small, and making the objects that code them costs more than
+/// coding them (20 % of the instructions for encoding an action, 10 % for decoding it).
+struct Spare<Object: AnyObject>: ~Copyable, @unchecked Sendable {
+    // Owns the object. `take` hands it to one caller alone, on whatever thread.
+    private let object = Atomic<Unmanaged<Object>?>(nil)
+
+    func take() -> Object? {
+        object.exchange(nil, ordering: .acquiring)?.takeRetainedValue()
+    }
+
+    /// - Precondition: The object has no other owner.
+    func keep(_ new: consuming Object) {
+        object.exchange(Unmanaged.passRetained(new), ordering: .acquiringAndReleasing)?.release()
     }
 }

@@ -4,7 +4,7 @@ struct ItemKeyedDecodingContainer<Key: CodingKey>: ItemKeyedDecoding {
     var codingPath: [any CodingKey] { decoder.path }
 
     var allKeys: [Key] {
-        // Enums with payloads look for their case here. To grow an array takes longer than to write one down.
+        // The usual case: an enum with payloads looks for its case.
         if decoder.fieldCount == 1 {
             guard let key = decoder.key(0, as: Key.self) else { return [] }
             return [key]
@@ -43,7 +43,7 @@ struct ItemKeyedDecodingContainer<Key: CodingKey>: ItemKeyedDecoding {
     func superDecoder() throws -> any Decoder { superDecoder(DataKey.superKey) }
     func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(key) }
 
-    /// A missing part is null to who asks for the decoder.
+    /// The decoder of a missing part reads null.
     private func superDecoder(_ key: some CodingKey) -> any Decoder {
         guard let offset = decoder.offset(of: key.component) else {
             return ItemDecoder(DecodingSource(.null), at: 0, under: key, in: decoder)
@@ -52,13 +52,74 @@ struct ItemKeyedDecodingContainer<Key: CodingKey>: ItemKeyedDecoding {
     }
 }
 
+/// Types that decode primitives use these overloads, which need no lookup of the type.
+extension ItemKeyedDecodingContainer {
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.primitive(key.component) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.primitive(key.component) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.primitive(key.component) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.primitive(key.component) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.primitive(key.component) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.primitive(key.component) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.primitive(key.component) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.primitive(key.component) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.primitive(key.component) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder.primitive(key.component) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.primitive(key.component) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.primitive(key.component) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder.primitive(key.component) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder.primitive(key.component) }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+        try decoder.primitiveIfPresent(key.component)
+    }
+}
+
 struct ItemUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     private var cursor: ItemCursor
     private let elements: Int
-    private let node: PathNode
+    private let node: CodingPathNode
     private(set) var currentIndex = 0
 
-    init(cursor: ItemCursor, elements: Int, node: PathNode) {
+    init(cursor: ItemCursor, elements: Int, node: CodingPathNode) {
         self.cursor = cursor
         self.elements = elements
         self.node = node
@@ -68,7 +129,7 @@ struct ItemUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     var count: Int? { elements }
     var isAtEnd: Bool { currentIndex >= elements }
 
-    /// Passes over a null only.
+    /// Skips the next element if it is null.
     mutating func decodeNil() throws -> Bool {
         try requireElement()
         guard cursor.takeNull() else { return false }
@@ -115,7 +176,7 @@ struct ItemUnkeyedDecodingContainer: UnkeyedDecodingContainer {
 
     private func requireElement() throws(CodingFailure) {
         guard isAtEnd else { return }
-        let place = Place(node: node, key: key)
+        let place = CodingPath(node: node, key: key)
         throw place.failure(.missingValue, "expected another element, but the array has \(elements)")
     }
 

@@ -1,26 +1,26 @@
-/// CBOR that is known to be whole and deterministic, so that it can be read without looking for anything else.
+/// Whole and deterministic CBOR, which decoders read without further checks.
 ///
-/// What comes in another form (indefinite lengths, unsorted keys, longer heads than needed) is brought into this one
-/// first, by way of a `Value`. So there is one way to read a type, and it never meets anything unexpected.
+/// Input in another form (indefinite lengths, unsorted keys, longer heads than needed) is converted by way of a `Value`
+/// first.
 final class DecodingSource {
-    /// Valid as long as the source is.
+    /// The bytes. The pointer is valid as long as the source is.
     private(set) var content: UnsafeBufferPointer<UInt8>
-    /// Whether the bytes belong to the source. Otherwise they belong to the caller of a run, until its end.
+    /// Whether the source owns the bytes. Otherwise the caller of a run owns them until the run ends.
     private var ownsBytes: Bool
-    /// Whether a run goes on, which ends the decoders that know this source.
+    /// Whether a run goes on. Its end is the end of all decoders that use this source.
     @exclusivity(unchecked) private(set) var isRunning = false
-    /// Whether only the form is taken in which a value is written; see ``takes(_:for:)``.
+    /// Whether a value is accepted only in the form in which it is written; see ``takes(_:for:)``.
     @exclusivity(unchecked) private var isExact = false
-    /// Whether another form was refused: only then a second reading may go better.
+    /// Whether another form was refused: only then can a second reading succeed.
     @exclusivity(unchecked) private var hasRefused = false
-    /// What looks after a reading of what another build has written.
+    /// Fills fields while another build's value is read.
     @exclusivity(unchecked) var evolution: Evolution?
-    /// Decoders that nobody uses any more: making one anew costs more than decoding a field.
+    /// Decoders without other owners, to be used again: new ones would cost 7 % of decoding an action.
     @exclusivity(unchecked) private var spareDecoders: [ItemDecoder] = []
-    /// The node of a root has nothing but limits, so one serves many runs.
-    private var root: PathNode?
+    /// The root of the last run.
+    private var root: CodingPathNode?
 
-    /// - Throws: what is wrong with the bytes, with its offset.
+    /// - Throws: the errors of the bytes, with an offset.
     convenience init(_ bytes: [UInt8], limits: CodingLimits) throws(CodingFailure) {
         self.init(owning: try Self.deterministic(bytes, limits))
     }
@@ -57,10 +57,10 @@ final class DecodingSource {
 
     private static let spare = Spare<DecodingSource>()
 
-    /// Has a value decoded from bytes, which are read in place if they are deterministic; a second time if the type takes
-    /// no exact forms.
+    /// Calls `body` to decode a value from bytes, which are read in place if they are deterministic; a second time if the
+    /// type refused a form.
     ///
-    /// - Throws: what is wrong with the bytes, with its offset; what the body throws.
+    /// - Throws: the errors of the bytes, with an offset; the errors of the body.
     static func run<Result>(
         _ bytes: [UInt8],
         limits: CodingLimits,
@@ -70,12 +70,10 @@ final class DecodingSource {
         return try run(Value(decoding: bytes, limits: limits), body)
     }
 
-    /// Has a value decoded from the tree of another one.
     static func run<Result>(_ value: Value, _ body: (DecodingSource) throws -> Result) throws -> Result {
         try run(deterministic: value.encoded, body)
     }
 
-    /// Has a value decoded from bytes that are known to be deterministic.
     static func run<Result>(
         deterministic bytes: [UInt8],
         _ body: (DecodingSource) throws -> Result
@@ -92,7 +90,7 @@ final class DecodingSource {
                     source.content = UnsafeBufferPointer(start: nil, count: 0)
                     spare.keep(source)
                 } else {
-                    // A type kept its decoder: what that one reads later must still be there.
+                    // A type kept its decoder, which may read from the source later.
                     source.content = copy(bytes)
                     source.ownsBytes = true
                 }
@@ -106,8 +104,8 @@ final class DecodingSource {
         }
     }
 
-    /// Whether a value may be read as another one, whose own form is given. Not at first if it is a text or a float that
-    /// stands for something else, as in JSON: a type that tries one after the other gets back what it wrote.
+    /// Whether a value is accepted for a type whose own form is `form`. In the first reading, a text or a float does not
+    /// stand for something else, as in JSON: so a type that tries several types gets the one that it wrote.
     func takes(_ value: Value, for form: Value) -> Bool {
         switch (value, form) {
         case (.text, .text): true
@@ -116,16 +114,16 @@ final class DecodingSource {
         }
     }
 
-    /// Asked where another form has come; the answer is remembered.
+    /// Whether another form than the written one is accepted. Records a refusal.
     func takesOtherForms() -> Bool {
         if isExact { hasRefused = true }
         return !isExact
     }
 
     /// The root of a run.
-    func root(_ limits: CodingLimits) -> PathNode {
+    func root(_ limits: CodingLimits) -> CodingPathNode {
         if let root, root.limits == limits { return root }
-        let root = PathNode(limits: limits)
+        let root = CodingPathNode(limits: limits)
         self.root = root
         return root
     }
@@ -133,17 +131,39 @@ final class DecodingSource {
     // MARK: Decoders
 
     @inline(__always)
-    func decoder(at offset: Int, under key: (any CodingKey)?, in node: PathNode) -> ItemDecoder {
+    func decoder(at offset: Int, under key: (any CodingKey)?, in node: CodingPathNode) -> ItemDecoder {
         guard let decoder = spareDecoders.popLast() else { return ItemDecoder(self, at: offset, under: key, in: node) }
         decoder.serveAgain(self, at: offset, under: key, in: node)
         return decoder
     }
 
-    /// Keeps a decoder that nobody uses any more, for the rest of the run.
+    /// Keeps a decoder without other owners for the rest of the run.
     @inline(__always)
     func keep(_ decoder: consuming ItemDecoder) {
         guard isRunning else { return }
         decoder.becomeSpare()
         spareDecoders.append(decoder)
+    }
+
+    // MARK: Items by their offsets
+
+    private var items: CheckedItems { CheckedItems(bytes: content) }
+
+    @inline(__always)
+    func head(at offset: Int) -> CBORHead { items.head(at: offset) }
+
+    /// The offset after the item at an offset.
+    func end(of offset: Int) -> Int { items.end(of: offset) }
+
+    @inline(__always)
+    subscript(offset: Int) -> UInt8 {
+        precondition(offset >= 0 && offset < content.count, "the source ends before an item at \(offset)")
+        return content[offset]
+    }
+
+    /// A copy of a part.
+    subscript(range: Range<Int>) -> [UInt8] {
+        precondition(range.upperBound <= content.count, "the source ends before \(range.upperBound)")
+        return Array(content[range])
     }
 }

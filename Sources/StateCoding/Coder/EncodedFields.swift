@@ -6,7 +6,7 @@
     private import Musl
 #endif
 
-/// Where the entries of one map of a `DecodingSource` are: found once, looked up by name.
+/// The offsets of the fields of one map of a `DecodingSource`: found once, looked up by name.
 struct EncodedFields {
     private struct Field {
         let order: EncodedOrder
@@ -14,58 +14,39 @@ struct EncodedFields {
         let value: Int
     }
 
-    /// In the order of their keys, as in the map. Raw memory: looking into an array would count a reference for every
-    /// field that is asked for.
-    private var fields: UnsafeMutablePointer<Field>
-    private var capacity: Int
-    private(set) var count = 0
-    /// Where the map ends; -1 until a map was found.
+    /// In the order of their keys, as in the map.
+    private var fields: [Field] = []
+    /// The offset after the map; -1 until a map was found.
     private(set) var end = -1
 
-    init() {
-        capacity = 16
-        fields = .allocate(capacity: capacity)
-    }
-
-    /// Must be the last of it: the memory belongs to one decoder, which ends with it.
-    func deallocate() {
-        fields.deallocate()
-    }
-
     var isFound: Bool { end >= 0 }
+    var count: Int { fields.count }
 
-    /// Reads over the map at an offset, if there is one.
+    /// Finds the fields of the map at an offset, if there is one.
     mutating func find(in bytes: UnsafeBufferPointer<UInt8>, at offset: Int) {
-        let (major, argument, next) = DecodingSource.head(at: offset, in: bytes)
-        guard major == 5 else { return }
-        // The check of the source has seen that many entries.
-        let count = Int(argument)
-        if count > capacity { reallocate(count) }
-        var (offset, field) = (next, fields)
+        let items = CheckedItems(bytes: bytes)
+        let head = items.head(at: offset)
+        guard head.major == 5 else { return }
+        // The source is checked: it holds this many entries.
+        let count = Int(head.argument)
+        fields.reserveCapacity(max(16, count))
+        var offset = head.next
         for _ in 0..<count {
-            let value = DecodingSource.end(of: offset, in: bytes)
+            let value = items.end(of: offset)
             let order = EncodedOrder(bytes, at: offset, count: value &- offset)
-            field.initialize(to: Field(order: order, key: offset, value: value))
-            field += 1
-            offset = DecodingSource.end(of: value, in: bytes)
+            fields.append(Field(order: order, key: offset, value: value))
+            offset = items.end(of: value)
         }
-        (self.count, end) = (count, offset)
+        end = offset
     }
 
-    /// Forgets the map. Much memory is not kept.
-    mutating func forget() {
-        (count, end) = (0, -1)
-        if capacity > 64 { reallocate(16) }
+    /// Removes the fields, and keeps a little memory.
+    mutating func removeAll() {
+        fields.removeAll(keepingCapacity: fields.count <= 64)
+        end = -1
     }
 
-    @inline(never)
-    private mutating func reallocate(_ capacity: Int) {
-        fields.deallocate()
-        fields = .allocate(capacity: capacity)
-        self.capacity = capacity
-    }
-
-    /// Where the value of a key is.
+    /// The offset of the value of a key.
     @inline(__always)
     func offset(of name: String, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         let found = name.utf8.withContiguousStorageIfAvailable { offset(of: $0, in: bytes) }
@@ -76,17 +57,9 @@ struct EncodedFields {
     @inline(__always)
     private func offset(of name: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         let order = EncodedOrder(text: name)
-        // Looking at all of a few fields beats halving them.
+        // A linear search is faster for few fields.
         if count > 16 { return search(name, order, in: bytes) }
-        var field = fields
-        let end = fields + count
-        while field < end {
-            if field.pointee.order == order, compare(field.pointee, with: name, in: bytes) == 0 {
-                return field.pointee.value
-            }
-            field += 1
-        }
-        return nil
+        return fields.first { $0.order == order && compare($0, with: name, in: bytes) == 0 }?.value
     }
 
     @inline(never)
@@ -112,14 +85,14 @@ struct EncodedFields {
         return nil
     }
 
-    /// How a key compares with a name that has the same order: below, at or above zero.
+    /// The order of a key and a name with the same first eight bytes: below, at or above zero.
     @inline(__always)
     private func compare(
         _ field: Field,
         with name: UnsafeBufferPointer<UInt8>,
         in bytes: UnsafeBufferPointer<UInt8>
     ) -> Int32 {
-        // A short key is all in its order.
+        // The order holds all of a short key.
         if name.count < EncodedOrder.bytes { return 0 }
         let content = field.key + CBORWriter.headBytes(name.count)
         guard content + name.count == field.value, let base = bytes.baseAddress, let wanted = name.baseAddress else {
@@ -128,14 +101,14 @@ struct EncodedFields {
         return memcmp(base + content, wanted, name.count)
     }
 
-    /// Keys are written in their canonical form.
+    /// Looks a name up in its canonical form, which keys have.
     @inline(never)
     private func offset(ofUnusual name: String, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var canonical = name.canonical
         return canonical.withUTF8 { offset(of: $0, in: bytes) }
     }
 
-    /// Where the key of an entry is.
+    /// The offset of the key of a field.
     func keyOffset(_ index: Int) -> Int {
         precondition(index < count, "expected one of \(count) entries, got \(index)")
         return fields[index].key

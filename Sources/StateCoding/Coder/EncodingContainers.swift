@@ -9,21 +9,21 @@ struct ItemKeyedEncodingContainer<Key: CodingKey>: ItemKeyedEncoding {
     }
 
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        let state = try encoder.settledState()
+        let state = try encoder.saveState()
         do {
             try encoder.begin(key.component)
             try encodeItem(value, into: encoder.output, under: key, in: encoder)
         } catch {
-            encoder.takeBack(to: state)
+            encoder.rollBack(to: state)
             throw error
         }
     }
 
-    /// A field that is nil is left out, but its type counts.
+    /// Leaves a nil field out, but checks its type.
     mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
         if let value { return try encode(value, forKey: key) }
-        if encoder.contents.pointee.refusesClasses, let type = ShapedTypes.answer(for: T.self).classType {
-            throw CodingFailure.classInstance(type, at: Place(node: encoder, key: key))
+        if encoder.contents.pointee.refusesClasses, let type = TypeTraits.of(T.self).classType {
+            throw CodingFailure.classInstance(type, at: CodingPath(node: encoder, key: key))
         }
     }
 
@@ -42,6 +42,24 @@ struct ItemKeyedEncodingContainer<Key: CodingKey>: ItemKeyedEncoding {
     mutating func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key) }
 }
 
+/// Types that encode primitives use these overloads, which need no lookup of the type.
+extension ItemKeyedEncodingContainer {
+    mutating func encode(_ value: Bool, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: String, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: Double, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: Float, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: Int, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: Int8, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: Int16, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: Int32, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: Int64, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: UInt, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: UInt8, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: UInt16, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: UInt32, forKey key: Key) throws { try encoder.put(value, key.component) }
+    mutating func encode(_ value: UInt64, forKey key: Key) throws { try encoder.put(value, key.component) }
+}
+
 struct ItemUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     let encoder: ItemEncoder
 
@@ -54,13 +72,13 @@ struct ItemUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     }
 
     mutating func encode<T: Encodable>(_ value: T) throws {
-        let state = try encoder.settledState()
+        let state = try encoder.saveState()
         do {
             let key = DataKey.index(count)
             try encoder.beginElement()
             try encodeItem(value, into: encoder.output, under: key, in: encoder)
         } catch {
-            encoder.takeBack(to: state)
+            encoder.rollBack(to: state)
             throw error
         }
     }
@@ -86,13 +104,13 @@ struct ItemSingleValueEncodingContainer: SingleValueEncodingContainer {
     }
 
     mutating func encode<T: Encodable>(_ value: T) throws {
-        let state = try encoder.settledState()
+        let state = try encoder.saveState()
         do {
             try encoder.beginSingle()
             guard let parent = encoder.parent else { preconditionFailure("an encoder stands in no container") }
             try encodeItem(value, into: encoder.output, under: encoder.key, in: parent)
         } catch {
-            encoder.takeBack(to: state)
+            encoder.rollBack(to: state)
             throw error
         }
     }

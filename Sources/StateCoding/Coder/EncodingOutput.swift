@@ -1,24 +1,25 @@
-/// What one run of an encoder has written, and what its open containers remember.
+/// The bytes that one run of an encoder has written, and the state of its open containers.
 final class EncodingOutput {
-    /// Nobody else reaches the contents; behind a pointer they are spared the checks for that, which cost more than
-    /// writing a field.
+    // The encoders of a run use the contents through a pointer, without counting references and checking exclusivity.
     struct Contents {
         var writer: CBORWriter
         /// The entries of the open maps, the innermost map's last.
         var entries = EntryStack()
-        /// How many containers are open, one inside the other.
+        /// The number of nested containers that are open.
         var openLevel = 0
-        /// Whether a run goes on, which ends the encoders that know this output.
+        /// Whether a run goes on. Its end is the end of all encoders that use this output.
         var isRunning = false
         /// Whether a class instance among the values is an error.
         var refusesClasses: Bool
-        /// Encoders that nobody uses any more: making one anew costs more than writing a field.
+        /// Encoders without other owners, to be used again: new ones would cost 11 % of encoding an action.
         var spareEncoders: [ItemEncoder] = []
-        /// Nodes of a root have nothing but their limits, so one serves many runs.
-        var root: PathNode?
+        /// The root of the last run.
+        var root: CodingPathNode?
     }
 
     let contents: UnsafeMutablePointer<Contents>
+
+    private static let spare = Spare<EncodingOutput>()
 
     init(reserving capacity: Int = 256, refusesClasses: Bool = false) {
         contents = .allocate(capacity: 1)
@@ -33,12 +34,34 @@ final class EncodingOutput {
         contents.deallocate()
     }
 
+    /// Calls `body` with an empty output, for one run.
+    static func run<Result>(refusesClasses: Bool = false, _ body: (EncodingOutput) throws -> Result) rethrows -> Result
+    {
+        var output = spare.take() ?? EncodingOutput()
+        output.contents.pointee.isRunning = true
+        output.contents.pointee.refusesClasses = refusesClasses
+        defer {
+            output.contents.pointee.endRun()
+            let isSmall = output.contents.pointee.writer.capacity <= CBORWriter.spareBytesMax
+            if isSmall, isKnownUniquelyReferenced(&output) { spare.keep(output) }
+        }
+        return try body(output)
+    }
+
+    /// The root of a run.
+    func root(_ limits: CodingLimits) -> CodingPathNode {
+        if let root = contents.pointee.root, root.limits == limits { return root }
+        let root = CodingPathNode(limits: limits)
+        contents.pointee.root = root
+        return root
+    }
+
     var writer: CBORWriter {
         _read { yield contents.pointee.writer }
         _modify { yield &contents.pointee.writer }
     }
 
-    /// Where the output stands, to come back to if what follows fails.
+    /// A state of the output to roll back to if the next part fails.
     struct Mark {
         let bytes: Int
         let entries: Int
@@ -46,7 +69,7 @@ final class EncodingOutput {
 
     var mark: Mark { contents.pointee.mark }
 
-    /// Moves what was written behind a mark into an output of its own.
+    /// Moves the bytes and entries after a mark into an output of their own.
     func split(at mark: Mark) -> EncodingOutput {
         let rest = EncodingOutput(
             reserving: writer.count - mark.bytes,
@@ -57,35 +80,70 @@ final class EncodingOutput {
             entry.start -= mark.bytes
             rest.contents.pointee.entries.append(entry)
         }
-        contents.pointee.takeBack(to: mark)
+        contents.pointee.rollBack(to: mark)
         return rest
+    }
+
+    // MARK: Entries of a collection, which come in the order of the collection
+
+    /// Writes a key of a collection, in its canonical form; its content must follow.
+    func beginEntry<Key: Encodable>(_ key: Key, at place: @autoclosure () -> CodingPath) throws {
+        if Key.self == String.self {
+            do throws(CodingFailure) {
+                return try contents.pointee.beginEntry(cast(key, to: String.self))
+            } catch {
+                throw place().failure(error.code, error.message)
+            }
+        }
+        let start = writer.count
+        if Key.self == Int.self {
+            writer.integer(Int64(cast(key, to: Int.self)))
+        } else {
+            let place = place()
+            try encodeItem(key, into: self, under: place.key, in: place.node)
+            try writer.makeCanonical(from: start)
+            if writer.withBytes({ $0[start...].elementsEqual([0xF9, 0x7E, 0x00]) }) {
+                throw place.failure(.unencodable, CBORWriter.keyIsNaN)
+            }
+        }
+        contents.pointee.entries.append(writer.entry(from: start))
+    }
+
+    /// Sorts the entries after a mark by their keys.
+    ///
+    /// - Returns: Whether the keys differ.
+    func endEntries(from mark: Mark) -> Bool {
+        let entries = contents.pointee.entries[from: mark.entries]
+        let distinct = contents.pointee.writer.sort(entries)
+        contents.pointee.entries.removeAll(from: mark.entries)
+        return distinct == entries.count
     }
 }
 
 extension EncodingOutput.Contents {
     var mark: EncodingOutput.Mark { EncodingOutput.Mark(bytes: writer.count, entries: entries.count) }
 
-    /// Keeps an encoder that nobody uses any more, for the rest of the run.
+    /// Keeps an encoder without other owners for the rest of the run.
     @inline(__always)
     mutating func keep(_ encoder: consuming ItemEncoder) {
         guard isRunning else { return }
-        encoder.leave()
+        encoder.detachFromParent()
         spareEncoders.append(encoder)
     }
 
-    mutating func endRun() {
+    fileprivate mutating func endRun() {
         isRunning = false
         for index in spareEncoders.indices { spareEncoders[index].endRun() }
-        takeBack(to: EncodingOutput.Mark(bytes: 0, entries: 0))
+        rollBack(to: EncodingOutput.Mark(bytes: 0, entries: 0))
         openLevel = 0
     }
 
-    mutating func takeBack(to mark: EncodingOutput.Mark) {
+    mutating func rollBack(to mark: EncodingOutput.Mark) {
         writer.truncate(to: mark.bytes)
         entries.removeAll(from: mark.entries)
     }
 
-    /// Begins an entry of a map; its value comes next.
+    /// Begins an entry of a map; its value must follow.
     ///
     /// - Throws: `unencodable`.
     @inline(__always)
@@ -95,12 +153,54 @@ extension EncodingOutput.Contents {
 
     /// Completes a map that begins at a mark: its head, and its entries in order.
     ///
-    /// - Returns: whether the keys differ. Of two entries with one key the later stays.
+    /// - Returns: Whether the keys differ. Of two entries with one key the later stays.
     mutating func closeMap(from start: EncodingOutput.Mark) -> Bool {
         let written = entries.count - start.entries
         let count = writer.sort(entries[from: start.entries])
         entries.removeAll(from: start.entries)
         writer.closeContainer(.map, at: start.bytes, count: count)
         return count == written
+    }
+}
+
+/// The entries of the open maps, the innermost map's last.
+struct EntryStack {
+    private var base: UnsafeMutablePointer<EncodedEntry>
+    private var capacity: Int
+    private(set) var count = 0
+
+    init() {
+        capacity = 16
+        base = .allocate(capacity: capacity)
+    }
+
+    /// Ends the stack. Its output, the only owner, calls it once.
+    func deallocate() {
+        base.deallocate()
+    }
+
+    @inline(__always)
+    mutating func append(_ entry: EncodedEntry) {
+        if count == capacity { grow() }
+        (base + count).initialize(to: entry)
+        count += 1
+    }
+
+    mutating func removeAll(from first: Int) {
+        precondition(first <= count, "expected to keep at most \(count) entries, got \(first)")
+        count = first
+    }
+
+    subscript(from first: Int) -> UnsafeMutableBufferPointer<EncodedEntry> {
+        precondition(first <= count, "expected at most \(count) entries, got \(first)")
+        return UnsafeMutableBufferPointer(start: base + first, count: count - first)
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<EncodedEntry>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: base, count: count)
+        base.deallocate()
+        (base, capacity) = (larger, capacity * 2)
     }
 }

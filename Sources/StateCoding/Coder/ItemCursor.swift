@@ -1,13 +1,13 @@
-/// A place in a `DecodingSource`, from which one item after the other is taken.
+/// A position in a `DecodingSource`, which reads one item after the other.
 ///
-/// What is not what was asked for stays where it is.
+/// `take` functions return `nil` for items of another kind, and do not move.
 struct ItemCursor {
     let source: DecodingSource
     var offset: Int
 
     /// The next item as a tree.
     mutating func value() -> Value {
-        var reader = CBORReader(checked: Array(source.content[offset..<source.end(of: offset)]))
+        var reader = CBORReader(checked: source[offset..<source.end(of: offset)])
         guard let value = try? reader.value() else {
             preconditionFailure("a checked source holds no item at \(offset)")
         }
@@ -15,7 +15,7 @@ struct ItemCursor {
         return value
     }
 
-    /// For how many elements to reserve memory: a container of tiny items must not claim a large multiple of the input.
+    /// The number of elements to reserve memory for: a container of tiny items must not claim a large multiple of the input.
     func reservation<Element>(of type: Element.Type, _ count: Int) -> Int {
         min(count, source.content.count * 16 / max(1, MemoryLayout<Element>.stride) + 16)
     }
@@ -24,24 +24,24 @@ struct ItemCursor {
         offset = source.end(of: offset)
     }
 
-    /// What to throw if the next item is not what was expected.
-    func mismatch(_ expected: String, at place: Place) -> CodingFailure {
+    /// The failure if the next item is not the expected one.
+    func mismatch(_ expected: String, at place: CodingPath) -> CodingFailure {
         place.failure(isNull ? .missingValue : .typeMismatch, "expected \(expected), got \(summary)")
     }
 
-    /// What a message says of the next item. Containers are not looked into.
+    /// The description of the next item in messages, without the contents of containers.
     private var summary: String {
-        let (major, count, _) = source.head(at: offset)
-        if major == 4 { return "an array of \(count)" }
-        if major == 5 { return "a map of \(count)" }
+        let head = source.head(at: offset)
+        if head.major == 4 { return "an array of \(head.argument)" }
+        if head.major == 5 { return "a map of \(head.argument)" }
         var copy = self
         return copy.value().summary
     }
 
     var isContainer: Bool { (4...5).contains(source[offset] >> 5) }
-}
 
-extension ItemCursor {
+    // MARK: Single items
+
     var isNull: Bool { source[offset] == 0xF6 }
 
     mutating func takeNull() -> Bool {
@@ -58,24 +58,22 @@ extension ItemCursor {
     }
 
     mutating func takeInteger<I: FixedWidthInteger>() -> I? {
-        let (major, argument, next) = source.head(at: offset)
+        let head = source.head(at: offset)
         let result: I?
-        switch major {
-        case 0: result = I(exactly: argument)
-        case 1: result = argument <= UInt64(Int64.max) ? I(exactly: ~Int64(bitPattern: argument)) : nil
+        switch head.major {
+        case 0: result = I(exactly: head.argument)
+        case 1: result = head.argument <= UInt64(Int64.max) ? I(exactly: ~Int64(bitPattern: head.argument)) : nil
         default: return nil
         }
-        if result != nil { offset = next }
+        if result != nil { offset = head.next }
         return result
     }
 
     mutating func takeFloat() -> Double? {
-        switch source[offset] {
-        case 0xF9: HalfPrecision.value(bits: UInt16(truncatingIfNeeded: takeArgument()))
-        case 0xFA: Double(Float(bitPattern: UInt32(truncatingIfNeeded: takeArgument())))
-        case 0xFB: Double(bitPattern: takeArgument())
-        default: nil
-        }
+        let head = source.head(at: offset)
+        guard head.major == 7, let value = CBORHead.float(source[offset], bits: head.argument) else { return nil }
+        offset = head.next
+        return value
     }
 
     @inline(__always)
@@ -83,18 +81,18 @@ extension ItemCursor {
 
     mutating func takeBytes() -> [UInt8]? { takeString(2).map { Array($0) } }
 
-    /// The content of a string, which stays where it is.
+    /// The content of a string, in place.
     @inline(__always)
     private mutating func takeString(_ wanted: UInt8) -> UnsafeBufferPointer<UInt8>? {
-        let (major, argument, next) = source.head(at: offset)
-        guard major == wanted else { return nil }
+        let head = source.head(at: offset)
+        guard head.major == wanted else { return nil }
         let bytes = source.content
-        precondition(argument <= UInt64(bytes.count - next), "the source ends before a string at \(offset)")
-        offset = next + Int(argument)
-        return UnsafeBufferPointer(rebasing: bytes[next..<offset])
+        precondition(head.argument <= UInt64(bytes.count - head.next), "the source ends before a string at \(offset)")
+        offset = head.next + Int(head.argument)
+        return UnsafeBufferPointer(rebasing: bytes[head.next..<offset])
     }
 
-    /// Bytes, or the text that the JSON view has for them.
+    /// Bytes, or the JSON view's text of them.
     mutating func takeBytesOrBase64() -> [UInt8]? {
         if let bytes = takeBytes() { return bytes }
         let start = self
@@ -103,10 +101,10 @@ extension ItemCursor {
         return nil
     }
 
-    /// The count of an array, whose elements come next.
+    /// The count of an array; its elements come next.
     mutating func takeArray() -> Int? { takeCount(4) }
 
-    /// The count of a map, whose entries come next, sorted by key.
+    /// The count of a map; its entries come next, sorted by key.
     mutating func takeMap() -> Int? { takeCount(5) }
 
     mutating func skipTags() {
@@ -114,20 +112,14 @@ extension ItemCursor {
     }
 
     mutating func skipTag(_ number: UInt64) {
-        let (major, argument, next) = source.head(at: offset)
-        if major == 6, argument == number { offset = next }
+        let head = source.head(at: offset)
+        if head.major == 6, head.argument == number { offset = head.next }
     }
 
     private mutating func takeCount(_ wanted: UInt8) -> Int? {
-        let (major, argument, next) = source.head(at: offset)
-        guard major == wanted else { return nil }
-        offset = next
-        return Int(argument)
-    }
-
-    private mutating func takeArgument() -> UInt64 {
-        let (_, argument, next) = source.head(at: offset)
-        offset = next
-        return argument
+        let head = source.head(at: offset)
+        guard head.major == wanted else { return nil }
+        offset = head.next
+        return Int(head.argument)
     }
 }

@@ -1,30 +1,26 @@
-/// The `Decoder` that a type's own `init(from:)` gets. Once it is asked for a container, it is the node of the path where
-/// the parts stand.
-final class ItemDecoder: PathNode, Decoder {
+/// The `Decoder` that a type's own `init(from:)` gets. When the type asks for a container, the decoder becomes the node of
+/// that container in the coding path.
+final class ItemDecoder: CodingPathNode, Decoder {
     /// A spare decoder has none between two runs.
     @exclusivity(unchecked) private var owner: DecodingSource?
     private var start: Int
-    /// The parts, once the type asked for a keyed container.
-    // Nothing else can run while they are looked at: the check for that would take longer than the looking.
+    /// The fields, once the type asked for a keyed container.
+    // One run at a time reads them, so dynamic exclusivity checks would find nothing.
     @exclusivity(unchecked) private var fields = EncodedFields()
 
-    /// The decoder of a part that was opened last, to serve again.
+    /// The decoder of a part that was opened last, to be used again.
     @exclusivity(unchecked) private var lastNested: ItemDecoder?
-    /// Whether this one is told when its item is complete, so that it may know decoders that know it.
+    /// Whether `close` will be called, so that this decoder may retain decoders that retain it.
     private var willClose = false
 
-    init(_ source: DecodingSource, at offset: Int, under key: (any CodingKey)?, in node: PathNode) {
+    init(_ source: DecodingSource, at offset: Int, under key: (any CodingKey)?, in node: CodingPathNode) {
         owner = source
         start = offset
         super.init(under: key, in: node)
     }
 
-    convenience init(_ cursor: ItemCursor, key: (any CodingKey)?, in node: PathNode) {
+    convenience init(_ cursor: ItemCursor, key: (any CodingKey)?, in node: CodingPathNode) {
         self.init(cursor.source, at: cursor.offset, under: key, in: node)
-    }
-
-    deinit {
-        fields.deallocate()
     }
 
     var codingPath: [any CodingKey] { path }
@@ -39,12 +35,12 @@ final class ItemDecoder: PathNode, Decoder {
 
     private var cursor: ItemCursor { ItemCursor(source: source, offset: start) }
 
-    /// Has a type decode itself; the cursor moves behind what it read.
+    /// Lets a type decode itself from the next item.
     static func decode<T: Decodable>(
         _ type: T.Type,
         _ cursor: inout ItemCursor,
         under key: (any CodingKey)?,
-        in node: PathNode
+        in node: CodingPathNode
     ) throws -> T {
         let source = cursor.source
         source.evolution?.enter(type, at: cursor.offset, under: key, in: node)
@@ -65,17 +61,17 @@ final class ItemDecoder: PathNode, Decoder {
     }
 
     @inline(__always)
-    func serveAgain(_ source: DecodingSource, at offset: Int, under key: (any CodingKey)?, in node: PathNode) {
+    func serveAgain(_ source: DecodingSource, at offset: Int, under key: (any CodingKey)?, in node: CodingPathNode) {
         if owner == nil { owner = source }
         start = offset
         move(under: key, in: node)
     }
 
-    /// Lets go of where it stood, not of the source: that ends with the run.
+    /// Releases the parent, and keeps the source until the run ends.
     @inline(__always)
     func becomeSpare() {
-        fields.forget()
-        leave()
+        fields.removeAll()
+        detachFromParent()
     }
 
     @inline(__always)
@@ -94,7 +90,7 @@ final class ItemDecoder: PathNode, Decoder {
         return nested
     }
 
-    /// Lets go of the decoder that was opened last, which knows this one.
+    /// Releases the decoder that was opened last, which retains this one.
     private func closeNested(_ source: DecodingSource) {
         guard var nested = lastNested.take() else { return }
         nested.close(source)
@@ -107,19 +103,16 @@ final class ItemDecoder: PathNode, Decoder {
         if lastNested != nil { closeNested(source) }
     }
 
-    /// Where the item ends.
+    /// The offset after the item.
     private var end: Int { fields.isFound ? fields.end : source.end(of: start) }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if !fields.isFound { try findFields() }
         if let evolution = source.evolution { evolution.opened(at: start, unknown: unknownNames(to: type), in: self) }
-        func make<C: ItemKeyedDecoding<Key>>(_ type: C.Type) -> KeyedDecodingContainer<Key> {
-            KeyedDecodingContainer(C(decoder: self))
-        }
-        return make(KeyedContainerTypes.decoding(by: type))
+        return keyedContainers(for: type).decoding(by: self)
     }
 
-    /// What to say of an enum that knows no case for what came: the compiler's words only count the keys.
+    /// The failure of an enum that has no case for the keys that came. The compiler's message only counts the keys.
     private func unknownCase(_ error: any Error, of type: Any.Type) -> CodingFailure? {
         guard case DecodingError.typeMismatch(let wanted, let context) = error, wanted == type, fields.isFound,
             context.debugDescription.contains("number of keys")
@@ -164,7 +157,7 @@ final class ItemDecoder: PathNode, Decoder {
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     private func mismatch(_ expected: String) -> CodingFailure {
-        cursor.mismatch(expected, at: Place(node: parent ?? self, key: key))
+        cursor.mismatch(expected, at: CodingPath(node: parent ?? self, key: key))
     }
 
     // MARK: Fields
@@ -178,7 +171,7 @@ final class ItemDecoder: PathNode, Decoder {
         return cursor.value().intValue.flatMap { Key(intValue: $0) }
     }
 
-    /// Where the value of a field is.
+    /// The offset of a field's value.
     func offset(of name: String) -> Int? { fields.offset(of: name, in: source.content) }
 
     func field(_ name: String) -> ItemCursor? {
@@ -197,7 +190,7 @@ final class ItemDecoder: PathNode, Decoder {
         return ItemDecoder(try substitute(for: key.component), key: key, in: self)
     }
 
-    /// What is read in place of a field that is missing.
+    /// The value that is read in place of a missing field.
     @inline(never)
     private func substitute(for name: String) throws(CodingFailure) -> ItemCursor {
         guard let value = source.evolution?.value(of: name, in: self) else {
@@ -206,7 +199,7 @@ final class ItemDecoder: PathNode, Decoder {
         return ItemCursor(source: DecodingSource(value), offset: 0)
     }
 
-    /// The keys of what is there that a type has no name for.
+    /// The keys of the fields that a type has no name for.
     private func unknownNames<Key: CodingKey>(to type: Key.Type) -> Set<String> {
         var names: Set<String> = []
         for index in 0..<fields.count where key(index, as: type) == nil {
@@ -217,18 +210,19 @@ final class ItemDecoder: PathNode, Decoder {
         return names
     }
 
-    // The key is generic in the containers; by its name alone these can be specialised for each primitive.
+    // The containers are generic in their keys. These functions need only the name, so they can be specialized for each
+    // primitive.
 
-    /// What a primitive field holds.
+    /// The value of a primitive field.
     func primitive<P: Primitive>(_ name: String) throws -> P {
         guard let offset = offset(of: name) else {
             var cursor = try substitute(for: name)
-            return try P.read(&cursor, at: Place(node: self, key: DataKey.name(name)))
+            return try P.read(&cursor, at: CodingPath(node: self, key: DataKey.name(name)))
         }
         return try primitive(name, at: offset)
     }
 
-    /// What a primitive field holds; a null is an absent value.
+    /// The value of a primitive field; a null is an absent value.
     func primitiveIfPresent<P: Primitive>(_ name: String) throws -> P? {
         guard let offset = offset(of: name), source[offset] != 0xF6 else { return nil }
         return try primitive(name, at: offset)
@@ -238,7 +232,7 @@ final class ItemDecoder: PathNode, Decoder {
     private func primitive<P: Primitive>(_ name: String, at offset: Int) throws -> P {
         var cursor = ItemCursor(source: source, offset: offset)
         if let usual = P.readUsual(&cursor) { return usual }
-        return try P.read(&cursor, at: Place(node: self, key: DataKey.name(name)))
+        return try P.read(&cursor, at: CodingPath(node: self, key: DataKey.name(name)))
     }
 }
 

@@ -1,47 +1,39 @@
-/// The `Encoder` that a type's own `encode(to:)` gets: writes as the type hands out its parts. Once it is asked for a
-/// container, it is the node of the path where the parts stand.
+/// The `Encoder` that a type's own `encode(to:)` gets. It writes each part at once. When the type asks for a container,
+/// the encoder becomes the node of that container in the coding path.
 ///
-/// Containers within it write into the same output while they come one inside the other. As soon as something else is
-/// written, the part of such a container moves to an output of its own, where it can still be added to; it comes back to
-/// its place at the end.
-final class ItemEncoder: PathNode, Encoder {
+/// Nested containers write into the same output as long as only the innermost one is written to. When the type then
+/// writes elsewhere, the bytes of a nested container move to an output of their own, to which the type can still add; they
+/// return to their place at the end.
+final class ItemEncoder: CodingPathNode, Encoder {
     enum Kind { case nothing, single, array, map }
 
-    /// What few types need.
-    final class Aside {
-        /// The containers within this one that have outputs of their own.
-        var detached: [Detached] = []
-        var refused: CodingFailure?
-
-        func closeDetached(from first: Int) {
-            for detached in detached[first...] { detached.encoder.close() }
-            detached.removeSubrange(first...)
-        }
-    }
-
     struct Detached {
-        /// The offset where its bytes belong.
+        /// The offset at which its bytes belong.
         let offset: Int
         let encoder: ItemEncoder
     }
 
-    /// Owns the contents; a spare encoder has none between two runs.
+    /// The owner of the contents; a spare encoder has none between two runs.
     @exclusivity(unchecked) private var owner: EncodingOutput?
     private(set) var contents: UnsafeMutablePointer<EncodingOutput.Contents>
-    /// How many elements an array has.
+    /// The number of elements of an array.
     private(set) var count = 0
     private(set) var kind = Kind.nothing
-    /// Where this encoder's part of the output begins.
-    private(set) var start: EncodingOutput.Mark
-    /// How many containers are open in the output when this one is the innermost; below all of them once it is closed.
+    /// The beginning of this encoder's part of the output.
+    private var start: EncodingOutput.Mark
+    /// The number of open containers in the output while this one is the innermost; -1 once it is closed.
     private var level: Int
-    /// Whether containers within this one were asked for.
+    /// Whether the type asked for containers within this one.
     private var hasNested = false
-    /// The container within this one that was opened last, as long as it writes into the same output.
+    /// The nested container that was opened last, as long as it writes into the same output.
     private var innermost: ItemEncoder?
-    private var aside: Aside?
+    /// The nested containers that have outputs of their own.
+    private var detached: [Detached] = []
+    private var refused: CodingFailure?
+    /// Whether there are detached containers or a refusal.
+    private var isUnusual = false
 
-    init(output: EncodingOutput, key: (any CodingKey)?, in node: PathNode) {
+    init(output: EncodingOutput, key: (any CodingKey)?, in node: CodingPathNode) {
         owner = output
         contents = output.contents
         start = contents.pointee.mark
@@ -58,12 +50,12 @@ final class ItemEncoder: PathNode, Encoder {
         return owner
     }
 
-    /// Has a type encode itself, and completes what it wrote.
+    /// Lets a type encode itself, and completes its containers.
     static func encode<T: Encodable>(
         _ value: T,
         into output: EncodingOutput,
         under key: (any CodingKey)?,
-        in node: PathNode
+        in node: CodingPathNode
     ) throws {
         var encoder = make(output, key, node)
         let level = encoder.level
@@ -81,7 +73,7 @@ final class ItemEncoder: PathNode, Encoder {
     }
 
     @inline(__always)
-    private static func make(_ output: EncodingOutput, _ key: (any CodingKey)?, _ node: PathNode) -> ItemEncoder {
+    private static func make(_ output: EncodingOutput, _ key: (any CodingKey)?, _ node: CodingPathNode) -> ItemEncoder {
         guard let spare = output.contents.pointee.spareEncoders.popLast() else {
             return ItemEncoder(output: output, key: key, in: node)
         }
@@ -108,10 +100,7 @@ final class ItemEncoder: PathNode, Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         if kind != .map { become(.map) }
-        func make<C: ItemKeyedEncoding<Key>>(_ type: C.Type) -> KeyedEncodingContainer<Key> {
-            KeyedEncodingContainer(C(encoder: self))
-        }
-        return make(KeyedContainerTypes.encoding(by: type))
+        return keyedContainers(for: type).encoding(by: self)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -157,7 +146,7 @@ final class ItemEncoder: PathNode, Encoder {
     /// Writes an entry of the map.
     func put<P: Primitive>(_ value: P, _ name: String) throws(CodingFailure) {
         guard value.isReadable else {
-            throw Place(node: self, key: DataKey.name(name)).failure(.unencodable, CodingFailure.tooManyMarks)
+            throw CodingPath(node: self, key: DataKey.name(name)).failure(.unencodable, CodingFailure.tooManyMarks)
         }
         try prepare()
         try beginEntry(name)
@@ -186,44 +175,50 @@ final class ItemEncoder: PathNode, Encoder {
         kind = .single
     }
 
-    /// Where everything stands, to come back to if a part fails: a type may go on without it.
+    /// A state to roll back to if a part fails: a type may go on without it.
     struct State {
         fileprivate let contents: UnsafeMutablePointer<EncodingOutput.Contents>
         fileprivate let mark: EncodingOutput.Mark
         fileprivate let count: Int
         fileprivate let kind: Kind
-        /// How many containers had outputs of their own.
+        /// The number of containers with outputs of their own.
         fileprivate let detached: Int
     }
 
-    /// That, once containers within this one that are still open have moved out of the way.
-    func settledState() throws(CodingFailure) -> State {
+    /// The current state, after open nested containers have been detached.
+    func saveState() throws(CodingFailure) -> State {
         try prepare()
-        let detached = aside?.detached.count ?? 0
-        return State(contents: contents, mark: contents.pointee.mark, count: count, kind: kind, detached: detached)
+        return State(
+            contents: contents,
+            mark: contents.pointee.mark,
+            count: count,
+            kind: kind,
+            detached: detached.count
+        )
     }
 
-    func takeBack(to state: State) {
+    func rollBack(to state: State) {
         guard state.contents == contents else { return refuse(writtenElsewhere) }
-        // What was opened since has nowhere to be.
+        // Containers that were opened since have no place any more.
         innermost.take()?.close()
-        aside?.closeDetached(from: state.detached)
+        for detached in detached[state.detached...] { detached.encoder.close() }
+        detached.removeSubrange(state.detached...)
         contents.pointee.openLevel = level
-        contents.pointee.takeBack(to: state.mark)
+        contents.pointee.rollBack(to: state.mark)
         (count, kind) = (state.count, state.kind)
     }
 
     /// Makes sure that the next part can be written.
     @inline(__always)
     private func prepare() throws(CodingFailure) {
-        if innermost == nil, aside == nil, contents.pointee.openLevel == level { return }
-        try settle()
+        if innermost == nil, !isUnusual, contents.pointee.openLevel == level { return }
+        try detachInnermost()
     }
 
     @inline(never)
-    private func settle() throws(CodingFailure) {
+    private func detachInnermost() throws(CodingFailure) {
         if let innermost { detach(innermost) }
-        if let refused = aside?.refused { throw refused }
+        if let refused { throw refused }
         guard contents.pointee.openLevel == level else { throw writtenElsewhere }
     }
 
@@ -236,12 +231,9 @@ final class ItemEncoder: PathNode, Encoder {
 
     private func refusal(_ message: String) -> CodingFailure { failure(.unencodable, message) }
 
-    private func refuse(_ failure: CodingFailure) { inAside { $0.refused = failure } }
-
-    private func inAside(_ change: (Aside) -> Void) {
-        let aside = aside ?? Aside()
-        change(aside)
-        self.aside = aside
+    private func refuse(_ failure: CodingFailure) {
+        refused = failure
+        isUnusual = true
     }
 
     // MARK: Closing
@@ -254,31 +246,30 @@ final class ItemEncoder: PathNode, Encoder {
         child.owner = part
         child.contents = part.contents
         child.start = EncodingOutput.Mark(bytes: 0, entries: 0)
-        child.aside?.detached = child.detached.map { Detached(offset: $0.offset - offset, encoder: $0.encoder) }
+        child.detached = child.detached.map { Detached(offset: $0.offset - offset, encoder: $0.encoder) }
         child.level = 1
         child.contents.pointee.openLevel = 1
         contents.pointee.openLevel = level
-        inAside { $0.detached.append(Detached(offset: offset, encoder: child)) }
+        detached.append(Detached(offset: offset, encoder: child))
+        isUnusual = true
         innermost = nil
     }
 
-    /// What was written to an encoder that has its output for itself.
+    /// The value that was written to an encoder with an output of its own.
     func tree() throws(CodingFailure) -> Value {
         try finish()
         var reader = CBORReader(checked: output.writer.bytes)
         return try reader.value()
     }
 
-    private var detached: [Detached] { aside?.detached ?? [] }
-
     private func finish() throws(CodingFailure) {
         if let innermost {
             try innermost.finish()
             contents.pointee.openLevel = level
         }
-        if let aside {
-            if let refused = aside.refused { throw refused }
-            try placeDetached(aside.detached)
+        if isUnusual {
+            if let refused { throw refused }
+            try placeDetached()
         }
         guard contents.pointee.openLevel == level else { throw writtenElsewhere }
         switch kind {
@@ -292,7 +283,7 @@ final class ItemEncoder: PathNode, Encoder {
     }
 
     /// Puts the bytes of detached containers where they belong.
-    private func placeDetached(_ detached: [Detached]) throws(CodingFailure) {
+    private func placeDetached() throws(CodingFailure) {
         var moved = 0
         let entries = contents.pointee.entries[from: start.entries]
         var entry = 0
@@ -312,15 +303,15 @@ final class ItemEncoder: PathNode, Encoder {
         }
     }
 
-    /// Lets go of the containers within, which know this one; from now on nothing can be written here.
+    /// Releases the nested containers, which retain this one. Nothing can be written here afterwards.
     func close() {
         level = -1
         if var child = innermost.take() {
             child.close()
             if isKnownUniquelyReferenced(&child) { contents.pointee.keep(child) }
         }
-        guard let aside else { return }
-        for detached in aside.detached { detached.encoder.close() }
-        self.aside = nil
+        guard isUnusual else { return }
+        for detached in detached { detached.encoder.close() }
+        (detached, refused, isUnusual) = ([], nil, false)
     }
 }

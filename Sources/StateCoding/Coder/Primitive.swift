@@ -1,16 +1,16 @@
 /// A value without parts: it changes as a whole.
-protocol Primitive: ShapedEncodable, ShapedDecodable {
+protocol Primitive: BuiltInEncodable, BuiltInDecodable {
     var tree: Value { get }
-    /// Whether readers take the value: all but some texts.
+    /// Whether decoders accept the value. Only texts with too many combining marks are refused.
     var isReadable: Bool { get }
-    /// Takes all forms in which the value may come.
+    /// Accepts all forms in which the value may come.
     init?(tree: Value)
     /// Writes the value as one item.
     func write(to writer: inout CBORWriter)
-    /// Reads the form in which the value is usually written, and moves behind it; `nil` for any other.
+    /// Reads the form in which the value is usually written; `nil` for any other, which stays unread.
     static func readUsual(_ cursor: inout ItemCursor) -> Self?
     static var sample: Self { get }
-    /// What a message says was expected.
+    /// The description of the type in messages.
     static var expected: String { get }
 }
 
@@ -19,28 +19,28 @@ extension Primitive {
     var isReadable: Bool { true }
 
     /// - Throws: `unencodable`.
-    func tree(at place: Place) throws(CodingFailure) -> Value {
+    func tree(at place: CodingPath) throws(CodingFailure) -> Value {
         guard isReadable else { throw place.failure(.unencodable, CodingFailure.tooManyMarks) }
         return tree
     }
 
     func write(to writer: inout CBORWriter) { writer.value(tree) }
 
-    func write(to output: EncodingOutput, at place: Place) throws {
+    func write(to output: EncodingOutput, at place: CodingPath) throws {
         guard isReadable else { throw place.failure(.unencodable, CodingFailure.tooManyMarks) }
         write(to: &output.writer)
     }
 
     static func readUsual(_ cursor: inout ItemCursor) -> Self? { nil }
 
-    static func read(_ cursor: inout ItemCursor, at place: Place) throws -> Self {
+    static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
         if let usual = readUsual(&cursor) { return usual }
         if cursor.isContainer { throw cursor.mismatch(expected, at: place) }
         return try unshape(cursor.value(), cursor.source, at: place)
     }
 
-    private static func unshape(_ value: Value, _ source: DecodingSource, at place: Place) throws -> Self {
-        // A tag says how to read a value; who does not know it reads the content.
+    private static func unshape(_ value: Value, _ source: DecodingSource, at place: CodingPath) throws -> Self {
+        // Tags that the type does not know are ignored.
         if let result = Self(tree: value) ?? Self(tree: value.untagged), source.takes(value, for: result.tree) {
             return result
         }
@@ -49,7 +49,7 @@ extension Primitive {
         let number = DecimalNumber(sample.tree) == nil ? nil : DecimalNumber(value)?.text
         let isNumber = number != nil
         let code: CodingFailure.Code = isNumber ? .outOfRange : .typeMismatch
-        // Large numbers come as tagged bytes.
+        // Large numbers are tagged bytes.
         let isLarge = content.doubleValue == nil
         let came = number.flatMap { $0.utf8.count > 40 || !isLarge ? nil : "the number \($0)" } ?? content.summary
         throw place.failure(
@@ -58,10 +58,9 @@ extension Primitive {
         )
     }
 
-    static func change(from old: Self, to new: Self, at place: Place, path: DigestPath) throws -> Change? {
+    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
         Change.replacing(old.tree, with: try new.tree(at: place), path: path)
     }
-
 }
 
 extension Value {
@@ -71,4 +70,154 @@ extension Value {
         while case .tagged(_, let content) = value { value = content }
         return value
     }
+}
+
+// MARK: Scalars
+
+extension Bool: Primitive {
+    var tree: Value { .bool(self) }
+    init?(tree: Value) {
+        guard let value = tree.boolValue else { return nil }
+        self = value
+    }
+    func write(to writer: inout CBORWriter) { writer.bool(self) }
+    @inline(__always)
+    static func readUsual(_ cursor: inout ItemCursor) -> Bool? { cursor.takeBool() }
+    static var sample: Bool { false }
+    static var expected: String { "a bool" }
+}
+
+extension String: Primitive {
+    var tree: Value { .text(self) }
+    init?(tree: Value) {
+        guard let value = tree.textValue else { return nil }
+        self = value
+    }
+    @inline(__always)
+    var isReadable: Bool { !hasTooManyMarks }
+    func write(to writer: inout CBORWriter) { writer.text(self) }
+    @inline(__always)
+    static func readUsual(_ cursor: inout ItemCursor) -> String? { cursor.takeText() }
+    static var sample: String { "" }
+    static var expected: String { "a text" }
+}
+
+extension Primitive where Self: FixedWidthInteger {
+    var tree: Value { Value(self) }
+    init?(tree: Value) {
+        guard let value = tree.integer(Self.self) else { return nil }
+        self = value
+    }
+    func write(to writer: inout CBORWriter) {
+        if Self.isSigned { writer.integer(Int64(truncatingIfNeeded: self)) } else { writer.unsigned(UInt64(self)) }
+    }
+    @inline(__always)
+    static func readUsual(_ cursor: inout ItemCursor) -> Self? { cursor.takeInteger() }
+    static var sample: Self { 0 }
+    static var expected: String { "an integer" }
+}
+
+extension Int: Primitive {}
+extension Int8: Primitive {}
+extension Int16: Primitive {}
+extension Int32: Primitive {}
+extension Int64: Primitive {}
+extension UInt: Primitive {}
+extension UInt8: Primitive {}
+extension UInt16: Primitive {}
+extension UInt32: Primitive {}
+extension UInt64: Primitive {}
+
+extension Double: Primitive {
+    var tree: Value { .float(self) }
+    /// Accepts integers that a `Double` holds exactly, and the JSON view's words.
+    init?(tree: Value) {
+        switch tree {
+        case .float(let value): self = value
+        case .unsigned(let value):
+            guard let value = Double(exactly: value) else { return nil }
+            self = value
+        case .negative, .tagged:
+            let exact = tree.integer(Int64.self).map { Double(exactly: $0) }
+            guard let value = exact ?? Double(nearest: tree) else { return nil }
+            self = value
+        case .text(let word):
+            guard let value = Double(nonFinite: word) else { return nil }
+            self = value
+        default: return nil
+        }
+    }
+    func write(to writer: inout CBORWriter) { writer.float(self) }
+    @inline(__always)
+    static func readUsual(_ cursor: inout ItemCursor) -> Double? { cursor.takeFloat() }
+    static var sample: Double { 0 }
+    static var expected: String { "a number" }
+}
+
+extension Float: Primitive {
+    var tree: Value { .float(Double(self)) }
+    /// Rounds, as a user's 0.1 is no `Float`; refuses numbers that would become infinite.
+    init?(tree: Value) {
+        guard let value = Double(tree: tree) else { return nil }
+        self = Float(value)
+        if isInfinite && value.isFinite { return nil }
+    }
+    func write(to writer: inout CBORWriter) { writer.float(Double(self)) }
+    static var sample: Float { 0 }
+    static var expected: String { "a number" }
+}
+
+// MARK: Arrays of primitives
+
+// The usual elements of large arrays are coded without looking up the type of each. These functions are not in `Array`, so
+// that they are specialized for each of the types.
+
+/// Writes the elements.
+///
+/// - Returns: Whether they are of such a type; if not, nothing is written.
+func writePrimitives<Element>(_ elements: [Element], to output: EncodingOutput, at place: CodingPath) throws -> Bool {
+    if Element.self == Int.self { return try write(cast(elements, to: [Int].self), output, place) }
+    if Element.self == Double.self { return try write(cast(elements, to: [Double].self), output, place) }
+    if Element.self == String.self { return try write(cast(elements, to: [String].self), output, place) }
+    return false
+}
+
+/// Reads `count` elements; `nil` if they are not of such a type.
+func readPrimitives<Element>(
+    _ type: Element.Type,
+    _ count: Int,
+    _ cursor: inout ItemCursor,
+    at place: CodingPath
+) throws -> [Element]? {
+    if type == Int.self { return cast(try read(Int.self, count, &cursor, place), to: [Element].self) }
+    if type == Double.self { return cast(try read(Double.self, count, &cursor, place), to: [Element].self) }
+    if type == String.self { return cast(try read(String.self, count, &cursor, place), to: [Element].self) }
+    return nil
+}
+
+private func write<P: Primitive>(_ elements: [P], _ output: EncodingOutput, _ place: CodingPath) throws -> Bool {
+    for element in elements {
+        guard element.isReadable else {
+            let index = elements.firstIndex { !$0.isReadable } ?? 0
+            throw try CodingPath(node: place.open(), key: DataKey.index(index))
+                .failure(.unencodable, CodingFailure.tooManyMarks)
+        }
+        element.write(to: &output.writer)
+    }
+    return true
+}
+
+private func read<P: Primitive>(
+    _ type: P.Type,
+    _ count: Int,
+    _ cursor: inout ItemCursor,
+    _ place: CodingPath
+) throws -> [P] {
+    var result: [P] = []
+    result.reserveCapacity(cursor.reservation(of: type, count))
+    for index in 0..<count {
+        let usual = P.readUsual(&cursor)
+        result.append(try usual ?? P.read(&cursor, at: CodingPath(node: place.open(), key: DataKey.index(index))))
+    }
+    return result
 }

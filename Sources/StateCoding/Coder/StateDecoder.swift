@@ -1,11 +1,11 @@
-/// Makes typed values of CBOR, or of the untyped tree.
+/// Decodes typed values from CBOR, or from the untyped tree.
 ///
-/// What ``StateEncoder`` wrote comes back as it was. What others write, as in JSON, is tolerated where nothing is lost, if
-/// the type cannot be read otherwise: integral floats as integers, texts as dates, bytes, decimals and other things that
-/// JSON has no form for; integers always serve as floats. A number that does not fit is an error. Keys that a type does not know are ignored. Failures name the field: `step: expected an integer, got text
-/// "abc"`.
+/// Values that ``StateEncoder`` wrote come back as they were. If a type cannot be read otherwise, other forms are accepted
+/// where nothing is lost, as in JSON: integral floats as integers, texts as dates, bytes, decimals and other values that
+/// JSON has no form for; integers always serve as floats. A number that does not fit is an error. Keys that a type does not
+/// know are ignored. Failures name the field: `step: expected an integer, got text "abc"`.
 public struct StateDecoder: Sendable {
-    /// What is accepted at most.
+    /// The limits of the input.
     public var limits: CodingLimits
 
     /// A decoder with these limits.
@@ -15,8 +15,8 @@ public struct StateDecoder: Sendable {
 
     /// Decodes all of the bytes.
     ///
-    /// - Throws: what is wrong with the bytes (`truncated`, `malformed`, `trailingBytes`, ... with their offset) or with
-    ///   a field (`missingKey`, `typeMismatch`, `outOfRange`, `refusedByType`, ... with its path).
+    /// - Throws: the errors of the bytes (`truncated`, `malformed`, `trailingBytes`, ... with an offset) and of the fields
+    ///   (`missingKey`, `typeMismatch`, `outOfRange`, `refusedByType`, ... with a path).
     public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(CodingFailure) -> T {
         do {
             return try DecodingSource.run(bytes, limits: limits) { try decode(type, from: $0) }
@@ -27,7 +27,7 @@ public struct StateDecoder: Sendable {
 
     /// Decodes a tree.
     ///
-    /// - Throws: what is wrong with a field, with its path.
+    /// - Throws: the errors of the fields, with a path.
     public func decode<T: Decodable>(_ type: T.Type, from value: Value) throws(CodingFailure) -> T {
         do {
             return try DecodingSource.run(value) { try decode(type, from: $0) }
@@ -42,13 +42,24 @@ public struct StateDecoder: Sendable {
     }
 }
 
-extension Value {
-    /// The value of CBOR bytes, all of them.
-    ///
-    /// - Throws: `truncated`, `malformed`, `tooDeep`, `trailingBytes`, ...
-    public init(decoding bytes: [UInt8], limits: CodingLimits = .standard) throws(CodingFailure) {
-        var reader = CBORReader(bytes, limits: limits)
-        self = try reader.value()
-        try reader.requireEnd()
+/// Decodes any value from the next item.
+func decodeItem<T: Decodable>(
+    _ type: T.Type,
+    _ cursor: inout ItemCursor,
+    under key: (any CodingKey)?,
+    in node: CodingPathNode
+) throws -> T {
+    func builtIn<S: BuiltInDecodable>(_ type: S.Type) throws -> T {
+        cast(try type.read(&cursor, at: CodingPath(node: node, key: key)), to: T.self)
+    }
+    if let type = TypeTraits.of(T.self).decodable { return try builtIn(type) }
+    return try ItemDecoder.decode(type, &cursor, under: key, in: node)
+}
+
+/// A typed value from a part of a tree.
+func decodeTree<T: Decodable>(_ type: T.Type, from value: Value, at place: CodingPath) throws -> T {
+    try DecodingSource.run(value) { source in
+        var cursor = ItemCursor(source: source, offset: 0)
+        return try decodeItem(type, &cursor, under: place.key, in: place.node)
     }
 }

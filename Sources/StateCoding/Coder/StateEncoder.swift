@@ -1,5 +1,5 @@
-/// Turns any `Encodable` value into CBOR, deterministically: one value has the same bytes in each process, whatever order
-/// its dictionaries and sets have there. (A text keeps its spelling and a zero its sign, save in keys.)
+/// Encodes any `Encodable` value as CBOR, deterministically: a value has the same bytes in every process, whatever the
+/// order of its dictionaries and sets. (A text keeps its spelling and a zero its sign, except in keys.)
 ///
 /// ```swift
 /// let bytes = try StateEncoder().encode(fleet)
@@ -8,7 +8,7 @@
 /// Structs are maps with their coding keys (the names) as texts; dictionaries are maps with encoded keys, sets arrays
 /// sorted by encoding, `[UInt8]` a byte string. A `nil` field is left out, a `nil` element is null.
 public struct StateEncoder: Sendable {
-    /// What is made at most, so that a decoder with the same limits takes it.
+    /// The limits of the encoding. A decoder with the same limits accepts it.
     public var limits: CodingLimits
 
     /// An encoder with these limits.
@@ -27,15 +27,15 @@ public struct StateEncoder: Sendable {
     ///
     /// - Throws: as `encode(_:)`.
     public func value(of value: some Encodable) throws(CodingFailure) -> Value {
-        // What was written is within the limits.
+        // The encoder has checked the limits.
         try Value(decoding: encode(value), limits: CodingLimits(depthMax: .max))
     }
 
-    /// Checks that all of the encoded tree are values.
+    /// Checks that the encoded tree holds no class instances.
     ///
-    /// A class instance can change without its old copy differing, so that its changes would never be published. What is
-    /// not there yet (rows, `nil` fields) is checked by the types that `init(from:)` asks for when it reads default values.
-    /// The ``Differ`` refuses any other instance when it appears. Costs an encoding: do it once, at start.
+    /// A class instance can change without its old copy differing, so its changes would never be published. Parts that are
+    /// not there yet (rows, `nil` fields) are checked by the types that `init(from:)` asks for when it reads default values.
+    /// The ``Differ`` refuses any other instance when it appears. Costs an encoding: call it once, at start.
     ///
     /// - Throws: `unencodable`, with the path of the first class; without the elements on it, where there are none.
     public func checkValueSemantics(of value: some Encodable) throws(CodingFailure) {
@@ -55,4 +55,34 @@ public struct StateEncoder: Sendable {
             throw CodingFailure(error, path: [])
         }
     }
+}
+
+/// Encodes any value as one item.
+func encodeItem<T: Encodable>(
+    _ value: T,
+    into output: EncodingOutput,
+    under key: (any CodingKey)?,
+    in node: CodingPathNode
+) throws {
+    func builtIn<S: BuiltInEncodable>(_ type: S.Type) throws {
+        try cast(value, to: type).write(to: output, at: CodingPath(node: node, key: key))
+    }
+    let traits = TypeTraits.of(T.self)
+    if let type = traits.classType, output.contents.pointee.refusesClasses {
+        throw CodingFailure.classInstance(type, at: CodingPath(node: node, key: key))
+    }
+    if let type = traits.encodable { return try builtIn(type) }
+    try ItemEncoder.encode(value, into: output, under: key, in: node)
+}
+
+/// Encodes a part of a state as a tree, for patches. Refuses classes, whose changes would go unnoticed.
+func encodeTree<T: Encodable>(_ value: T, at place: CodingPath) throws -> Value {
+    if let value = value as? any Primitive { return try value.tree(at: place) }
+    let bytes = try EncodingOutput.run(refusesClasses: true) { output in
+        try encodeItem(value, into: output, under: place.key, in: place.node)
+        return output.writer.bytes
+    }
+    // A tag counts as a level for readers, and not for the type that wrote it, so the depth is not checked again.
+    var reader = CBORReader(checked: bytes)
+    return try reader.value()
 }

@@ -1,71 +1,71 @@
-/// Makes the change of an array of where it differs: elements changed in place first, then splices from the front on.
+/// Computes the change of an array: elements changed in place first, then splices from the front on.
+///
+/// After trimming both ends, the elements are compared one by one, or aligned by the standard library's difference if that
+/// is shorter. The number of comparisons is bounded: an array with many scattered insertions and removals is changed
+/// element by element. Many rows belong in a `Table`.
 struct ArrayDifference<Element> {
-    typealias Hunk = ArrayAlignment<Element>.Hunk
+    /// A range of the old array that became one of the new array; at least one is not empty.
+    private struct Hunk {
+        var old: Range<Int>
+        var new: Range<Int>
+    }
 
-    let alignment: ArrayAlignment<Element>
-    let path: DigestPath
-    /// Whether anybody asks for the summary.
+    private let old: [Element]
+    private let new: [Element]
+    private let path: DigestPath
+    /// Whether the caller needs the change of the summary.
     private let hasSummary: Bool
-    /// Whether this is only to find out how long the patch would be. Nothing is tried then: trials within trials would
-    /// multiply with each level.
-    let isTrial: Bool
-    /// The tree of an element that stands at an index.
-    let tree: (Element, Int) throws -> Value
-    /// What changed between two elements, or what a trial says of it; the index is the old one's.
-    private let elementChange: (Element, Element, Int, _ isTrial: Bool) throws -> Change?
-
-    var old: [Element] { alignment.old }
-    var new: [Element] { alignment.new }
+    private let same: (Element, Element) -> Bool
+    /// The tree of an element at an index.
+    private let tree: (Element, Int) throws -> Value
+    /// The change between two elements; the index is that of the old one.
+    private let elementChange: (Element, Element, Int) throws -> Change?
 
     private var fields: [(key: Value, element: Patch.FieldChange)] = []
     private var splices: [Patch.Splice] = []
+    /// The end of the last splice in the old array.
+    private var splicedEnd = 0
     private var summary = SummaryChange()
-    /// How far both arrays are worked off.
-    private var (oldEnd, newEnd) = (0, 0)
-    /// Where the last splice ends in the old array.
-    private var splicedEnd = -1
-    /// How many runs of elements side by side were replaced.
-    var replacedRuns = 0
+
+    /// Up to this number of changed elements are not joined to one splice.
+    private static var scatteredMax: Int { 3 }
+    /// Up to this number of elements, the patch is compared with a replacement of the array.
+    private static var smallMax: Int { 64 }
 
     init(
-        _ alignment: ArrayAlignment<Element>,
+        from old: [Element],
+        to new: [Element],
         path: DigestPath,
         withSummary hasSummary: Bool = true,
-        isTrial: Bool,
+        same: @escaping (Element, Element) -> Bool,
         tree: @escaping (Element, Int) throws -> Value,
-        change: @escaping (Element, Element, Int, _ isTrial: Bool) throws -> Change?
+        change: @escaping (Element, Element, Int) throws -> Change?
     ) {
-        self.alignment = alignment
+        self.old = old
+        self.new = new
         self.path = path
         self.hasSummary = hasSummary
-        self.isTrial = isTrial
+        self.same = same
         self.tree = tree
         elementChange = change
     }
 
-    /// Up to this many elements, and so many for each splice, a patch of several parts is compared with the whole array.
-    private static var smallMax: Int { 64 }
-    private static var smallPerSplice: Int { 8 }
-
-    /// The change; `nil` if there is none.
+    /// The change; `nil` if the arrays are the same.
     mutating func change() throws -> Change? {
-        for hunk in try plan(alignment.hunks()) {
-            try keep(upTo: hunk)
-            if hunk.old.count == hunk.new.count {
-                try changeOrReplace(hunk)
+        var (oldEnd, newEnd) = (0, 0)
+        var rest = hunks()[...]
+        while let hunk = rest.popFirst() {
+            try move(oldEnd..<hunk.old.lowerBound, to: newEnd)
+            if hunk.old.count != hunk.new.count {
+                try splice(hunk)
             } else {
-                for part in try parts(of: hunk) {
-                    if part.isPair {
-                        try change(part.old.lowerBound, to: part.new.lowerBound)
-                    } else {
-                        try splice(part)
-                    }
-                }
+                let touchesSplice = rest.first.map { $0.old.lowerBound == hunk.old.upperBound } ?? false
+                try changeElements(hunk, splicingAbove: touchesSplice ? 0 : Self.scatteredMax)
             }
             (oldEnd, newEnd) = (hunk.old.upperBound, hunk.new.upperBound)
         }
         guard !fields.isEmpty || !splices.isEmpty else { return nil }
-        try keep(upTo: Hunk(old: old.count..<old.count, new: new.count..<new.count))
+        try move(oldEnd..<old.count, to: newEnd)
         summary.resize(.array, from: old.count, to: new.count, at: path)
         return Change(patch: try patch(), summary: summary)
     }
@@ -76,61 +76,135 @@ struct ArrayDifference<Element> {
         }
         let elements = Patch(.fields(try KeyedEntries(canonical: fields)))
         let patch = Patch.sequence([elements] + splices.map { Patch(.splice($0)) })
-        let small = max(Self.smallMax, Self.smallPerSplice * splices.count)
-        guard fields.count + splices.count > 1, new.count <= small else { return patch }
+        let parts = fields.count + splices.count
+        guard parts > 1, new.count <= max(Self.smallMax, parts * 8) else { return patch }
         let whole = Patch.replace(.array(try new.indices.map { try tree(new[$0], $0) }))
         return whole.encode().count < patch.encode().count ? whole : patch
     }
 
-    /// What did not change counts only where it moved, as the summary depends on positions.
-    private mutating func keep(upTo hunk: Hunk) throws {
-        guard hasSummary, oldEnd != newEnd else { return }
-        for (before, after) in zip(oldEnd..<hunk.old.lowerBound, newEnd..<hunk.new.lowerBound) {
-            try move(old[before], from: before, to: after)
+    // MARK: Alignment
+
+    /// The ranges that differ, in order.
+    private func hunks() -> [Hunk] {
+        let common = min(old.count, new.count)
+        var prefix = 0
+        while prefix < common, same(old[prefix], new[prefix]) { prefix += 1 }
+        var suffix = 0
+        while suffix < common - prefix, same(old[old.count - 1 - suffix], new[new.count - 1 - suffix]) { suffix += 1 }
+        let middle = Hunk(old: prefix..<(old.count - suffix), new: prefix..<(new.count - suffix))
+        if middle.old.isEmpty || middle.new.isEmpty {
+            return middle.old.isEmpty && middle.new.isEmpty ? [] : [middle]
+        }
+        let inPlace = hunksInPlace(middle)
+        let changes = inPlace.reduce(0) { $0 + max($1.old.count, $1.new.count) }
+        return changes > 1 ? alignedHunks(middle, changesMax: changes) ?? inPlace : inPlace
+    }
+
+    /// The ranges that differ if elements at the same offset belong together.
+    private func hunksInPlace(_ middle: Hunk) -> [Hunk] {
+        var hunks: [Hunk] = []
+        let common = min(middle.old.count, middle.new.count)
+        var start: Int?
+        for step in 0...common {
+            let (left, right) = (middle.old.lowerBound + step, middle.new.lowerBound + step)
+            if step < common, !same(old[left], new[right]) {
+                start = start ?? step
+            } else if let first = start.take() {
+                let (oldStart, newStart) = (middle.old.lowerBound + first, middle.new.lowerBound + first)
+                hunks.append(Hunk(old: oldStart..<left, new: newStart..<right))
+            }
+        }
+        let rest = Hunk(
+            old: (middle.old.lowerBound + common)..<middle.old.upperBound,
+            new: (middle.new.lowerBound + common)..<middle.new.upperBound
+        )
+        return rest.old.isEmpty && rest.new.isEmpty ? hunks : hunks + [rest]
+    }
+
+    /// The ranges that differ if as few elements as possible come and go; `nil` if these are more than `changesMax`, or not
+    /// found in time.
+    private func alignedHunks(_ middle: Hunk, changesMax: Int) -> [Hunk]? {
+        // Rounds of the algorithm that compare nothing are bounded by the difference of the counts.
+        guard abs(middle.old.count - middle.new.count) <= 256 else { return nil }
+        var comparisons = 4 * (middle.old.count + middle.new.count) + 4096
+        let edits = new[middle.new].difference(from: old[middle.old]) { left, right in
+            comparisons -= 1
+            // The standard library's search cannot be cancelled. It ends soon if all elements seem to be the same.
+            return comparisons < 0 || same(left, right)
+        }
+        guard comparisons >= 0, edits.count <= changesMax else { return nil }
+        var (removed, inserted) = (Set<Int>(), Set<Int>())
+        for edit in edits {
+            switch edit {
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): inserted.insert(offset)
+            }
+        }
+        var hunks: [Hunk] = []
+        var (left, right) = (0, 0)
+        while left < middle.old.count || right < middle.new.count {
+            let (oldStart, newStart) = (left, right)
+            while removed.contains(left) { left += 1 }
+            while inserted.contains(right) { right += 1 }
+            if left > oldStart || right > newStart {
+                let (oldBase, newBase) = (middle.old.lowerBound, middle.new.lowerBound)
+                hunks.append(
+                    Hunk(old: (oldBase + oldStart)..<(oldBase + left), new: (newBase + newStart)..<(newBase + right))
+                )
+            } else {
+                (left, right) = (left + 1, right + 1)
+            }
+        }
+        return hunks
+    }
+
+    // MARK: Changes
+
+    /// Elements that did not change count for the summary where they moved, as it depends on positions.
+    private mutating func move(_ range: Range<Int>, to start: Int) throws {
+        guard hasSummary, range.lowerBound != start else { return }
+        for (before, after) in zip(range, start...) {
+            let tree = try tree(old[before], before)
+            summary.remove(tree, at: path.index(before))
+            summary.add(tree, at: path.index(after))
         }
     }
 
-    private mutating func move(_ element: Element, from before: Int, to after: Int) throws {
-        guard hasSummary else { return }
-        let tree = try tree(element, before)
-        summary.remove(tree, at: path.index(before))
-        summary.add(tree, at: path.index(after))
-    }
-
-    /// An element that was changed.
-    mutating func change(_ before: Int, to after: Int) throws {
-        let change = try elementChange(old[before], new[after], before, isTrial)
-        if let change { fields.append((Value(before), .change(change.patch))) }
-        guard before != after else {
-            if let change { summary.combine(change.summary) }
-            return
+    /// Changes elements one by one, or replaces more than `max` of them if none has parts that could change.
+    private mutating func changeElements(_ hunk: Hunk, splicingAbove max: Int) throws {
+        let changes = try zip(hunk.old, hunk.new).map { try elementChange(old[$0], new[$1], $0) }
+        if changes.count > max, changes.allSatisfy({ $0?.patch.isReplacement == true }) {
+            return try splice(hunk)
         }
-        guard change != nil else { return try move(old[before], from: before, to: after) }
-        guard hasSummary else { return }
-        summary.remove(try tree(old[before], before), at: path.index(before))
-        summary.add(try tree(new[after], after), at: path.index(after))
+        for ((before, after), change) in zip(zip(hunk.old, hunk.new), changes) {
+            if let change { fields.append((Value(before), .change(change.patch))) }
+            if before != after {
+                try count(before..<(before + 1), after..<(after + 1))
+            } else if let change {
+                summary.combine(change.summary)
+            }
+        }
     }
 
-    /// The change of an element that may be made.
-    func tryChange(_ before: Int, _ after: Int) throws -> Change? {
-        try elementChange(old[before], new[after], before, true)
-    }
-
-    mutating func splice(_ hunk: Hunk) throws {
+    private mutating func splice(_ hunk: Hunk) throws {
+        try count(hunk.old, hunk.new)
         let inserted = try hunk.new.map { try tree(new[$0], $0) }
-        if hasSummary {
-            for index in hunk.old { summary.remove(try tree(old[index], index), at: path.index(index)) }
-            for (index, tree) in zip(hunk.new, inserted) { summary.add(tree, at: path.index(index)) }
-        }
-        // What stands before is new already, so the offset counts as in the new array.
         if let last = splices.last, last.insertedEnd == hunk.new.lowerBound, splicedEnd == hunk.old.lowerBound {
             splices[splices.count - 1].removed += hunk.old.count
             splices[splices.count - 1].inserted += inserted
         } else {
+            // The elements before are new already, so the offset is one of the new array.
             splices.append(
                 Patch.Splice(offset: hunk.new.lowerBound, removed: hunk.old.count, inserted: inserted)
             )
         }
         splicedEnd = hunk.old.upperBound
+    }
+
+    /// Counts removed and inserted elements for the summary.
+    private mutating func count(_ removed: Range<Int>, _ inserted: Range<Int>) throws {
+        guard hasSummary else { return }
+        for index in removed { summary.remove(try tree(old[index], index), at: path.index(index)) }
+        for index in inserted { summary.add(try tree(new[index], index), at: path.index(index)) }
     }
 }

@@ -1,6 +1,6 @@
-/// The difference of two states: the patch, and what it does to the state's summary.
+/// The difference of two states: the patch, and the change of the state's summary.
 public struct Difference: Hashable, Sendable {
-    /// What makes the new state of the old one.
+    /// The patch that makes the new state of the old one.
     public let patch: Patch
     let summaryChange: SummaryChange
 
@@ -8,17 +8,17 @@ public struct Difference: Hashable, Sendable {
     public var isEmpty: Bool { patch.isEmpty }
 }
 
-/// Finds what changed between two states, at a cost that follows the change.
+/// Computes the difference of two states, at a cost that follows the change.
 ///
-/// The fields of a value are collected, typed, from its own `encode(to:)` and compared by `==`, which is O(1) for
-/// collections that still share their memory. Only what changed is gone into and encoded. A type that is one value in a
-/// single-value container is compared as that value. Values without `==`, and types with an unusual `encode(to:)` (unkeyed
-/// or super containers), are encoded and compared as trees.
+/// The differ collects the fields of a value, typed, from its own `encode(to:)` and compares them by `==`, which is O(1)
+/// for collections that still share their memory. It descends into changed fields only, and encodes only them. A type that
+/// is one value in a single-value container is compared as that value. Values without `==`, and types with an unusual
+/// `encode(to:)` (unkeyed or super containers), are encoded and compared as trees.
 ///
-/// What is `==`, or encodes the same, is the same: `-0.0` and `0.0`, two spellings of one text, NaN and NaN.
+/// Values that are `==`, or encode the same, are the same: `-0.0` and `0.0`, two spellings of one text, NaN and NaN.
 ///
-/// Costs: a changed struct its fields; a changed dictionary, set or array one comparison for each of its elements. A
-/// splice that moves the elements behind it, and a set, are encoded anew for the summary.
+/// Costs: a changed struct its fields; a changed dictionary or set one comparison for each of its elements; a changed
+/// array up to ten. Sets, and array elements that a splice moves, are encoded again for the summary.
 public enum Differ {
     /// The difference of two states of one type.
     ///
@@ -29,7 +29,7 @@ public enum Differ {
         to new: T,
         limits: CodingLimits = .standard
     ) throws(CodingFailure) -> Difference {
-        let root = Place.root(limits)
+        let root = CodingPath.root(limits)
         do {
             let change = try changeOfTree(from: old, to: new, at: root, path: .root)
             return Difference(patch: change?.patch ?? .none, summaryChange: change?.summary ?? SummaryChange())
@@ -40,23 +40,135 @@ public enum Differ {
 }
 
 /// The change of any part; `nil` if there is none.
-func changeOfTree<T: Encodable>(from old: T, to new: T, at place: Place, path: DigestPath) throws -> Change? {
-    func shaped<S: ShapedEncodable>(_ type: S.Type) throws -> Change? {
-        // S is T, which the compiler cannot know.
-        let (old, new) = (unsafeBitCast(old, to: S.self), unsafeBitCast(new, to: S.self))
-        return try S.change(from: old, to: new, at: place, path: path)
+func changeOfTree<T: Encodable>(from old: T, to new: T, at place: CodingPath, path: DigestPath) throws -> Change? {
+    func builtIn<S: BuiltInEncodable>(_ type: S.Type) throws -> Change? {
+        try S.change(from: cast(old, to: type), to: cast(new, to: type), at: place, path: path)
     }
-    let known = ShapedTypes.answer(for: T.self)
-    if let type = known.classType { throw CodingFailure.classInstance(type, at: place) }
-    if let type = known.encodable { return try shaped(type) }
+    let traits = TypeTraits.of(T.self)
+    if let type = traits.classType { throw CodingFailure.classInstance(type, at: place) }
+    if let type = traits.encodable { return try builtIn(type) }
     let (before, after) = (try FieldCollector(of: old, at: place), try FieldCollector(of: new, at: place))
     if before.isPlain && after.isPlain {
         return try before.change(to: after, path: path)
     }
     if let old = before.newtypeContent, let new = after.newtypeContent,
-        let compared = try compareContents(old, new, at: place, path: path)
+        let compared = try Compared(old, new, at: place, path: path)
     {
         return compared.change
     }
     return Change.replacingWhole(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
+}
+
+/// The change of one part of a state: the patch of that part, and the change of the summary of the whole.
+struct Change {
+    var patch: Patch
+    var summary: SummaryChange
+
+    /// The change between two trees; `nil` if they are equal.
+    static func replacing(_ old: Value, with new: Value, path: DigestPath) -> Change? {
+        Patch.difference(from: old, to: new).map { Change($0, from: old, to: new, path: path) }
+    }
+
+    /// The change of a part whose type has its own `encode(to:)`. It may encode equal values in different orders (a set
+    /// that gets the encoder does), so that a patch of its parts would only fit the value that it was made from.
+    static func replacingWhole(_ old: Value, with new: Value, path: DigestPath) -> Change? {
+        old == new ? nil : Change(.replace(new), from: old, to: new, path: path)
+    }
+
+    private init(_ patch: Patch, from old: Value, to new: Value, path: DigestPath) {
+        var summary = SummaryChange()
+        summary.remove(old, at: path)
+        summary.add(new, at: path)
+        self.init(patch: patch, summary: summary)
+    }
+
+    init(patch: Patch, summary: SummaryChange) {
+        self.patch = patch
+        self.summary = summary
+    }
+}
+
+/// The result of comparing two values of one type.
+struct Compared {
+    let change: Change?
+
+    /// Compares two values, first by `==`.
+    ///
+    /// - Returns: `nil` if their types differ.
+    init?<T: Encodable>(
+        _ old: T,
+        _ new: any Encodable,
+        at place: @autoclosure () -> CodingPath,
+        path: @autoclosure () throws -> DigestPath
+    ) throws {
+        func change<U: Encodable>(to new: U) throws -> Change?? {
+            guard U.self == T.self else { return nil }
+            let new = cast(new, to: T.self)
+            if areEqual(old, new) == true { return .some(nil) }
+            return try changeOfTree(from: old, to: new, at: place(), path: path())
+        }
+        guard let change = try change(to: new) else { return nil }
+        self.change = change
+    }
+}
+
+/// Collects the changes of a container's parts.
+struct PartChanges {
+    private var entries: [(key: Value, element: Patch.FieldChange)] = []
+    private(set) var summary = SummaryChange()
+    let path: DigestPath
+
+    init(path: DigestPath) {
+        self.path = path
+    }
+
+    mutating func insert(_ key: Value, _ value: Value) {
+        entries.append((key, .change(.replace(value))))
+        summary.add(value, under: key, in: path)
+    }
+
+    mutating func remove(_ key: Value, _ value: Value) {
+        entries.append((key, .remove))
+        summary.remove(value, under: key, in: path)
+    }
+
+    mutating func change(_ key: Value, _ change: Change) {
+        entries.append((key, .change(change.patch)))
+        summary.combine(change.summary)
+    }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The change of the container; `nil` if no part changed.
+    ///
+    /// - Throws: `duplicateKey`.
+    func finish(_ container: SummaryChange.Container, from old: Int, to new: Int) throws(CodingFailure) -> Change? {
+        guard !entries.isEmpty else { return nil }
+        var summary = summary
+        summary.resize(container, from: old, to: new, at: path)
+        return Change(patch: Patch(.fields(try KeyedEntries(canonical: entries))), summary: summary)
+    }
+}
+
+// MARK: Equality
+
+/// A type whose difference costs no more than its `==`, so that comparing it by `==` first saves nothing.
+protocol SelfComparing {}
+
+/// Whether two values of one type are `==`; `nil` if the type has no `==`, or its difference is as fast.
+func areEqual<T>(_ left: T, _ right: T) -> Bool? {
+    func compare<E: Equatable>(_ type: E.Type) -> Bool {
+        cast(left, to: type) == cast(right, to: type)
+    }
+    return TypeTraits.of(T.self).equatable.map { compare($0) }
+}
+
+/// The `==` of a type, for many comparisons; `nil` if it has none.
+func equality<T>(of type: T.Type) -> ((T, T) -> Bool)? {
+    // The function is cast instead of the values, so that they are compared in place.
+    func make<E: Equatable>(_ type: E.Type) -> (T, T) -> Bool {
+        let areEqual: (E, E) -> Bool = { $0 == $1 }
+        return cast(areEqual, to: ((T, T) -> Bool).self)
+    }
+    return (type as? any Equatable.Type).map { make($0) }
 }

@@ -1,54 +1,42 @@
-/// An `Encoder` that encodes nothing: it keeps the fields that a type's `encode(to:)` hands out, typed, in their order.
+/// An `Encoder` that encodes nothing: it collects the fields of a type's `encode(to:)`, typed, in their order.
 ///
-/// Enums with payloads write theirs in a nested keyed container: collected likewise. A field in any other container is
-/// encoded; a value that is neither one keyed container nor the content of a newtype is encoded whole.
+/// The payload of an enum, a nested keyed container, is collected likewise. A field in any other container is encoded; a
+/// value that is neither one keyed container nor the content of a newtype is encoded whole.
 final class FieldCollector: Encoder {
     enum Content {
         case null
         case value(any Encodable)
         case fields(FieldCollector)
-        /// What was written into another container than a keyed one.
+        /// A field that its type wrote into another container than a keyed one.
         case tree(Value)
     }
 
-    private struct Fields {
-        var names = NameList()
-        var contents: [Content] = []
-        var nested: [FieldCollector] = []
-        /// What is written into containers of another kind, and which field that is; `nil` for all of the value.
-        var written: [(index: Int?, encoder: ItemEncoder)] = []
-    }
-
-    let place: Place
-    private(set) var node: PathNode
-    /// Whether a name came twice, which leaves the later one in the encoding.
+    let place: CodingPath
+    private(set) var node: CodingPathNode
+    /// Whether a name came twice. The encoding keeps the later field.
     private(set) var hasDoubles = false
-    /// Nobody else reaches the fields; behind a pointer they are spared the checks for that.
-    private let fields: UnsafeMutablePointer<Fields>
+    // One run at a time uses a collector, so dynamic exclusivity checks would find nothing.
+    @exclusivity(unchecked) private var nameList = NameList()
+    /// The contents of the fields, in the order of their names.
+    @exclusivity(unchecked) private(set) var contents: [Content] = []
+    private var nestedCollectors: [FieldCollector] = []
+    /// The encoders of containers of another kind, with the index of the field; `nil` for the whole value.
+    private var written: [(index: Int?, encoder: ItemEncoder)] = []
     private var hasContainer = false
     private var hasContainers = false
     private var isUnusual = false
     private var hasContent = false
     private var failure: CodingFailure?
 
-    private init(place: Place) {
+    private init(place: CodingPath) {
         self.place = place
         node = place.node
-        fields = .allocate(capacity: 1)
-        fields.initialize(to: Fields())
     }
 
-    deinit {
-        fields.deinitialize(count: 1)
-        fields.deallocate()
-    }
-
-    /// The names of the fields, beside their contents: most are only compared.
-    var names: [String] { _read { yield fields.pointee.names.names } }
-    var contents: [Content] { _read { yield fields.pointee.contents } }
+    var names: [String] { _read { yield nameList.names } }
 
     /// Collects the fields of a value.
-    convenience init(of value: some Encodable, at place: Place) throws {
+    convenience init(of value: some Encodable, at place: CodingPath) throws {
         self.init(place: place)
         defer { close() }
         do {
@@ -61,86 +49,161 @@ final class FieldCollector: Encoder {
 
     /// Whether one keyed container is all that the type asked for.
     var isPlain: Bool {
-        hasContainer && !isUnusual && !hasContent && fields.pointee.nested.allSatisfy(\.isPlain)
+        hasContainer && !isUnusual && !hasContent && nestedCollectors.allSatisfy(\.isPlain)
     }
 
-    /// What a newtype is, if one value is all that the type wrote.
+    /// The content of a newtype, if one value is all that the type wrote.
     var newtypeContent: (any Encodable)? {
         guard hasContent, !hasContainer, !isUnusual, case .value(let content) = contents[0] else { return nil }
         return content
     }
 
-    /// Takes what was written as the only value.
-    func collectContent(_ content: (any Encodable)?) {
+    /// Collects the only value.
+    fileprivate func collectContent(_ content: (any Encodable)?) {
         if hasContent { isUnusual = true }
         hasContent = true
-        fields.pointee.contents.append(content.map { .value($0) } ?? .null)
+        contents.append(content.map { .value($0) } ?? .null)
     }
 
-    var codingPath: [any CodingKey] { place.codingPath }
+    var codingPath: [any CodingKey] { place.keys }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         if !hasContainer {
             do throws(CodingFailure) { node = try place.open() } catch { failure = error }
-            fields.pointee.names.reserveCapacity(16)
-            fields.pointee.contents.reserveCapacity(16)
+            nameList.reserveCapacity(16)
+            contents.reserveCapacity(16)
         }
         hasContainer = true
         return KeyedEncodingContainer(FieldContainer(collector: self))
     }
 
-    /// What is written there cannot be collected; nobody asks for it.
+    /// The elements cannot be collected, so they are encoded and ignored.
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         isUnusual = true
         let encoder = ItemEncoder(output: EncodingOutput(reserving: 0), key: place.key, in: place.node)
-        fields.pointee.written.append((nil, encoder))
+        written.append((nil, encoder))
         return encoder.unkeyedContainer()
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { NewtypeContainer(collector: self) }
 
     /// An encoder for a field that is written into another container than a keyed one.
-    func written(_ key: any CodingKey) -> ItemEncoder {
+    fileprivate func encoder(for key: any CodingKey) -> ItemEncoder {
         hasContainers = true
         let output = EncodingOutput(reserving: 0, refusesClasses: true)
         let encoder = ItemEncoder(output: output, key: key, in: node)
-        fields.pointee.written.append((names.count, encoder))
+        written.append((names.count, encoder))
         collect(key.component, .null)
         return encoder
     }
 
-    /// Takes what was written elsewhere: it is complete when the whole value is.
+    /// Collects the fields in other containers, which are complete when the whole value is.
     private func finish() throws(CodingFailure) {
-        for case (let index?, let encoder) in fields.pointee.written {
-            fields.pointee.contents[index] = .tree(try encoder.tree())
+        for case (let index?, let encoder) in written {
+            contents[index] = .tree(try encoder.tree())
         }
-        for nested in fields.pointee.nested { try nested.finish() }
+        for nested in nestedCollectors { try nested.finish() }
         if let failure { throw failure }
         if hasDoubles, hasContainers { throw node.failure(.unencodable, ItemEncoder.containerTwice) }
     }
 
-    /// Lets go of the encoders, which may know containers that know them.
+    /// Closes the encoders, which may be part of reference cycles.
     private func close() {
-        for (_, encoder) in fields.pointee.written { encoder.close() }
-        fields.pointee.written = []
-        for nested in fields.pointee.nested { nested.close() }
+        for (_, encoder) in written { encoder.close() }
+        written = []
+        for nested in nestedCollectors { nested.close() }
     }
 
-    func collect(_ name: String, _ content: Content) {
-        if !fields.pointee.names.append(name) { hasDoubles = true }
-        fields.pointee.contents.append(content)
+    fileprivate func collect(_ name: String, _ content: Content) {
+        if !nameList.append(name) { hasDoubles = true }
+        contents.append(content)
     }
 
-    /// Where the field of a name is.
-    func index(of name: String, near position: Int = 0) -> Int? { fields.pointee.names.index(of: name, near: position) }
+    /// The index of the field with a name.
+    func index(of name: String, near position: Int = 0) -> Int? { nameList.index(of: name, near: position) }
 
-    func nested(_ key: any CodingKey) -> FieldCollector {
+    fileprivate func nested(_ key: any CodingKey) -> FieldCollector {
         hasContainers = true
-        let nested = FieldCollector(place: Place(node: node, key: key))
+        let nested = FieldCollector(place: CodingPath(node: node, key: key))
         collect(key.component, .fields(nested))
-        fields.pointee.nested.append(nested)
+        nestedCollectors.append(nested)
         return nested
+    }
+}
+
+extension FieldCollector {
+    /// The change between the fields of two values of one type; `nil` if they are the same.
+    func change(to new: FieldCollector, path: DigestPath) throws -> Change? {
+        var changes = PartChanges(path: path)
+        var matched = 0
+        for index in new.names.indices {
+            if let old = self.index(of: new.names[index], near: index) {
+                matched += 1
+                guard let change = try change(of: old, to: index, in: new, path: path) else { continue }
+                changes.change(try new.key(index), change)
+            } else {
+                changes.insert(try new.key(index), try new.tree(of: index))
+            }
+        }
+        if matched < names.count {
+            for index in names.indices where new.index(of: names[index]) == nil {
+                changes.remove(try key(index), try tree(of: index))
+            }
+        }
+        if changes.isEmpty { return nil }
+        // An enum that changed its case shares no key with the old value, and must never have both keys.
+        let sharesNothing = matched == 0 && !names.isEmpty
+        if sharesNothing || hasDoubles || new.hasDoubles {
+            return Change.replacing(try tree(), with: try new.tree(), path: path)
+        }
+        return try changes.finish(.map, from: names.count, to: new.names.count)
+    }
+
+    private func change(
+        of old: Int,
+        to new: Int,
+        in other: FieldCollector,
+        path: DigestPath
+    ) throws -> Change? {
+        switch (contents[old], other.contents[new]) {
+        case (.null, .null): return nil
+        case (.value(let before), .value(let after)):
+            let place = CodingPath(node: node, key: DataKey.name(names[old]))
+            if let compared = try Compared(before, after, at: place, path: try path.key(key(old))) {
+                return compared.change
+            }
+        case (.fields(let before), .fields(let after)):
+            return try before.change(to: after, path: path.key(try key(old)))
+        case (.tree(let before), .tree(let after)):
+            return Change.replacingWhole(before, with: after, path: path.key(try key(old)))
+        default: break
+        }
+        return Change.replacing(try tree(of: old), with: try other.tree(of: new), path: path.key(try key(old)))
+    }
+
+    private func key(_ index: Int) throws(CodingFailure) -> Value {
+        if names[index].hasTooManyMarks { throw node.failure(.unencodable, CodingFailure.tooManyMarks) }
+        return .text(names[index].canonical)
+    }
+
+    private func tree(of index: Int) throws -> Value {
+        try contents[index].tree(at: CodingPath(node: node, key: DataKey.name(names[index])))
+    }
+
+    func tree() throws -> Value {
+        .map(ValueMap(try names.indices.map { (try key($0), try tree(of: $0)) }))
+    }
+}
+
+extension FieldCollector.Content {
+    func tree(at place: CodingPath) throws -> Value {
+        switch self {
+        case .null: .null
+        case .value(let value): try encodeTree(value, at: place)
+        case .fields(let nested): try nested.tree()
+        case .tree(let tree): tree
+        }
     }
 }
 
@@ -166,9 +229,56 @@ private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        collector.written(key).unkeyedContainer()
+        collector.encoder(for: key).unkeyedContainer()
     }
 
-    mutating func superEncoder() -> any Encoder { collector.written(DataKey.superKey) }
-    mutating func superEncoder(forKey key: Key) -> any Encoder { collector.written(key) }
+    mutating func superEncoder() -> any Encoder { collector.encoder(for: DataKey.superKey) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { collector.encoder(for: key) }
+}
+
+/// The single-value container of a `FieldCollector`: collects the content of a newtype, a type that encodes itself as one
+/// value of another type.
+private struct NewtypeContainer: SingleValueEncodingContainer {
+    let collector: FieldCollector
+
+    var codingPath: [any CodingKey] { collector.codingPath }
+
+    mutating func encodeNil() throws { collector.collectContent(nil) }
+    mutating func encode<T: Encodable>(_ value: T) throws { collector.collectContent(value) }
+}
+
+/// The names of fields in their order, and the index of each. Few names, as of a struct, are searched; many, as of a type
+/// that encodes a dictionary as its own fields, are looked up.
+struct NameList {
+    private static let fewMax = 16
+
+    private(set) var names: [String] = []
+    /// A bit for each name. Only names that share their bit with another one are searched for.
+    private var bits: UInt64 = 0
+    /// The index of each name, once they are many.
+    private var positions: [String: Int] = [:]
+
+    mutating func reserveCapacity(_ count: Int) { names.reserveCapacity(count) }
+
+    /// - Returns: Whether the name is new.
+    mutating func append(_ name: String) -> Bool {
+        defer { names.append(name) }
+        guard names.count < Self.fewMax else { return appendToMany(name) }
+        let bit: UInt64 = 1 << UInt64((name.utf8.count &* 31 &+ Int(name.utf8.first ?? 0) &* 7) & 63)
+        defer { bits |= bit }
+        return bits & bit == 0 || index(of: name) == nil
+    }
+
+    private mutating func appendToMany(_ name: String) -> Bool {
+        if positions.isEmpty { positions = Dictionary(zip(names, names.indices)) { first, _ in first } }
+        guard positions[name] == nil else { return false }
+        positions[name] = names.count
+        return true
+    }
+
+    /// The first index of a name. Two values of one type mostly have their fields at the same positions.
+    func index(of name: String, near position: Int = 0) -> Int? {
+        if position < names.count, names[position] == name { return position }
+        return positions.isEmpty ? names.firstIndex(of: name) : positions[name]
+    }
 }

@@ -104,7 +104,7 @@ final class Evolution {
         /// The first unknown field that was found before it.
         let lost: CodingFailure?
         /// For each map that it opened, by its offset: the keys that the type has not asked for so far.
-        var unknown: [Int: (names: Set<String>, node: PathNode?)] = [:]
+        var unknown: [Int: (names: Set<String>, node: CodingPathNode?)] = [:]
     }
 
     private let defaults: FieldDefaults
@@ -132,7 +132,7 @@ final class Evolution {
 
     // MARK: Types
 
-    func enter(_ type: Any.Type, at offset: Int, under key: (any CodingKey)?, in node: PathNode) {
+    func enter(_ type: Any.Type, at offset: Int, under key: (any CodingKey)?, in node: CodingPathNode) {
         // The root itself has no key.
         let depth = max(0, node.depth - 1) + (key == nil ? 0 : 1)
         let isKey = frames.last?.isKey == true || depth == 0 && offset != 0
@@ -160,7 +160,7 @@ final class Evolution {
     // MARK: Fields
 
     /// Notes that a type reads a map by its keys, and which of the map's keys it does not know.
-    func opened(at offset: Int, unknown names: Set<String>, in node: PathNode) {
+    func opened(at offset: Int, unknown names: Set<String>, in node: CodingPathNode) {
         guard let top = frames.indices.last else { return }
         if let before = frames[top].unknown[offset] {
             frames[top].unknown[offset]?.names = before.names.intersection(names)
@@ -170,7 +170,7 @@ final class Evolution {
     }
 
     /// The value to read in place of a missing field.
-    func value(of name: String, in node: PathNode) -> Value? {
+    func value(of name: String, in node: CodingPathNode) -> Value? {
         guard let frame = frames.last else { return nil }
         let field = Field(type: ObjectIdentifier(frame.type), name: name)
         let path = node.path

@@ -1,11 +1,11 @@
 /// The elements of an array while patches change it, one after the other.
 ///
-/// Many splices would each move all that follows, so the elements are cut into chunks then. What is to become of an
-/// element waits beside it and moves along with it, so that each element is gone into once, and not for each patch.
+/// For many splices, each of which would move all elements after it, the array is split into chunks. Patches of an element
+/// are kept beside it and move with it, so that each element changes once.
 struct ChunkedElements<Element, Failure: Error> {
     /// The patches of one element, none of them a sequence.
     struct Waiting {
-        /// Where the element was when the first one came.
+        /// The index of the element when its first patch came.
         let index: Int
         var patches: [Patch]
 
@@ -15,38 +15,40 @@ struct ChunkedElements<Element, Failure: Error> {
 
     private struct Chunk {
         var elements: [Element]
-        /// For each element, what waits for it; none at all as long as nothing does.
+        /// The index in `waiting` for each element; empty as long as no element has patches.
         var waiting: [Int?] = []
     }
 
     private static var countMax: Int { 512 }
-    /// So few splices cost less than cutting the array.
+    /// Up to this number of splices cost less than splitting the array.
     private static var splicesMax: Int { 32 }
 
     private var chunks: [Chunk]
-    /// How many elements each chunk has: asking the chunks, of a generic type, takes long where there are many.
+    /// The number of elements of each chunk. Chunks are of a generic type, so asking them takes longer.
     private var counts: [Int]
     private(set) var count: Int
-    private let isCut: Bool
+    private let isSplit: Bool
     private var waiting: [Waiting] = []
     private let patch: (inout Element, Waiting) throws(Failure) -> Void
 
-    /// - Parameter patch: Does to an element what waits for it.
+    /// - Parameter patch: Applies its patches to an element.
     init(
         _ elements: consuming [Element],
         forSplices splices: Int,
         patch: @escaping (inout Element, Waiting) throws(Failure) -> Void
     ) {
         count = elements.count
-        isCut = splices > Self.splicesMax
-        chunks = isCut ? Self.cut(Chunk(elements: elements)) : [Chunk(elements: elements)]
+        isSplit = splices > Self.splicesMax
+        chunks = isSplit ? Self.split(Chunk(elements: elements)) : [Chunk(elements: elements)]
         counts = chunks.map(\.elements.count)
         self.patch = patch
     }
 
-    /// Has a patch wait for an element, which must be there.
+    /// Adds a patch of an element.
+    ///
+    /// - Precondition: The element exists.
     mutating func change(at index: Int, by patch: Patch) {
-        let (chunk, offset) = place(of: index)
+        let (chunk, offset) = position(of: index)
         if chunks[chunk].waiting.isEmpty {
             chunks[chunk].waiting = Array(repeating: nil, count: counts[chunk])
         }
@@ -58,9 +60,11 @@ struct ChunkedElements<Element, Failure: Error> {
         }
     }
 
-    /// Takes elements out, which must be there, and puts others in their place.
+    /// Replaces elements.
+    ///
+    /// - Precondition: The elements exist.
     mutating func splice(at index: Int, removing removed: Int, inserting inserted: [Element]) throws(Failure) {
-        let (chunk, start) = place(of: index)
+        let (chunk, start) = position(of: index)
         let end = min(start + removed, counts[chunk])
         var rest = removed - (end - start)
         try replace(start..<end, of: chunk, with: inserted)
@@ -73,8 +77,8 @@ struct ChunkedElements<Element, Failure: Error> {
         }
         exchange(chunk + 1..<next, for: [])
         count += inserted.count - removed
-        if isCut, counts[chunk] > Self.countMax {
-            exchange(chunk..<chunk + 1, for: Self.cut(chunks[chunk]))
+        if isSplit, counts[chunk] > Self.countMax {
+            exchange(chunk..<chunk + 1, for: Self.split(chunks[chunk]))
         } else if counts[chunk] == 0, chunks.count > 1 {
             exchange(chunk..<chunk + 1, for: [])
         }
@@ -86,9 +90,9 @@ struct ChunkedElements<Element, Failure: Error> {
         counts.replaceSubrange(range, with: new.map(\.elements.count))
     }
 
-    /// The elements, with nothing waiting any more.
+    /// The elements after all patches.
     consuming func finish() throws(Failure) -> [Element] {
-        for chunk in chunks.indices { try settle(chunks[chunk].waiting.indices, of: chunk) }
+        for chunk in chunks.indices { try applyWaiting(chunks[chunk].waiting.indices, of: chunk) }
         if chunks.count == 1 { return chunks[0].elements }
         var elements: [Element] = []
         elements.reserveCapacity(count)
@@ -102,16 +106,16 @@ struct ChunkedElements<Element, Failure: Error> {
         with inserted: [Element]
     ) throws(Failure) {
         if !chunks[chunk].waiting.isEmpty {
-            // What goes must fit, too.
-            try settle(range, of: chunk)
+            // The patches of removed elements must fit, too.
+            try applyWaiting(range, of: chunk)
             chunks[chunk].waiting.replaceSubrange(range, with: repeatElement(nil, count: inserted.count))
         }
         chunks[chunk].elements.replaceSubrange(range, with: inserted)
         counts[chunk] += inserted.count - range.count
     }
 
-    private mutating func settle(_ range: Range<Int>, of chunk: Int) throws(Failure) {
-        // Taken out first, as it takes long to get at a part of a generic type for each element.
+    private mutating func applyWaiting(_ range: Range<Int>, of chunk: Int) throws(Failure) {
+        // Copied once, as access to a part of a generic type is slow.
         let slots = chunks[chunk].waiting
         for offset in range {
             guard let slot = slots[offset] else { continue }
@@ -119,8 +123,8 @@ struct ChunkedElements<Element, Failure: Error> {
         }
     }
 
-    /// Where an element is; for the end, the place behind the last.
-    private func place(of index: Int) -> (chunk: Int, offset: Int) {
+    /// The chunk of an element, and its offset there; for the end, the offset after the last element.
+    private func position(of index: Int) -> (chunk: Int, offset: Int) {
         var (chunk, offset) = (0, index)
         while chunk < counts.count - 1, offset >= counts[chunk] {
             offset -= counts[chunk]
@@ -129,8 +133,8 @@ struct ChunkedElements<Element, Failure: Error> {
         return (chunk, offset)
     }
 
-    /// Chunks that are half full, so that the next elements find room; at least one.
-    private static func cut(_ chunk: Chunk) -> [Chunk] {
+    /// Splits a chunk into chunks that are half full.
+    private static func split(_ chunk: Chunk) -> [Chunk] {
         let (elements, waiting) = (chunk.elements, chunk.waiting)
         guard elements.count > countMax else { return [chunk] }
         return stride(from: 0, to: elements.count, by: countMax / 2).map { start in

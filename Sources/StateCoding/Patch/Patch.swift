@@ -1,14 +1,14 @@
 /// The difference of two states, shaped like the state: only what changed, where it changed.
 ///
 /// On the wire (CBOR) a patch is one of
-/// - a map `{key: patch, ...}`: goes down, into a map by key, into an array by index. `null` in the place of a patch
-///   removes the key, if it is there; a key that is absent in the target and carries a replacement is inserted. The
-///   empty map changes nothing;
+/// - a map `{key: patch, ...}`: changes parts, of a map by key, of an array by index. `null` in the place of a patch
+///   removes the key, if it is there; a replacement of a key that is absent in the target inserts it. The empty map
+///   changes nothing;
 /// - `[value]`: replaces;
 /// - `[patch, patch]`: the first, then the second;
-/// - `[offset, removedCount, [value, ...]]`: takes elements out of an array, and puts others in their place.
+/// - `[offset, removedCount, [value, ...]]`: replaces elements of an array.
 ///
-/// Patches say absolutely what is, not by how much it changed: applying one twice in a row is safe, save for splices.
+/// Patches hold new values, not increments: applying one twice in a row is safe, except for splices.
 public struct Patch: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case replace(Value)
@@ -28,12 +28,12 @@ public struct Patch: Hashable, Sendable {
         var removed: Int
         var inserted: [Value]
 
-        /// Half of what an `Int` holds: two indexes can be added.
+        /// Half of the range of `Int`, so that two indexes can be added.
         static let indexMax = Int.max / 2
 
-        /// Where the removed elements end, before.
+        /// The end of the removed elements, in the old array.
         var removedEnd: Int { offset + removed }
-        /// Where the inserted elements end, after.
+        /// The end of the inserted elements, in the new array.
         var insertedEnd: Int { offset + inserted.count }
     }
 
@@ -72,7 +72,7 @@ public struct Patch: Hashable, Sendable {
         return false
     }
 
-    /// Whether the patch is a sequence that replaces the whole value on the way.
+    /// Whether the patch is a sequence with a replacement of the whole value.
     var replacesInBetween: Bool {
         guard case .sequence(let parts) = form else { return false }
         return parts.contains(where: \.isReplacement)
@@ -82,5 +82,125 @@ public struct Patch: Hashable, Sendable {
     var parts: [Patch] {
         guard case .sequence(let parts) = form else { return [self] }
         return parts
+    }
+}
+
+// MARK: Wire form
+
+extension Patch {
+    /// The patch in CBOR.
+    public func encode() -> [UInt8] { CBORWriter.bytes { encode(into: &$0) } }
+
+    /// Writes the patch as one item.
+    package func encode(into writer: inout CBORWriter) {
+        switch form {
+        case .replace(let value):
+            writer.array(count: 1)
+            writer.value(value)
+        case .fields(let fields):
+            writer.map(count: fields.count)
+            for (key, change) in zip(fields.keys, fields.elements) {
+                writer.value(key)
+                switch change {
+                case .remove: writer.null()
+                case .change(let patch): patch.encode(into: &writer)
+                }
+            }
+        case .splice(let splice):
+            writer.array(count: 3)
+            writer.unsigned(UInt64(splice.offset))
+            writer.unsigned(UInt64(splice.removed))
+            writer.array(count: splice.inserted.count)
+            for value in splice.inserted { writer.value(value) }
+        case .sequence(let parts): Self.encode(parts[...], into: &writer)
+        }
+    }
+
+    /// Nests a sequence in halves, so that a long one stays within the limit of depth.
+    private static func encode(_ parts: ArraySlice<Patch>, into writer: inout CBORWriter) {
+        guard parts.count > 1 else {
+            parts.first?.encode(into: &writer)
+            return
+        }
+        let middle = parts.startIndex + parts.count / 2
+        writer.array(count: 2)
+        encode(parts[..<middle], into: &writer)
+        encode(parts[middle...], into: &writer)
+    }
+
+    /// The patch of CBOR bytes, all of them.
+    ///
+    /// A patch may nest about twice as deep as `limits` allow for a value: it has levels of its own.
+    ///
+    /// - Throws: `malformed` for CBOR that is no patch, and the errors of reading CBOR.
+    public init(decoding bytes: [UInt8], limits: CodingLimits = .standard) throws(CodingFailure) {
+        var reader = CBORReader(bytes, limits: limits)
+        try self.init(reading: &reader)
+        try reader.requireEnd()
+    }
+
+    /// Reads the patch that comes next.
+    ///
+    /// - Throws: as `init(decoding:limits:)`.
+    package init(reading reader: inout CBORReader) throws(CodingFailure) {
+        var inner = reader.with(limits: reader.limits.forPatches)
+        self = try inner.patch(depth: 0)
+        reader.move(to: inner.offset)
+    }
+}
+
+extension Patch: CustomStringConvertible {
+    /// The wire form in its JSON view.
+    public var description: String {
+        var reader = CBORReader(checked: encode())
+        return (try? reader.value())?.description ?? ""
+    }
+}
+
+extension CBORReader {
+    fileprivate mutating func patch(depth: Int) throws(CodingFailure) -> Patch {
+        let inner = try deeper(depth)
+        switch peek {
+        case .map: return try fields(depth: inner)
+        case .array: break
+        default: throw failure(.malformed, "expected a patch (a map or an array), got \(peek?.words ?? "the end")")
+        }
+        let start = offset
+        switch try arrayCount() {
+        case 1: return .replace(try value(depth: inner))
+        case 2: return .sequence([try patch(depth: inner), try patch(depth: inner)])
+        case 3:
+            let (spliceOffset, removed) = (try index(), try index())
+            let count = try arrayCount()
+            _ = try deeper(inner)
+            var inserted: [Value] = []
+            for _ in 0..<count { inserted.append(try value(depth: inner + 1)) }
+            return .splice(spliceOffset, removed, inserted)
+        case let count:
+            move(to: start)
+            throw failure(.malformed, "expected a patch (an array of 1, 2 or 3), got an array of \(count)")
+        }
+    }
+
+    private mutating func fields(depth: Int) throws(CodingFailure) -> Patch {
+        let start = offset
+        var fields: [(key: Value, element: Patch.FieldChange)] = []
+        for _ in 0..<(try mapCount()) {
+            let key = try value(depth: depth).canonical
+            fields.append((key, isNull() ? .remove : .change(try patch(depth: depth))))
+        }
+        do throws(CodingFailure) {
+            return Patch(.fields(try KeyedEntries(canonical: fields)))
+        } catch {
+            throw CodingFailure(error.code, error.message, offset: start)
+        }
+    }
+
+    private mutating func index() throws(CodingFailure) -> Int {
+        let value = try unsigned()
+        guard value <= UInt64(Patch.Splice.indexMax) else {
+            throw failure(.outOfRange, "expected an index, got \(value)")
+        }
+        return Int(value)
     }
 }

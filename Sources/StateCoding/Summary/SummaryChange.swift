@@ -133,7 +133,8 @@ struct SummaryChange: Hashable, Sendable {
     ///
     /// - Returns: where it ends.
     mutating func add(_ source: DecodingSource, at offset: Int, path: DigestPath) -> Int {
-        let (major, argument, next) = source.head(at: offset)
+        let head = source.head(at: offset)
+        let (major, argument, next) = (head.major, head.argument, head.next)
         switch major {
         case 4 where argument > 0:
             weigh(next - offset)
@@ -147,7 +148,7 @@ struct SummaryChange: Hashable, Sendable {
                 // The keys of a checked source are canonical.
                 let value = source.end(of: offset)
                 weigh(value - offset)
-                offset = add(source, at: value, path: path.step(0x4B, source.bytes[offset..<value]))
+                offset = add(source, at: value, path: path.step(0x4B, source[offset..<value]))
             }
             return offset
         case 3, 6, 7:
@@ -157,7 +158,7 @@ struct SummaryChange: Hashable, Sendable {
             return cursor.offset
         default:
             let end = source.end(of: offset)
-            addLeaf(source.bytes[offset..<end], at: path)
+            addLeaf(source[offset..<end][...], at: path)
             return end
         }
     }

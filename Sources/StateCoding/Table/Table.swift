@@ -1,8 +1,8 @@
-/// The collection for many rows: a dictionary in the order of its keys, whose copies share what they have in common.
+/// The collection for many rows: a dictionary in the order of its keys, whose copies share their unchanged parts.
 ///
-/// A state that lives on as its old versions, for a patch or an undo, wants its rows in a table: changing a row of a
-/// `Dictionary` while a copy of it is alive copies all rows, in a table only a few nodes; and what changed between two
-/// versions is found without looking at the rest.
+/// Use a table for the rows of a state. Changing a row of a `Dictionary` copies all rows while a copy of the dictionary
+/// exists (for a patch or an undo); in a table it copies a few nodes. The difference of two versions is found without
+/// comparing the unchanged rows.
 ///
 /// ```swift
 /// var hosts: Table<String, Host> = ["beta": Host(load: 2), "alpha": Host(load: 1)]
@@ -15,16 +15,16 @@
 ///
 /// Costs, with n rows:
 /// - a copy, `count`, `isEmpty`: O(1);
-/// - getting, setting, changing and removing a row by key or by index: O(log n). A row changes in its place, so an array
-///   in it is not copied;
-/// - going through all rows: O(n), and O(log n) to start at a key;
-/// - `==` and the difference of two tables of which one came of the other: O(changed rows · log n); of others: O(n);
+/// - getting, setting, changing and removing a row by key or by index: O(log n). A row changes in place, so an array in it
+///   is not copied;
+/// - iterating over all rows: O(n), and O(log n) to start at a key;
+/// - `==` and the difference of a table and its changed copy: O(changed rows · log n); of others: O(n);
 /// - making a table of sorted rows: O(n), of others: O(n log n).
 ///
-/// `filter` keeps what the result shares with the table if most rows stay; `mapValues` and `compactMapValues` make a
-/// table that shares nothing, so the difference to it looks at all rows.
+/// The result of `filter` shares nodes with the table if most rows stay; `mapValues` and `compactMapValues` make a table
+/// that shares none, so a difference compares all its rows.
 ///
-/// `<` and `==` of the keys must agree. Two keys of which none is less are the same key.
+/// `<` and `==` of the keys must agree. Two keys are the same if neither is less than the other.
 public struct Table<Key: Hashable & Comparable, Row> {
     @usableFromInline typealias Tree = SortedTree<AscendingOrder<Key>, Row>
 
@@ -34,12 +34,14 @@ public struct Table<Key: Hashable & Comparable, Row> {
         self.tree = tree
     }
 
-    /// The empty table; it takes no memory.
+    /// The empty table, which takes no memory.
     public init() {
         tree = Tree()
     }
 
-    /// The table of rows whose keys must differ; a key that comes twice is a programmer's error and traps.
+    /// The table of rows with distinct keys.
+    ///
+    /// - Precondition: No key comes twice.
     public init(uniqueKeysWithValues rows: some Sequence<(Key, Row)>) {
         tree = Tree(rows) { _, _ in
             preconditionFailure(
@@ -70,21 +72,21 @@ public struct Table<Key: Hashable & Comparable, Row> {
         self.init(uniqueKeysWithValues: dictionary.map { ($0.key, $0.value) })
     }
 
-    /// A part of a table as one of its own. O(rows of the part).
+    /// A part of a table as a table. O(rows of the part).
     public init(_ slice: Slice<Table>) {
         self.init(uniqueKeysWithValues: slice.lazy.map { ($0.key, $0.value) })
     }
 
-    /// The row of a key; `nil` where there is none. Setting `nil` removes the key.
+    /// The row of a key; `nil` if there is none. Setting `nil` removes the key.
     ///
-    /// `table[key]?.field = value` changes the row in its place.
+    /// `table[key]?.field = value` changes the row in place.
     @inlinable
     public subscript(key: Key) -> Row? {
         get { tree[key] }
         _modify { yield &tree[key] }
     }
 
-    /// The row of a key, or a default one, which is put into the table if it is changed: `table[key, default: 0] += 1`.
+    /// The row of a key, or a default one, which is inserted if it is changed: `table[key, default: 0] += 1`.
     @inlinable
     public subscript(key: Key, default row: @autoclosure () -> Row) -> Row {
         get { tree[key] ?? row() }
@@ -102,7 +104,7 @@ public struct Table<Key: Hashable & Comparable, Row> {
 
     /// Sets the row of a key.
     ///
-    /// - Returns: the row that it had.
+    /// - Returns: The old row.
     @discardableResult
     public mutating func updateValue(_ row: Row, forKey key: Key) -> Row? {
         tree.updateValue(row, forKey: key)
@@ -110,7 +112,7 @@ public struct Table<Key: Hashable & Comparable, Row> {
 
     /// Removes a key.
     ///
-    /// - Returns: the row that it had.
+    /// - Returns: The old row.
     @discardableResult
     public mutating func removeValue(forKey key: Key) -> Row? {
         tree.removeValue(forKey: key)
@@ -123,3 +125,49 @@ public struct Table<Key: Hashable & Comparable, Row> {
 }
 
 extension Table: Sendable where Key: Sendable, Row: Sendable {}
+
+extension Table: ExpressibleByDictionaryLiteral {
+    /// The table of these rows.
+    ///
+    /// - Precondition: No key comes twice.
+    public init(dictionaryLiteral rows: (Key, Row)...) {
+        self.init(uniqueKeysWithValues: rows)
+    }
+}
+
+extension Table: Equatable where Row: Equatable {
+    /// Whether both have the same keys with equal rows. Shared rows are not compared.
+    public static func == (left: Table, right: Table) -> Bool {
+        left.tree.isEqual(to: right.tree, by: ==)
+    }
+}
+
+extension Table: Hashable where Row: Hashable {
+    /// Hashes all rows. O(n).
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        for (key, row) in tree {
+            hasher.combine(key)
+            hasher.combine(row)
+        }
+    }
+}
+
+extension Table: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The rows as a dictionary shows them, in the order of their keys: `["alpha": 1, "beta": 2]`.
+    public var description: String {
+        if isEmpty { return "[:]" }
+        let rows = tree.map { "\(String(reflecting: $0.key)): \(String(reflecting: $0.element))" }
+        return "[" + rows.joined(separator: ", ") + "]"
+    }
+
+    /// As `description`.
+    public var debugDescription: String { description }
+}
+
+extension Table: CustomReflectable {
+    /// The rows, as of a dictionary.
+    public var customMirror: Mirror {
+        Mirror(self, unlabeledChildren: self, displayStyle: .dictionary)
+    }
+}

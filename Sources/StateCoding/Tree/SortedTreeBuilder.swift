@@ -1,4 +1,4 @@
-/// Builds a tree of entries that come in the order of their keys, in O(n) and with full nodes.
+/// Builds a tree from entries that come in the order of their keys, in O(n) and with full nodes.
 struct SortedTreeBuilder<Order: KeyOrder, Payload>: ~Copyable {
     private typealias Tree = SortedTree<Order, Payload>
     private typealias Level = [(key: Order.Key, branch: TreeBranch)]
@@ -8,21 +8,23 @@ struct SortedTreeBuilder<Order: KeyOrder, Payload>: ~Copyable {
     private var total = 0
     private let expected: Int
 
-    /// `count` is how many entries are expected: a hint, which saves memory if it is right.
+    /// - Parameter count: The expected number of entries. A correct number saves memory.
     init(count: Int = 0) {
         expected = count
     }
 
     /// Adds an entry.
     ///
-    /// - Returns: false if its key does not come after the last one; then nothing was added.
+    /// - Returns: Whether its key comes after the last one; if not, nothing is added.
     mutating func append(_ key: Order.Key, _ element: Payload) -> Bool {
         if let leaf, !Order.precedes(leaf.keys[leaf.width - 1], key) { return false }
         append(unchecked: key, element)
         return true
     }
 
-    /// Adds an entry whose key is known to come after the last one.
+    /// Adds an entry.
+    ///
+    /// - Precondition: Its key comes after the last one.
     mutating func append(unchecked key: Order.Key, _ element: Payload) {
         var leaf = self.leaf ?? newLeaf
         if leaf.width == leaf.room {
@@ -73,8 +75,7 @@ struct SortedTreeBuilder<Order: KeyOrder, Payload>: ~Copyable {
 }
 
 extension SortedTree {
-    /// The tree of entries in any order; O(n) as long as they come sorted. What two elements of one key become,
-    /// `combine` says.
+    /// The tree of entries in any order; O(n) if they are sorted. `combine` makes one element of two with the same key.
     init<Failure: Error>(
         _ entries: some Sequence<(Key, Payload)>,
         uniquingKeysWith combine: (Payload, Payload) throws(Failure) -> Payload

@@ -1,34 +1,40 @@
-/// Walks two trees side by side and shows the entries of nodes that they do not share.
+/// Walks two trees side by side and visits the entries of nodes that they do not share.
 ///
-/// Trees that came of one another differ in few nodes, but these may lie elsewhere in the other one: nodes split, join and
-/// move. So the nodes are found by their places in the order of the keys: wherever both walks stand before the same
-/// node, at whatever level, both go past it. One walk waits at the first entry of a leaf until the other gets there, so
-/// they meet there again at the latest.
+/// A tree differs from a changed copy in few nodes, but nodes split, join and move. So shared nodes are found by their
+/// places in the order of the keys: when both cursors are before the same node, at whatever level, both skip it. A cursor
+/// waits at the first entry of a leaf until the other one gets there, so they meet there at the latest.
 struct TreeComparison<Order: KeyOrder, Payload> {
     private let trees: (old: SortedTree<Order, Payload>, new: SortedTree<Order, Payload>)
+    private let same: ((Payload, Payload) -> Bool)?
     private var old: TreeCursor
     private var new: TreeCursor
-    /// How many nodes were gone into or past, and how many entries looked at.
+    /// The number of nodes that were entered or skipped, and of entries that were visited.
     private(set) var steps = 0
 
-    init(from old: SortedTree<Order, Payload>, to new: SortedTree<Order, Payload>) {
+    /// - Parameter same: Whether the elements of a key are equal, so that the key is not visited.
+    init(
+        from old: SortedTree<Order, Payload>,
+        to new: SortedTree<Order, Payload>,
+        by same: ((Payload, Payload) -> Bool)? = nil
+    ) {
         trees = (old, new)
+        self.same = same
         self.old = TreeCursor(old.root)
         self.new = TreeCursor(new.root)
     }
 
-    /// Shows each key of those nodes with its old and its new element. They may be equal, but not to the bit.
+    /// Visits each key of those nodes with its old and its new element.
     mutating func run<Failure: Error>(
         _ visit: (Order.Key, Payload?, Payload?) throws(Failure) -> Void
     ) throws(Failure) {
         defer { withExtendedLifetime(trees) {} }
         while !old.isAtEnd || !new.isAtEnd {
             let level = max(old.level, new.level)
-            if level >= 0 { pass(level) } else { try show(visit) }
+            if level >= 0 { pass(level) } else { try visitNext(visit) }
         }
     }
 
-    /// Goes past the node of this level if both stand before it, else into the one or two of this level.
+    /// Skips the node of a level if both cursors are before it, else enters the one or two nodes of this level.
     private mutating func pass(_ level: Int) {
         steps += 1
         let (before, after) = (old.node(at: level), new.node(at: level))
@@ -41,107 +47,80 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         }
     }
 
-    /// Shows the entry that comes first, or both if their keys are the same. An ended walk has none.
-    private mutating func show<Failure: Error>(
+    /// Visits the entry that comes first, or both if their keys are the same.
+    private mutating func visitNext<Failure: Error>(
         _ visit: (Order.Key, Payload?, Payload?) throws(Failure) -> Void
     ) throws(Failure) {
-        if passSame() { return }
+        if skipEqual() { return }
         steps += 1
         let (before, after) = (Entry(old), Entry(new))
         switch (before, after) {
         case (let before?, let after?):
-            if Order.precedes(before.key, after.key) {
-                try visit(before.key, before.payload, nil)
+            if Order.precedes(before.key.pointee, after.key.pointee) {
+                try visit(before.key.pointee, before.payload.pointee, nil)
                 old.advance()
-            } else if Order.precedes(after.key, before.key) {
-                try visit(after.key, nil, after.payload)
+            } else if Order.precedes(after.key.pointee, before.key.pointee) {
+                try visit(after.key.pointee, nil, after.payload.pointee)
                 new.advance()
             } else {
-                try visit(after.key, before.payload, after.payload)
+                try visit(after.key.pointee, before.payload.pointee, after.payload.pointee)
                 old.advance()
                 new.advance()
             }
         case (let before?, nil):
-            try visit(before.key, before.payload, nil)
+            try visit(before.key.pointee, before.payload.pointee, nil)
             old.advance()
         case (nil, let after?):
-            try visit(after.key, nil, after.payload)
+            try visit(after.key.pointee, nil, after.payload.pointee)
             new.advance()
         case (nil, nil): break
         }
     }
 
-    /// An entry where it lies.
+    /// Moves past entries with equal keys and elements: most entries of a leaf that was copied to change one of them.
+    ///
+    /// - Returns: Whether there were any.
+    private mutating func skipEqual() -> Bool {
+        guard let same, let before = Entry(old), let after = Entry(new) else { return false }
+        let countMax = min(old.remaining, new.remaining)
+        var count = 0
+        while count < countMax {
+            let (left, right) = (before.key[count], after.key[count])
+            if Order.precedes(left, right) || Order.precedes(right, left) { break }
+            guard same(before.payload[count], after.payload[count]) else { break }
+            count += 1
+        }
+        guard count > 0 else { return false }
+        steps += count
+        old.advance(by: count)
+        new.advance(by: count)
+        return true
+    }
+
+    /// An entry in place.
     private struct Entry {
-        private let keys: UnsafeMutablePointer<Order.Key>
-        private let payloads: UnsafeMutablePointer<Payload>
+        let key: UnsafeMutablePointer<Order.Key>
+        let payload: UnsafeMutablePointer<Payload>
 
         init?(_ cursor: TreeCursor) {
             guard let leaf = cursor.leaf else { return nil }
-            keys = leaf.keys.assumingMemoryBound(to: Order.Key.self) + cursor.index
-            payloads = leaf.payloads.assumingMemoryBound(to: Payload.self) + cursor.index
+            key = leaf.keys.assumingMemoryBound(to: Order.Key.self) + cursor.index
+            payload = leaf.payloads.assumingMemoryBound(to: Payload.self) + cursor.index
         }
-
-        var key: Order.Key { keys.pointee }
-        var payload: Payload { payloads.pointee }
     }
-
-    /// Goes past entries that are the same to the bit, as most of a copied leaf are. What is not the same to the bit may
-    /// still be equal: memory between fields is nobody's.
-    private mutating func passSame() -> Bool {
-        guard let before = old.leaf, let after = new.leaf else { return false }
-        let (keyStride, payloadStride) = (MemoryLayout<Order.Key>.stride, MemoryLayout<Payload>.stride)
-        let (keySize, payloadSize) = (MemoryLayout<Order.Key>.size, MemoryLayout<Payload>.size)
-        let most = min(before.width - old.index, after.width - new.index)
-        var same = 0
-        while same < most,
-            isSame(before.keys + (old.index + same) * keyStride, after.keys + (new.index + same) * keyStride, keySize),
-            isSame(
-                before.payloads + (old.index + same) * payloadStride,
-                after.payloads + (new.index + same) * payloadStride,
-                payloadSize
-            )
-        {
-            same += 1
-        }
-        guard same > 0 else { return false }
-        steps += same
-        old.advance(by: same)
-        new.advance(by: same)
-        return true
-    }
-}
-
-/// Whether two stretches of memory hold the same bits.
-private func isSame(_ left: UnsafeMutableRawPointer, _ right: UnsafeMutableRawPointer, _ count: Int) -> Bool {
-    var offset = 0
-    while offset + 8 <= count {
-        if left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        {
-            return false
-        }
-        offset += 8
-    }
-    while offset < count {
-        if left.load(fromByteOffset: offset, as: UInt8.self) != right.load(fromByteOffset: offset, as: UInt8.self) {
-            return false
-        }
-        offset += 1
-    }
-    return true
 }
 
 extension SortedTree {
-    /// Shows the keys whose elements may differ, in their order: O(touched) for trees of which one came of the other.
+    /// Visits the keys whose elements differ, in their order: O(changes) for a tree and its changed copy.
     ///
-    /// A key of both trees is shown with both elements, equal ones too if neither their nodes nor their bits are the same.
+    /// Without `same`, it also visits keys with equal elements in leaves that the trees do not share.
     static func differences<Failure: Error>(
         from old: SortedTree,
         to new: SortedTree,
+        by same: ((Payload, Payload) -> Bool)? = nil,
         _ visit: (Key, Payload?, Payload?) throws(Failure) -> Void
     ) throws(Failure) {
-        var comparison = TreeComparison(from: old, to: new)
+        var comparison = TreeComparison(from: old, to: new, by: same)
         try comparison.run(visit)
     }
 
@@ -150,8 +129,8 @@ extension SortedTree {
         guard count == other.count else { return false }
         if isIdentical(to: other) { return true }
         do {
-            try Self.differences(from: self, to: other) { (_, old, new) throws(Unequal) in
-                guard let old, let new, same(old, new) else { throw Unequal() }
+            try withoutActuallyEscaping(same) { same in
+                try Self.differences(from: self, to: other, by: same) { (_, _, _) throws(Unequal) in throw Unequal() }
             }
             return true
         } catch {
@@ -161,3 +140,104 @@ extension SortedTree {
 }
 
 private struct Unequal: Error {}
+
+/// A position in a tree: before a whole node, or in a leaf.
+///
+/// The cursor enters nodes only by `descend`, so that whole nodes can be skipped without being read. It follows pointers
+/// without counting references, so the tree must outlive it.
+struct TreeCursor {
+    /// An entered node, and the index of its next branch.
+    private struct Step {
+        let branches: UnsafeMutablePointer<TreeBranch>
+        let width: Int
+        var index: Int
+    }
+
+    /// An entered leaf.
+    struct Leaf {
+        let keys: UnsafeMutableRawPointer
+        let payloads: UnsafeMutableRawPointer
+        let width: Int
+    }
+
+    private let root: Unmanaged<TreeNode>?
+    private let height: Int
+    private var path: [Step] = []
+    /// The current leaf; `nil` before a node and at the end.
+    private(set) var leaf: Leaf?
+    /// The index of the next entry of the leaf.
+    private(set) var index = 0
+    private(set) var isAtEnd: Bool
+
+    init(_ root: TreeNode?) {
+        self.root = root.map { Unmanaged.passUnretained($0) }
+        height = root.map { Int($0.level) } ?? 0
+        isAtEnd = root == nil
+    }
+
+    /// The level of the next node; -1 in a leaf and at the end.
+    var level: Int { leaf != nil || isAtEnd ? -1 : height - path.count }
+
+    /// The next node, or the leaf whose first entry is next, if it is of this level.
+    func node(at level: Int) -> Unmanaged<TreeNode>? {
+        guard level == height - path.count, index == 0, !isAtEnd else { return nil }
+        guard level < height else { return root }
+        let step = path[height - level - 1]
+        return Unmanaged.passUnretained(step.branches[step.index].node)
+    }
+
+    /// Enters the next node.
+    mutating func descend() {
+        guard let node = node(at: height - path.count), leaf == nil else { return }
+        node._withUnsafeGuaranteedRef { node in
+            if node.level == 0 {
+                leaf = Leaf(keys: node.keyMemory, payloads: node.payloadMemory, width: node.width)
+                index = 0
+            } else {
+                path.append(Step(branches: node.branches, width: node.width, index: 0))
+            }
+        }
+    }
+
+    /// Skips the node of a level that starts at the position, or contains it.
+    mutating func skip(level: Int) {
+        path.removeLast(path.count - (height - level))
+        (leaf, index) = (nil, 0)
+        while let last = path.last {
+            if last.index + 1 < last.width {
+                path[path.count - 1].index += 1
+                return
+            }
+            path.removeLast()
+        }
+        isAtEnd = true
+    }
+
+    /// The number of entries from the next one to the end of the leaf.
+    var remaining: Int { leaf.map { $0.width - index } ?? 0 }
+
+    /// Moves past entries of the leaf.
+    mutating func advance(by entries: Int = 1) {
+        index += entries
+        if let leaf, index >= leaf.width { skip(level: 0) }
+    }
+
+    /// Moves to the entry at an offset.
+    ///
+    /// - Precondition: The position is before the root.
+    mutating func descend(to offset: Int) {
+        var rest = offset
+        while level > 0 {
+            descend()
+            guard let step = path.last else { return }
+            var index = 0
+            while rest >= step.branches[index].count {
+                rest -= step.branches[index].count
+                index += 1
+            }
+            path[path.count - 1].index = index
+        }
+        descend()
+        index = rest
+    }
+}

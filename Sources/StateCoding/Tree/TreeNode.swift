@@ -1,9 +1,9 @@
 /// A node of a `SortedTree`: keys in order and, beside each, an element (in a leaf) or a branch.
 ///
-/// The types of keys and elements are known to `SortedBuffer` alone, which every node is. What only follows branches and
-/// tells nodes apart, as most of the way to a difference does, so costs nothing for being generic.
+/// Every node is a `SortedBuffer`, which has the types of keys and elements. Code that only follows branches and compares
+/// nodes, as a comparison of trees mostly does, is not generic and therefore fast.
 ///
-/// A node is changed only while a single tree refers to it; others, on other threads too, may read it otherwise.
+/// A node changes only while a single tree refers to it. Shared nodes are read from any thread.
 @usableFromInline
 class TreeNode {
     /// 0 for a leaf.
@@ -25,26 +25,26 @@ class TreeNode {
         self.payloadMemory = payloadMemory
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     @usableFromInline
     final fileprivate(set) var width: Int {
         @inlinable get { Int(widthStored) }
         set { widthStored = UInt16(newValue) }
     }
 
-    /// How many keys there is room for.
+    /// The number of keys that fit.
     final var room: Int { Int(roomStored) }
 
-    /// The branches of a node that is no leaf.
+    /// The branches of an inner node.
     @inlinable
     final var branches: UnsafeMutablePointer<TreeBranch> {
         payloadMemory.assumingMemoryBound(to: TreeBranch.self)
     }
 }
 
-/// A node below another one, and how many entries are in it and below it.
+/// A child node, and the number of entries below it.
 ///
-/// The key beside it divides its entries from those before; that of the first branch is never asked for.
+/// The key beside it separates its entries from those before; the key of the first branch is not used.
 @usableFromInline
 struct TreeBranch {
     @usableFromInline var node: TreeNode
@@ -52,10 +52,10 @@ struct TreeBranch {
 }
 
 extension TreeNode {
-    /// What a change copies is one node a level: wide nodes make that dear, narrow ones make many levels.
+    /// A change copies one node for each level: wide nodes make that slow, narrow ones make many levels.
     static var branchesMax: Int { 32 }
 
-    /// The branch with the entry at an offset, and the entry's offset therein.
+    /// The branch with the entry at an offset, and the entry's offset in it.
     @inlinable
     final func branch(at offset: Int) -> (index: Int, rest: Int) {
         var rest = offset
@@ -67,7 +67,7 @@ extension TreeNode {
         preconditionFailure("offset \(offset) in a node of \(offset - rest) entries")
     }
 
-    /// How many entries are below all branches.
+    /// The number of entries below all branches.
     final var total: Int {
         var total = 0
         for index in 0..<width { total += branches[index].count }
@@ -75,10 +75,10 @@ extension TreeNode {
     }
 }
 
-/// A node with its types: the one place where raw memory is handled. The first `width` keys and payloads are
-/// initialized, except for a payload that is out on loan.
+/// A typed node, which manages its memory. The first `width` keys and payloads are initialized, except for a payload
+/// between `lend` and `giveBack`.
 ///
-/// Keys and payloads share one allocation, as small maps are many.
+/// Keys and payloads share one allocation, as there are many small maps.
 @usableFromInline
 final class SortedBuffer<Key, Payload>: TreeNode {
     init(level: Int, room: Int) {
@@ -89,6 +89,8 @@ final class SortedBuffer<Key, Payload>: TreeNode {
             byteCount: keyBytes + MemoryLayout<Payload>.stride * room,
             alignment: alignment
         )
+        memory.bindMemory(to: Key.self, capacity: room)
+        (memory + keyBytes).bindMemory(to: Payload.self, capacity: room)
         super.init(level: level, room: room, keyMemory: memory, payloadMemory: memory + keyBytes)
     }
 
@@ -104,10 +106,10 @@ final class SortedBuffer<Key, Payload>: TreeNode {
     var payloads: UnsafeMutablePointer<Payload> { payloadMemory.assumingMemoryBound(to: Payload.self) }
 }
 
-// MARK: Changes, each by the only owner
+// MARK: Changes by the only owner
 
 extension SortedBuffer {
-    /// Adds an entry; there must be room.
+    /// - Precondition: There is room.
     func insert(_ key: Key, _ payload: Payload, at index: Int) {
         precondition(width < room, "an entry for a full node of \(room)")
         (keys + index + 1).moveInitialize(from: keys + index, count: width - index)
@@ -117,40 +119,37 @@ extension SortedBuffer {
         width += 1
     }
 
-    /// Takes an entry out.
     func remove(at index: Int) {
         (payloads + index).deinitialize(count: 1)
         closeGap(at: index)
     }
 
-    /// Moves a payload out, so that whoever changes it owns it alone; `giveBack` or `closeGap` must follow.
+    /// Moves a payload out, so that its user is its only owner; `giveBack` or `closeGap` must follow.
     @inlinable
     func lend(at index: Int) -> Payload {
         (payloads + index).move()
     }
 
-    /// Puts the payload that was lent into its place.
+    /// Moves a payload back to its place.
     @inlinable
     func giveBack(_ payload: consuming Payload, at index: Int) {
         (payloads + index).initialize(to: payload)
     }
 
-    /// Removes the entry whose payload was lent.
+    /// Removes the entry whose payload was moved out.
     func closeGap(at index: Int) {
         (keys + index).deinitialize(count: 1)
-        let behind = width - index - 1
-        (keys + index).moveInitialize(from: keys + index + 1, count: behind)
-        (payloads + index).moveInitialize(from: payloads + index + 1, count: behind)
+        let rest = width - index - 1
+        (keys + index).moveInitialize(from: keys + index + 1, count: rest)
+        (payloads + index).moveInitialize(from: payloads + index + 1, count: rest)
         width -= 1
     }
 
-    /// Adds copies of another's entries behind the own ones; there must be room.
+    /// Appends copies of another buffer's entries.
+    ///
+    /// - Precondition: There is room.
     func append(_ other: SortedBuffer) {
         precondition(width + other.width <= room, "\(other.width) entries for a node with \(width) of \(room)")
-        // The bytes between fields, too, which `initialize` leaves as they are: what is the same is to be the same to the
-        // bit, for `TreeComparison`.
-        let bits = other.width * MemoryLayout<Payload>.stride
-        UnsafeMutableRawPointer(payloads + width).copyMemory(from: other.payloads, byteCount: bits)
         (keys + width).initialize(from: other.keys, count: other.width)
         (payloads + width).initialize(from: other.payloads, count: other.width)
         width += other.width
@@ -175,10 +174,10 @@ extension SortedBuffer {
     }
 }
 
-// MARK: Binary searches, which stay in bounds even where an order contradicts itself
+// MARK: Binary searches, which stay in bounds even if the order is inconsistent
 
 extension SortedBuffer {
-    /// Where a key is, or where it would be.
+    /// The index of a key, or the index at which it would be inserted.
     @inlinable
     func position<Order: KeyOrder<Key>>(of key: Key, in order: Order.Type) -> (index: Int, found: Bool) {
         var (low, high) = (0, width)
@@ -189,7 +188,7 @@ extension SortedBuffer {
         return (low, low < width && !Order.precedes(key, keys[low]))
     }
 
-    /// Which entry's range a key falls into, if each range starts with the key beside it and the first has no start.
+    /// The index of the entry whose range contains a key. Each range starts with the key beside it, the first has no start.
     @inlinable
     func range<Order: KeyOrder<Key>>(of key: Key, in order: Order.Type) -> Int {
         var (low, high) = (1, width)

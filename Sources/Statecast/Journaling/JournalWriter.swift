@@ -1,123 +1,124 @@
 internal import Dispatch
 internal import Journal
+internal import Metrics
 internal import SyncProtocol
 internal import Threading
 
-/// Between a store's loop, which must not wait, and its journal, which does nothing else.
+/// Commits records on a thread of its own, since a store's loop must not wait for the journal.
 ///
-/// While one commit runs, the records that come meanwhile gather; the next commit takes them all.
+/// Group commit: records that are appended during a commit share the next one.
 final class JournalWriter: Sendable {
-    private struct Line {
+    private struct Queue {
         var records: [JournalRecord] = []
         var bytes = 0
         var isCommitting = false
-        /// The last record that was handed in; 0 before there is one.
-        var handedIn = JournalSequence(0)
-        /// The last record that was appended; 0 before there is one.
-        var last = JournalSequence(0)
-        /// After a failure nothing is taken until the store has gone back to what is durable.
+        /// The last record that was enqueued; 0 before the first.
+        var enqueued = JournalSequence(0)
+        /// The last record that was committed; 0 before the first.
+        var committed = JournalSequence(0)
+        /// After a failure, records are ignored until the store has rolled back.
         var failure: JournalFailure?
-        /// What was published already cannot be taken back: it waits for room.
+        /// Records that are published already cannot be rolled back: they wait for room.
         var waitsForRoom: JournalFailure?
     }
 
     private let journal: any Journal
-    private let line = Locked(Line())
+    private let queue = Locked(Queue())
     private let commits = DispatchQueue(label: "statecast.journal.commit", qos: .userInitiated)
     private let snapshots = DispatchQueue(label: "statecast.journal.snapshot", qos: .utility)
     private let reads = DispatchQueue(label: "statecast.journal.read", qos: .utility)
     private let metrics: JournalMetrics
     private let retryDelay: DispatchTimeInterval
-    private let settled: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
+    private let onResult: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
 
-    /// - Parameter settled: is told, on a thread of the journal, that the records up to one are durable, or that all that
-    ///   were handed in since are not and never will be.
+    /// - Parameter onResult: called on a thread of the journal: the records up to one are durable, or all later ones have
+    ///   failed.
     init(
         _ journal: any Journal,
         metrics: JournalMetrics,
         retryDelay: Duration,
-        settled: @escaping @Sendable (Result<JournalSequence, JournalFailure>) -> Void
+        onResult: @escaping @Sendable (Result<JournalSequence, JournalFailure>) -> Void
     ) {
         self.journal = journal
         self.metrics = metrics
         self.retryDelay = .nanoseconds(Int(retryDelay / .nanoseconds(1)))
-        self.settled = settled
+        self.onResult = onResult
     }
 
     var durability: Durability { journal.durability }
 
     /// The bytes of records that are not durable yet.
-    var bytes: Int { line.withLock { $0.bytes } }
+    var bytes: Int { queue.withLock { $0.bytes } }
 
-    /// Hands in a record; in order.
+    /// Enqueues a record.
     func append(_ record: JournalRecord) {
-        let isFirst = line.withLock { line in
-            guard line.failure == nil else { return false }
-            line.records.append(record)
-            line.bytes += record.body.count
-            line.handedIn = record.sequence
-            defer { line.isCommitting = true }
-            return !line.isCommitting
+        let isFirst = queue.withLock { queue in
+            guard queue.failure == nil else { return false }
+            queue.records.append(record)
+            queue.bytes += record.body.count
+            queue.enqueued = record.sequence
+            defer { queue.isCommitting = true }
+            return !queue.isCommitting
         }
         if isFirst { commits.async { [self] in commit() } }
     }
 
-    /// The store has gone back to what is durable: records are taken again.
-    func mend() { line.withLock { $0.failure = nil } }
+    /// The store has rolled back: accepts records again.
+    func resume() { queue.withLock { $0.failure = nil } }
 
-    /// Checks that the journal is still in its place. If not, nothing is taken any more.
+    /// Checks that the journal is still in its place. If not, no more records are accepted.
     func checkPlace() throws(JournalFailure) {
         do throws(JournalFailure) { try journal.checkPlace() } catch {
-            line.withLock { $0.failure = $0.failure ?? error }
+            queue.withLock { $0.failure = $0.failure ?? error }
             throw error
         }
     }
 
-    /// Checks what has to hold where a record is published before it is stored: the journal works, and is in its place.
+    /// Checks that a record may be published before it is stored: the journal works, and is in its place.
     func checkPublishing() throws(JournalFailure) {
-        if let failure = line.withLock({ $0.failure }) { throw failure }
+        if let failure = queue.withLock({ $0.failure }) { throw failure }
         try checkPlace()
     }
 
-    /// What the journal calls itself.
     var description: String { "\(journal)" }
 
-    /// Waits until all that was handed in until now is settled, whatever comes meanwhile, or waits for room.
+    /// Waits until all records that are enqueued now are committed, have failed, or wait for room.
     ///
-    /// - Returns: what became of it.
+    /// - Returns: the results.
     @discardableResult
     func drain() -> [Result<JournalSequence, JournalFailure>] {
-        let handedIn = line.withLock { $0.handedIn }
-        // What a failure undid is no longer handed in.
-        while line.withLock({ min(handedIn, $0.handedIn) > $0.last && $0.waitsForRoom == nil }) { commits.sync {} }
-        let (last, failure, waitsForRoom) = line.withLock { ($0.last, $0.failure, $0.waitsForRoom) }
-        // That something was stored before says nothing of the room there is.
+        let enqueued = queue.withLock { $0.enqueued }
+        // A failure resets `enqueued`.
+        while queue.withLock({ min(enqueued, $0.enqueued) > $0.committed && $0.waitsForRoom == nil }) {
+            commits.sync {}
+        }
+        let (committed, failure, waitsForRoom) = queue.withLock { ($0.committed, $0.failure, $0.waitsForRoom) }
         if let waitsForRoom { return [.failure(waitsForRoom)] }
-        return (last > JournalSequence(0) ? [.success(last)] : []) + (failure.map { [.failure($0)] } ?? [])
+        return (committed > JournalSequence(0) ? [.success(committed)] : []) + (failure.map { [.failure($0)] } ?? [])
     }
 
-    /// Does something with the journal that may take long, when all that was handed in until now is settled. One such
-    /// thing at a time; not if it could not be settled.
-    func later(_ work: @escaping @Sendable (Result<any Journal, JournalFailure>) -> Void) {
+    /// Performs long work with the journal after ``drain()``, one at a time. The work receives a failure of the drain instead
+    /// of the journal.
+    func performAfterDrain(_ work: @escaping @Sendable (Result<any Journal, JournalFailure>) -> Void) {
         snapshots.async { [self] in
             for case .failure(let failure) in drain() { return work(.failure(failure)) }
             work(.success(journal))
         }
     }
 
-    /// Reads from the journal; what was settled until now is there.
+    /// Reads from the journal, on a thread of its own.
     func read(_ work: @escaping @Sendable (any Journal) -> Void) { reads.async { [self] in work(journal) } }
 
-    /// Waits for all that is under way, and lets go of the journal.
+    /// Waits for all work in progress, and closes the journal.
     ///
-    /// - Returns: how many records were published and could not be stored, and why.
+    /// - Returns: the number of records that were published and could not be stored, and why.
     func close() -> (count: Int, failure: JournalFailure)? {
         drain()
-        // There may be room in the end.
-        commits.sync { if line.withLock({ $0.waitsForRoom != nil }) { commit() } }
-        let lost = line.withLock { line in
-            defer { line.records = [] }
-            return line.waitsForRoom.map { (count: line.records.count, failure: $0) }
+        // The last attempt may find room.
+        commits.sync { if queue.withLock({ $0.waitsForRoom != nil }) { commit() } }
+        let lost = queue.withLock { queue in
+            defer { queue.records = [] }
+            return queue.waitsForRoom.map { (count: queue.records.count, failure: $0) }
         }
         snapshots.sync {}
         reads.sync {}
@@ -125,45 +126,88 @@ final class JournalWriter: Sendable {
         return lost
     }
 
-    /// Commits all that has gathered, and comes again for what gathered meanwhile: whoever waits gets its turn between.
+    /// Commits all enqueued records, then yields the queue of commits and continues with the records enqueued meanwhile.
     private func commit() {
-        guard let records = next() else { return }
+        guard let records = dequeueAll() else { return }
         do throws(JournalFailure) {
             let start = ContinuousClock.now
             try journal.append(records)
             let bytes = records.reduce(0) { $0 + $1.body.count }
             let last = records[records.count - 1].sequence
-            line.withLock { line in
-                line.bytes -= bytes
-                line.last = last
-                line.waitsForRoom = nil
+            queue.withLock { queue in
+                queue.bytes -= bytes
+                queue.committed = last
+                queue.waitsForRoom = nil
             }
             metrics.committed(records, bytes: bytes, in: start.duration(to: .now))
-            settled(.success(last))
+            onResult(.success(last))
             commits.async { [self] in commit() }
         } catch {
             metrics.failed(error)
             if error.code == .storageFull && durability == .relaxed {
-                line.withLock { line in
-                    line.records = records + line.records
-                    line.waitsForRoom = error
+                queue.withLock { queue in
+                    queue.records = records + queue.records
+                    queue.waitsForRoom = error
                 }
                 commits.asyncAfter(deadline: .now() + retryDelay) { [self] in commit() }
             } else {
-                line.withLock { $0 = Line(last: $0.last, failure: error) }
+                queue.withLock { $0 = Queue(committed: $0.committed, failure: error) }
             }
-            settled(.failure(error))
+            onResult(.failure(error))
         }
     }
 
-    private func next() -> [JournalRecord]? {
-        line.withLock { line in
-            guard !line.records.isEmpty else {
-                line.isCommitting = false
+    private func dequeueAll() -> [JournalRecord]? {
+        queue.withLock { queue in
+            guard !queue.records.isEmpty else {
+                queue.isCommitting = false
                 return nil
             }
-            defer { line.records = [] }
-            return line.records
+            defer { queue.records = [] }
+            return queue.records
         }
     }
+}
+
+/// The metrics of a store's journal. Each label has the dimension `store`.
+struct JournalMetrics {
+    private let commits: Counter
+    private let commitTime: Timer
+    private let commitRecords: Recorder
+    private let bytes: Counter
+    private let full: Counter
+    private let snapshots: Counter
+    private let snapshotsFailed: Counter
+    private let snapshotBytes: Counter
+
+    init(store: StoreName) {
+        let dimensions = [("store", store.text)]
+        func counter(_ label: String) -> Counter {
+            Counter(label: "statecast_journal_" + label, dimensions: dimensions)
+        }
+        commits = counter("commits_total")
+        commitTime = Timer(label: "statecast_journal_commit_time", dimensions: dimensions)
+        commitRecords = Recorder(label: "statecast_journal_commit_records", dimensions: dimensions)
+        bytes = counter("bytes_total")
+        full = counter("full_total")
+        snapshots = counter("snapshots_total")
+        snapshotsFailed = counter("snapshots_failed_total")
+        snapshotBytes = counter("snapshot_bytes_total")
+    }
+
+    func committed(_ records: [JournalRecord], bytes count: Int, in duration: Duration) {
+        commits.increment()
+        commitTime.record(duration: duration)
+        commitRecords.record(records.count)
+        bytes.increment(by: count)
+    }
+
+    func failed(_ failure: JournalFailure) { if failure.code == .storageFull { full.increment() } }
+
+    func snapshotStored(bytes count: Int) {
+        snapshots.increment()
+        snapshotBytes.increment(by: count)
+    }
+
+    func snapshotFailed() { snapshotsFailed.increment() }
 }

@@ -1,9 +1,10 @@
+internal import Journal
 public import StateCoding
 
-/// How a state that another build left in the journal becomes this build's.
+/// Converts the state of another build in the journal to this build's.
 ///
-/// Fields that State gained need no more than this: those outside of all collections are filled from the state that the
-/// primary is made with, those of rows from a row that is given here. All else takes a migration.
+/// New fields of the state outside of collections are filled from the primary's initial state, new fields of rows from an
+/// example row. All other changes need a migration.
 ///
 /// ```swift
 /// let evolution = StateEvolution(
@@ -17,25 +18,24 @@ public import StateCoding
 /// )
 /// ```
 ///
-/// A journal that does not become this build's state with all that it holds is refused, and stays as it is. `docs/EVOLUTION.md`
-/// says more.
+/// A journal whose state cannot be converted without loss is refused, and stays unchanged. See `docs/EVOLUTION.md`.
 public struct StateEvolution: Sendable {
-    /// Changes a recorded state into what the next version of State is read from: see `Value`.
+    /// Changes a recorded state to the shape of the next version of the state type.
     ///
-    /// It runs before anything is filled. An error that it throws refuses the journal.
+    /// Runs before fields are filled. If it throws, the journal is refused.
     public typealias Migration = @Sendable (_ state: inout Value) throws -> Void
 
     let rows: [any Encodable & Sendable]
     let migrations: [Migration]
     let retiredActions: Set<String>
 
-    /// Says what to fill from, and what to change before.
+    /// Creates an evolution.
     ///
     /// - Parameters:
-    ///   - rows: for each type whose values are in a collection, in whatever collection, a value that has the fields which
-    ///     older values may lack; of an enum, one for each case.
-    ///   - migrations: all that there have ever been, oldest first. The journal counts them, so that each runs once: add new
-    ///     ones at the end, and leave the old ones as they were released.
+    ///   - rows: for each type whose values are in collections, a value with the fields that older values may lack; for an
+    ///     enum, one value per case.
+    ///   - migrations: all migrations since the first release, oldest first. The journal counts them, so that each runs once:
+    ///     append new ones, and leave released ones unchanged.
     ///   - retiredActions: names of actions that older builds accepted and this one does not. A journal that has other
     ///     unregistered actions of senders is refused: their type may have been renamed.
     public init(
@@ -46,5 +46,59 @@ public struct StateEvolution: Sendable {
         self.rows = rows
         self.migrations = migrations
         self.retiredActions = retiredActions
+    }
+}
+
+/// A store's evolution, with the values for missing fields.
+struct EvolutionPlan: Sendable {
+    private let migrations: [StateEvolution.Migration]
+    private let defaults: FieldDefaults
+    let retiredActions: Set<String>
+
+    /// - Throws: ``CodingFailure`` if a row cannot be encoded.
+    init(_ evolution: StateEvolution, from initial: some Encodable) throws(CodingFailure) {
+        migrations = evolution.migrations
+        retiredActions = evolution.retiredActions
+        defaults = try FieldDefaults(initial: initial, rows: evolution.rows)
+    }
+
+    /// The number of migrations of this build.
+    var count: Int { migrations.count }
+
+    /// Converts a recorded state, to which `done` migrations were applied, to this build's.
+    ///
+    /// - Throws: ``JournalFailure`` with code `misfit` that names the field or the migration.
+    func state<State: Decodable>(_ type: State.Type, from recorded: Value, after done: Int) throws -> State {
+        guard done <= count else {
+            throw JournalFailure(
+                .misfit,
+                "the journal's state has been through \(done) migrations, and this build knows \(count): run the build that wrote "
+                    + "it, or register the others. The journal stays as it is"
+            )
+        }
+        var tree = recorded
+        for (index, migration) in migrations.enumerated().dropFirst(done) {
+            do { try migration(&tree) } catch {
+                throw JournalFailure(
+                    .misfit,
+                    "migration \(index + 1) of \(count) cannot change the journal's state: \(error). The journal stays as it is"
+                )
+            }
+        }
+        do { return try StateDecoder().decode(type, from: tree, filling: defaults) } catch {
+            throw JournalFailure(
+                .misfit,
+                "the journal's state is not one of this build: \(error). \(Self.remedy(for: error)). The journal stays as it is"
+            )
+        }
+    }
+
+    private static func remedy(for failure: CodingFailure) -> String {
+        switch failure.code {
+        case .missingKey: "Give the store's evolution a row of the type that lacks it, or a migration that adds it"
+        case .unknownKey:
+            "It would be lost: run a build that knows it, or give the store's evolution a migration that removes it"
+        default: "Run the build that wrote it, or give the store's evolution a migration that changes it"
+        }
     }
 }

@@ -3,15 +3,15 @@ internal import Logging
 internal import StateCoding
 internal import SyncProtocol
 
-/// From what a journal holds to what a primary goes on from: the newest snapshot, and the patches behind it.
+/// Recovers a store from its journal: the newest snapshot, and the patches after it.
 ///
-/// Blocks while it reads; not to be run on a loop.
+/// Blocks while it reads; must not run on a loop.
 struct StoreRecovery<State: Codable & Equatable & Sendable> {
-    let definition: TypedStore<State>
-    let limits: Limits
+    private let definition: TypedStore<State>
+    private let limits: Limits
     private let time: Timestamp
 
-    /// How many bytes of records are read at once.
+    /// The bytes of records that are read at once.
     private static var bytesAtOnce: Int { 8 << 20 }
 
     init(_ definition: TypedStore<State>, limits: Limits, time: Timestamp) {
@@ -20,7 +20,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         self.time = time
     }
 
-    /// Takes the journal and recovers what it holds, or begins a history in it.
+    /// Opens the journal, and recovers its state or begins a history in it.
     ///
     /// - Throws: ``StatecastError`` with code `journal`; then the journal is closed.
     func run(_ journal: any Journal) throws(StatecastError) -> RecoveredStore<State> {
@@ -38,7 +38,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         } catch {
             var failure = error
             if error is CodingFailure {
-                // Its checksum is right: another program or version wrote it.
+                // The checksum is right, so another program or version wrote it.
                 failure = JournalFailure(
                     .damaged,
                     "the journal \(journal) of the store \"\(definition.name)\" holds something that cannot be read: \(error). "
@@ -85,7 +85,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         let (snapshot, isFileLost) = try newestSnapshot(of: journal)
         var recovered = try recover(journal, contents, from: snapshot)
         recovered.report?.snapshot = snapshot.entry.revision
-        // What was passed over is to be replaced.
+        // Replaces the damaged snapshots.
         if snapshot.entry != (try journal.snapshots().last) { recovered.snapshots.isWanted = true }
         if isFileLost { storeAgain(snapshot, in: journal) }
         return recovered
@@ -98,8 +98,8 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     ) throws -> RecoveredStore<State> {
         let context = try SnapshotContext(decoding: snapshot.context)
         let start = History(contents, context, snapshot.entry)
-        // Reading the state as this build's type takes less time and memory than a tree. Its digest shows whether the type holds
-        // all that was recorded.
+        // Decoding the state directly takes less time and memory than a tree. The digest shows whether this build's type
+        // holds all that was recorded.
         if let typed = try? replay(start, on: StateContent<State>(snapshot.state), journal, through: contents.last),
             typed.history.migrations == definition.evolution.count
         {
@@ -112,13 +112,13 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
             through: contents.last
         )
         let (state, record) = try evolve(content.tree, history)
-        // The newest one has the state in another shape, which takes longer to read.
+        // The newest one has another shape, which takes longer to read.
         var snapshots = replayed
         snapshots.isWanted = true
         return try claim(history, contents.epochs, state, journal, snapshots, record)
     }
 
-    /// A snapshot holds what the last record that it contains led to; that one stays as long as the snapshot does.
+    /// Compares a snapshot with the last record that it contains, which the journal keeps as long as the snapshot.
     private func confirm(_ snapshot: JournalSnapshot, in journal: any Journal) throws {
         let entry = snapshot.entry
         guard entry.sequence > JournalSequence(0),
@@ -134,9 +134,9 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         }
     }
 
-    /// The newest one that is whole: from an older one more records lead to the same state. The first one is kept twice.
+    /// The newest intact snapshot: from an older one, more records lead to the same state. The first one is stored twice.
     ///
-    /// - Returns: the snapshot, and whether it was found only in its second place.
+    /// - Returns: the snapshot, and whether only its copy in the database is left.
     private func newestSnapshot(of journal: any Journal) throws -> (snapshot: JournalSnapshot, isFileLost: Bool) {
         var failures: [any Error] = []
         for entry in try journal.snapshots().reversed() {
@@ -178,9 +178,9 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         }
     }
 
-    /// Goes through all records behind a snapshot, to the last one.
+    /// Replays all records after a snapshot.
     ///
-    /// - Throws: ``JournalFailure`` with code `damaged` if what comes out is not what was recorded.
+    /// - Throws: ``JournalFailure`` with code `damaged` if the resulting state is not the recorded one.
     private func replay<Content: RecoveredContent>(
         _ start: History,
         on content: Content,
@@ -217,7 +217,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         return (history, content, snapshots)
     }
 
-    /// Begins an incarnation, where the last one ended.
+    /// Begins an incarnation at the end of the last one.
     private func claim(
         _ history: History,
         _ epochs: [EpochStart],
@@ -233,7 +233,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
             time: time
         )
         try journal.claim(start)
-        journal.reductions.open()
+        journal.crashMarker.open()
         let replayed = snapshots.records
         var history = history
         history.epochs = EpochTable(epochs + [start])
@@ -260,4 +260,82 @@ extension History {
             entry.revision
         )
     }
+}
+
+/// The conversion of another build's state is a change like any other.
+extension StoreRecovery {
+    /// Converts the state at the head to this build's. Nothing is written.
+    ///
+    /// - Returns: the state, and the record that leads to it; none if the recorded state is unchanged.
+    /// - Throws: ``JournalFailure`` with code `misfit`.
+    private func evolve(_ recorded: Value, _ history: History) throws -> (state: State, record: BatchRecord?) {
+        let evolution = definition.evolution
+        let state = try evolution.state(State.self, from: recorded, after: history.migrations)
+        let tree: Value
+        do { tree = try StateEncoder().value(of: state) } catch {
+            throw JournalFailure(
+                .misfit,
+                "the journal's state cannot be encoded as a state of this build: \(error). The journal stays as it is"
+            )
+        }
+        let patch = Patch(from: recorded, to: tree)
+        if patch.isEmpty, history.migrations == evolution.count { return (state, nil) }
+        let summary = Summary(of: tree)
+        guard summary.bytes <= max(limits.snapshotBytesMax, history.summary.bytes) else {
+            throw JournalFailure(
+                .misfit,
+                "the journal's state would have \(summary.bytes) bytes as a state of this build, more than the "
+                    + "\(limits.snapshotBytesMax) that a replica takes. The journal stays as it is"
+            )
+        }
+        let record = BatchRecord(
+            epoch: history.epoch,
+            from: history.head,
+            to: patch.isEmpty ? history.head : history.head.next,
+            digest: summary.digest,
+            bytes: summary.bytes,
+            patch: patch.isEmpty ? [] : patch.encode(),
+            migrations: evolution.count
+        )
+        definition.logger.notice(
+            "the journal's state was recorded by another build, and becomes this build's",
+            metadata: ["store": "\(definition.name)", "revision": "\(record.to)"]
+        )
+        return (state, record)
+    }
+}
+
+extension Journal {
+    /// Appends a record, and advances the history by it.
+    fileprivate func append(_ record: BatchRecord, to history: inout History, limits: Limits) throws {
+        let sequence = history.sequence.next
+        try append([JournalRecord(sequence: sequence, from: record.from, to: record.to, body: record.encoded)])
+        try history.replay(record, at: sequence, limits: limits)
+    }
+}
+
+/// A state during its recovery.
+private protocol RecoveredContent {
+    mutating func apply(_ patch: Patch) throws
+    func digest() throws -> UInt64
+}
+
+/// A state in this build's type.
+private struct StateContent<State: Codable>: RecoveredContent {
+    private(set) var state: State
+
+    init(_ bytes: [UInt8]) throws { state = try StateDecoder().decode(State.self, from: bytes) }
+
+    mutating func apply(_ patch: Patch) throws { try patch.apply(to: &state) }
+    func digest() throws -> UInt64 { try Summary(ofEncoded: StateEncoder().encode(state)).digest }
+}
+
+/// A state in its recorded shape.
+private struct TreeContent: RecoveredContent {
+    private(set) var tree: Value
+
+    init(_ bytes: [UInt8]) throws { tree = try Value(decoding: bytes) }
+
+    mutating func apply(_ patch: Patch) throws { try patch.apply(to: &tree) }
+    func digest() -> UInt64 { Summary(of: tree).digest }
 }

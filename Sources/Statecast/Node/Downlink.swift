@@ -2,8 +2,8 @@ internal import Logging
 internal import SyncProtocol
 internal import ZeroMQ
 
-/// The connection on which a replica or a sender hears from its primary, and asks by subscribing; with the node's timer.
-/// Lives on the node's loop.
+/// The connection on which a replica or a sender receives from its primary, and makes requests by subscribing; with the
+/// node's timer. Used on the node's loop only.
 final class Downlink {
     private let socket: Socket
     private let store: StoreName
@@ -22,7 +22,7 @@ final class Downlink {
         logger: Logger,
         onReadable: @escaping () -> Void,
         onDeadline: @escaping () -> Void
-    ) throws {
+    ) throws(StatecastError) {
         do throws(ZeroMQError) {
             let socket = try Socket(.sub, options: options)
             try socket.connect(endpoint)
@@ -36,7 +36,7 @@ final class Downlink {
         self.logger = logger
     }
 
-    /// The next message; `nil` if none is there.
+    /// The next message; `nil` if none has arrived.
     func next() -> [UInt8]? { socket.next(logger) }
 
     func subscribe(_ topic: Topic) {
@@ -53,7 +53,8 @@ final class Downlink {
 }
 
 extension Socket {
-    /// The next message; `nil` if none is there. One of several parts, which this protocol never has, comes as no bytes.
+    /// The next message; `nil` if none has arrived. A message of several parts, which this protocol does not use, is returned
+    /// as an empty one, which is malformed.
     func next(_ logger: Logger) -> [UInt8]? {
         do throws(ZeroMQError) {
             switch try receive() {
@@ -65,5 +66,16 @@ extension Socket {
             logger.error("cannot receive", metadata: ["error": "\(error)"])
             return nil
         }
+    }
+}
+
+/// Logs messages that cannot be read: the first one, and then each time that their number has doubled.
+struct UnreadableMessageLog {
+    private var count = 0
+
+    mutating func record(_ failure: MessageFailure, _ logger: Logger) {
+        count += 1
+        guard count & (count - 1) == 0 else { return }
+        logger.warning("\(count) messages of the primary cannot be read", metadata: ["last": "\(failure)"])
     }
 }

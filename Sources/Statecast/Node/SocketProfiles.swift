@@ -1,26 +1,26 @@
 internal import SyncProtocol
 internal import ZeroMQ
 
-/// How each socket of the protocol is set up.
+/// The options of each socket of the protocol.
 extension SocketOptions {
-    /// Lets the kernel find out that a peer's machine is gone, or takes nothing any more, and end the connection: that is
-    /// also how long a stalled subscriber may hold its queue.
+    /// Lets the kernel detect that a peer is gone or reads no more, and close the connection. A stalled subscriber holds its
+    /// queue as long.
     ///
-    /// Not ZeroMQ's heartbeats. Where a connection's receive queue is full, the next one ends the process: libzmq 4.3 aborts
-    /// if the connection has broken meanwhile (`!_io_error`), or is replaced for lack of an answer (`_input_stopped`,
+    /// ZeroMQ's heartbeats are not used: where a connection's receive queue is full, libzmq 4.3 aborts the process at the
+    /// next heartbeat if the connection has broken (`!_io_error`) or is replaced for lack of an answer (`_input_stopped`,
     /// zeromq/libzmq#3937).
     private mutating func noticeDeadConnections() {
         tcpKeepAlive = .init(idle: .seconds(5), interval: .seconds(5), count: 2)
         tcpUnacknowledgedMax = .seconds(15)
     }
 
-    /// The receive queues of the sockets that a primary binds have no bound that a peer reaches. libzmq 4.3 aborts the
-    /// process if a connection is reset while its queue is full and a PING of the peer is unread (`!_io_error`): any peer
-    /// could do that. So what waits for the primary is bounded by the senders' windows, not by libzmq. Half of libzmq's
-    /// largest number, from which it computes others.
+    /// The receive queues of the primary's sockets have no bound that a peer can reach. libzmq 4.3 aborts the process if a
+    /// connection is reset while its queue is full and a PING of the peer is unread (`!_io_error`): any peer could do that.
+    /// The senders' windows bound the waiting messages instead. The value is half of libzmq's maximum, since libzmq computes
+    /// with it.
     private static let unbounded = 1 << 30
 
-    /// Down, on the primary. A subscriber says no more than its topics.
+    /// Down, on the primary. Subscribers send topics only.
     static func publisher(_ configuration: PrimaryConfiguration) -> SocketOptions {
         .with {
             $0.sendHighWaterMark = configuration.publishHighWaterMark
@@ -40,7 +40,8 @@ extension SocketOptions {
         }
     }
 
-    /// Up, on the primary. Frames somewhat over the limit still come in, to be counted; a peer beyond is cut off.
+    /// Up, on the primary. Frames up to twice the limit are received, and counted as dropped; larger ones close the
+    /// connection.
     static func puller(_ limits: Limits) -> SocketOptions {
         .with {
             $0.receiveHighWaterMark = unbounded
@@ -49,8 +50,8 @@ extension SocketOptions {
         }
     }
 
-    /// Up, on a sender. Nothing waits for a connection that is not there: the outbox is the place for that. There is room
-    /// for a whole window, so a send that finds none has found no connection.
+    /// Up, on a sender. Nothing is queued without a connection: the outbox keeps the actions. The queue has room for a whole
+    /// window, so a send fails only if there is no connection.
     static func pusher(_ limits: Limits) -> SocketOptions {
         .with {
             $0.noticeDeadConnections()

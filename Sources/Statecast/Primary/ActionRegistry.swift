@@ -1,12 +1,12 @@
 internal import StateCoding
-/// The actions that a store knows, by name: how they are read, and what an example of each looks like.
-///
-/// On the wire an action is a CBOR array of its name and its payload.
 internal import SyncProtocol
 
+/// The actions that a store accepts, by name, with their decoders and examples.
+///
+/// On the wire an action is a CBOR array of its name and its payload.
 struct ActionRegistry: Sendable {
     private let decoders: [String: @Sendable ([UInt8]) throws(CodingFailure) -> any Action]
-    /// What the store says of its actions, in the order in which they were registered.
+    /// The store's description of its actions, in the order of registration.
     let entries: [StoreSchema.Entry]
 
     /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
@@ -33,10 +33,10 @@ struct ActionRegistry: Sendable {
         )
     }
 
-    /// Reads an action.
+    /// Decodes an action.
     ///
-    /// - Throws: ``Rejection`` with code `unknown-action` or `undecodable`; the message names what is known, or the
-    ///   field.
+    /// - Throws: ``Rejection`` with code `unknown-action` or `undecodable`; the message names the known actions, or
+    ///   the field.
     func decode(_ bytes: [UInt8]) throws(Rejection) -> any Action {
         let name: String
         let payload: [UInt8]

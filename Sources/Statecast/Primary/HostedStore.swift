@@ -3,38 +3,55 @@ internal import StateCoding
 internal import SyncProtocol
 internal import ZeroMQ
 
-/// A store as the node sees it: without its types. Lives on the node's loop.
+/// A store that is not recovered yet.
+protocol StoreDefinition: Sendable {
+    var name: StoreName { get }
+    /// Recovers the state and history from which the store continues. Blocks while it reads.
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any HostableStore
+    /// The node was stopped, whether it ever served the store or not.
+    func end()
+}
+
+/// A store that is recovered, and not served yet.
+protocol HostableStore: Sendable {
+    var name: StoreName { get }
+    func host(in runtime: StoreRuntime) -> any HostedStore
+    /// The store will not be hosted.
+    func abandon()
+}
+
+/// A store as its node sees it: without its types. Used on the node's loop only.
 protocol HostedStore: AnyObject {
     var name: StoreName { get }
     var head: Revision { get }
-    /// The head, in which history and by which incarnation of the primary.
+    /// The head, its history, and the primary's incarnation.
     var position: Position { get }
     var nextDeadline: Instant { get }
-    /// Whether joins, chunks or actions of the primary's own process were left for the next turn.
+    /// Whether joins, chunks or local actions are left for the next turn.
     var hasRequests: Bool { get }
+    /// Whether the store accepts actions, or they have to wait until the journal has caught up.
+    var hasRoom: Bool { get }
 
-    /// The sockets are bound: what may only happen once the store is served begins here.
+    /// The sockets are bound: the store is served from now on.
     func begin()
     func subscribed(to topic: Topic)
     func unsubscribed(from topic: Topic)
     func received(_ frame: ActionsFrame)
-    /// Tells a sender to come again with a frame that there is no room for.
-    func putOff(_ frame: ActionsFrame)
-    /// Everything that this turn brought has been handed over.
+    /// Asks a sender to send a frame again later, since the queue of deferred frames is full.
+    func postpone(_ frame: ActionsFrame)
+    /// Ends a turn of the loop: all of its events have been delivered.
     func endTurn()
     func tick()
     func snapshotEncoded(_ snapshot: EncodedSnapshot)
-    /// The records up to one are durable.
+    /// The records up to `sequence` are durable.
     func committed(through sequence: JournalSequence)
-    /// What became of records that the journal was handed.
+    /// The journal has committed records, or failed to.
     func journaled(_ outcome: Result<JournalSequence, JournalFailure>)
-    /// What was read from the journal for replicas that had been away.
+    /// Delivers updates that were read from the journal for returning replicas; `nil` if they cannot catch up this way.
     func pastRead(_ updates: [Update]?, after revision: Revision)
-    /// What became of a snapshot for the journal.
+    /// A snapshot was stored in the journal, with its size in bytes, or could not be.
     func snapshotStored(_ entry: SnapshotEntry, _ outcome: Result<Int, any Error>)
-    /// Whether more actions may be taken, or have to wait until the journal has caught up.
-    var hasRoom: Bool { get }
-    /// Takes what its own process asked for before now, as far as it can be done: the store is about to end.
+    /// Processes the local requests made so far, as far as possible, before the store ends.
     func finish()
     /// The store is not served any more.
     func end()
@@ -43,45 +60,28 @@ protocol HostedStore: AnyObject {
 /// A whole state, encoded off the loop.
 struct EncodedSnapshot: Sendable {
     let revision: Revision
-    /// The digest of what was published.
+    /// The digest of the published state.
     let digest: UInt64
     let bytes: Result<[UInt8], CodingFailure>
-    /// Whether the whole state has that digest, too.
+    /// Whether the digest of the encoded state is the published one.
     let isAsPublished: Bool
 }
 
-/// What a store needs from the node that it lives on.
-struct StoreSurroundings {
+/// The node's services for a store.
+struct StoreRuntime {
     let limits: Limits
     let actionsEndpoint: String
     let clock: NodeClock
     let publish: (StoreName, Topic, Frame) -> Void
-    /// Says, then or later, that a record which no journal keeps counts as durable.
+    /// Reports, then or later, that a record of a store without a journal counts as durable.
     let commit: (StoreName, Record) -> Void
-    /// Runs something on the loop, soon. From any thread.
+    /// Runs work on the loop, soon. From any thread.
     let onLoop: @Sendable (StoreName, @escaping @Sendable (any HostedStore) -> Void) -> Void
-    /// The store cannot go on, and the node must not.
+    /// The store, and therefore the node, cannot go on.
     let fail: (StatecastError) -> Void
     let journalPolicy: JournalPolicy
-    /// Runs the work off the loop and hands its result to `snapshotEncoded`.
+    /// Runs the work off the loop and passes its result to `snapshotEncoded`.
     let encode: (StoreName, @escaping @Sendable () -> EncodedSnapshot) -> Void
     /// Makes the loop take a turn soon. From any thread.
     let wake: @Sendable () -> Void
-}
-
-/// A store before its node has started: everything but where it goes on from.
-protocol StoreDefinition: Sendable {
-    var name: StoreName { get }
-    /// Finds out where the store goes on from. Blocks while it reads.
-    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any HostableStore
-    /// The node was stopped, whether it ever served the store or not.
-    func end()
-}
-
-/// A store that knows where it goes on from: everything but the surroundings.
-protocol HostableStore: Sendable {
-    var name: StoreName { get }
-    func host(in surroundings: StoreSurroundings) -> any HostedStore
-    /// It will not be hosted.
-    func abandon()
 }

@@ -10,33 +10,32 @@ public import ServiceLifecycle
 /// try await primary.run()
 /// ```
 ///
-/// It is to other processes what a `Core` is to its own, with the same reducers, middlewares and effects; the process
-/// that it lives in may use it like one (see ``dispatch(_:)`` and ``observe(replay:_:)``).
+/// It serves other processes as a `Core` serves its own, with the same reducers, middlewares and effects. Its own process may
+/// use it like a core (see ``dispatch(_:)`` and ``observe(replay:_:)``).
 ///
-/// Without a journal each start begins a new lineage: replicas and senders notice and go on by themselves, and the state
-/// begins at `state` again.
+/// Without a journal, each start begins a new lineage with the initial state. Replicas and senders detect that and continue
+/// by themselves.
 public final class Primary<State: Codable & Equatable & Sendable>: Service {
     private let node: PrimaryNode
     private let name: StoreName
-    let entrance: LocalEntrance<State>
+    private let mailbox: LocalMailbox<State>
 
     /// Defines a store on a node of its own.
     ///
     /// - Parameters:
-    ///   - store: the store's name, as replicas and senders give it.
-    ///   - state: where the store begins.
+    ///   - store: the store's name, which replicas and senders pass.
+    ///   - state: the initial state.
     ///   - actions: the actions that may be sent; others are rejected as `unknown-action`.
-    ///   - middleware: what stands between whoever sends and the reducer, the first one outermost. It sees who sent an
-    ///     action (`context.session`, `context.user`); the ``Rejection`` that it throws reaches the sender in place of a
-    ///     receipt. It runs on the loop that serves the sockets. It is to decide, not to do: where what came in together
-    ///     cannot be published, each of those actions is passed again, for itself, and only what the last pass decides and
-    ///     dispatches counts.
-    ///   - initialEffect: what is to be done at each start, going by the state, such as the effects that a stop or a crash
-    ///     cut off.
-    ///   - reducer: pure, and quick: it runs on the loop that serves the sockets. Its effects run beside it, once their
+    ///   - middleware: the middlewares between senders and the reducer, the first one outermost. A middleware sees the sender
+    ///     of an action (`context.session`, `context.user`); the sender receives the ``Rejection`` that it throws instead of
+    ///     a receipt. It runs on the loop that serves the sockets. It should decide, and have no side effects: if a batch
+    ///     cannot be published, each of its actions passes the middlewares again, alone, and only the decisions and
+    ///     dispatches of the last pass count.
+    ///   - initialEffect: the effect of each start, for example to restart effects that a stop or a crash has ended.
+    ///   - journal: stores the history of this store; without one, each start begins a new lineage.
+    ///   - evolution: converts the state that another build has left in the journal.
+    ///   - reducer: pure and fast, since it runs on the loop that serves the sockets. Its effects run off the loop, once their
     ///     action is durable.
-    ///   - journal: where its history is kept, for this store alone; without one each start begins a new lineage.
-    ///   - evolution: how what another build left in the journal becomes this build's state.
     /// - Throws: ``StatecastError`` with code `definition`: a malformed name, a state that cannot be encoded, two actions
     ///   of one name.
     public convenience init(
@@ -65,7 +64,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         )
     }
 
-    /// Defines a store on a node of its own, with a reducer that needs no more than the action.
+    /// Defines a store on a node of its own, with a reducer that needs only the action.
     public convenience init(
         store: String,
         state: State,
@@ -90,7 +89,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         )
     }
 
-    /// Defines a store on a node that it shares with others; run the node then, or any one of its primaries.
+    /// Defines a store on a node that several stores share. Run the node, or any one of its primaries.
     public init(
         store: String,
         state: State,
@@ -116,22 +115,22 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         )
         try node.add(definition)
         name = definition.name
-        entrance = definition.entrance
+        mailbox = definition.mailbox
         self.node = node
     }
 
-    /// Binds, unless that is done, and serves until the task is cancelled or the service group shuts down.
+    /// Binds, unless it is bound already, and serves until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``StatecastError``: one line that says which endpoint cannot be bound, and what to do.
+    /// - Throws: ``StatecastError``: see ``PrimaryNode/run()``.
     public func run() async throws { try await node.run() }
 
     /// Binds, and begins to serve.
     ///
-    /// - Returns: where it is bound, ports filled in.
+    /// - Returns: the bound endpoints, with their ports.
     @discardableResult
     public func start() async throws -> PrimaryAddress { try await node.start() }
 
-    /// Closes the sockets, and ends all effects. What was dispatched before is done before.
+    /// Reduces the actions that were dispatched before, closes the sockets, and ends all effects.
     public func stop() async { await node.stop() }
 
     /// The last revision that replicas may have seen; 0 before the start.
@@ -139,8 +138,61 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         get async { await node.head(of: name) ?? Revision(0) }
     }
 
-    /// Where the store stands, in which history; `nil` before the start.
+    /// The store's head and its history; `nil` before the start.
     public var position: Position? {
         get async { await node.position(of: name) }
+    }
+}
+
+/// The primary in its own process: it accepts actions and shows its state, as a `Core` does.
+extension Primary: ActionDispatcher, CurrentStateSource {
+    /// Enqueues an action, from any thread, and returns at once.
+    ///
+    /// The action passes the middlewares; its context has no session. Before the start it waits for the start; after a stop
+    /// it is dropped, and logged. A rejection by a middleware is not reported; use ``send(_:)`` to receive it.
+    public func dispatch(_ action: any Action) { mailbox.dispatch(action) }
+
+    /// Enqueues an action, and returns when it is durable and the observers have been called.
+    ///
+    /// Before the start it waits for the start. Cancelling the task neither ends the wait nor withdraws the action.
+    ///
+    /// - Throws: ``Rejection`` if a middleware rejects it (its own code, or `swallowed`) or the change is impossible; with
+    ///   code `stopped` if the primary was stopped before the action was reduced, and `outcome-unknown` if it was stopped
+    ///   before the action was known to be durable.
+    @discardableResult
+    public func send(_ action: any Action) async throws(Rejection) -> Receipt {
+        let outcome = await withCheckedContinuation { continuation in
+            mailbox.enqueue(.action(.awaited(action) { continuation.resume(returning: $0) }))
+        }
+        return try outcome.get()
+    }
+
+    /// The published state; before the start, the initial state.
+    ///
+    /// It contains the actions for which ``send(_:)`` has returned, and not yet those that were only dispatched.
+    public var state: State { mailbox.state }
+
+    /// Calls `body` for each update that is published, until the subscription is cancelled or dropped.
+    ///
+    /// An update may contain many actions, so its change names none. Updates are durable before they are shown. Registrations
+    /// and actions share one queue: the replayed state contains the actions that the same thread dispatched before. A
+    /// registration before the start replays the state at the start. After a restart with a new history, the next change
+    /// leads from the state shown last to the new initial state, and revisions start again.
+    ///
+    /// - Parameters:
+    ///   - replay: whether `body` receives the current state first. Without a replay, the first change may contain actions
+    ///     that were dispatched before and were not durable yet.
+    ///   - body: called on the loop that serves the sockets, for one change at a time, so it must be fast. It may dispatch,
+    ///     observe and cancel.
+    public func observe(
+        replay: Bool = true,
+        _ body: @escaping @Sendable (Change<State>) -> Void
+    ) -> Subscription {
+        let observer = Listener(body)
+        mailbox.enqueue(.observe(observer, replay: replay))
+        // Weak, so that the callback ends with the primary even if the subscription is kept.
+        return Subscription { [weak mailbox, weak observer] in
+            if let observer, observer.deactivate() { mailbox?.enqueue(.ignore(observer)) }
+        }
     }
 }

@@ -1,20 +1,20 @@
 public import SyncProtocol
 
-/// Where a primary binds, and within which bounds it works.
+/// A primary's endpoints and bounds.
 public struct PrimaryConfiguration: Sendable {
     /// Where replicas and senders subscribe. May end in `:*` for any free port.
     public var publish = "tcp://127.0.0.1:7100"
     /// Where senders push actions. May end in `:*` for any free port.
     public var actions = "tcp://127.0.0.1:7101"
-    /// The endpoint for actions as senders are told it; `nil`: the one that was bound. A wildcard host stands for the
-    /// host at which the sender reached the primary.
+    /// The endpoint for actions that senders receive; `nil`: the bound one. A wildcard host stands for the host at which the
+    /// sender reached the primary.
     public var advertiseActions: String?
-    /// Whether to bind beyond this machine though nothing encrypts or checks what passes there.
+    /// Whether the primary may bind beyond this machine, although nothing encrypts or authenticates the traffic.
     public var insecure = false
-    /// How many messages wait for each subscriber that reads slowly; beyond, it misses some and catches up later. Times
-    /// the size of a message it is the memory that one subscriber can hold.
+    /// The messages that may wait for a slow subscriber; it misses further ones, and catches up later. Multiplied by the size
+    /// of a message, it is the memory that one subscriber can occupy.
     public var publishHighWaterMark = 1000
-    /// How often the journals of its stores get a snapshot, and how much history they keep.
+    /// The snapshots and the history of its stores' journals.
     public var journal = JournalPolicy()
     /// The bounds of the protocol.
     public var limits = Limits()
@@ -29,10 +29,24 @@ public struct PrimaryConfiguration: Sendable {
     }
 }
 
-/// Where a primary is bound, ports filled in, and where its store begins.
+/// The endpoints that a primary has bound, with their ports.
 public struct PrimaryAddress: Hashable, Sendable {
     /// Where replicas and senders subscribe.
     public let publish: String
     /// Where senders push.
     public let actions: String
+}
+
+/// When a journal stores a snapshot, and how much history it keeps.
+public struct JournalPolicy: Hashable, Sendable {
+    /// The bytes of records after which a snapshot is stored, or the size of the state if that is larger, so that snapshots
+    /// never occupy more space than records. Bounds the bytes that a start has to read.
+    public var snapshotBytes = 32 << 20
+    /// The number of records after which a snapshot is stored, regardless of their size.
+    public var snapshotRecords = 100_000
+    /// The minimum bytes of records to keep, for time travel and for returning replicas.
+    public var historyBytes = 1 << 30
+
+    /// The standard policy.
+    public init() {}
 }

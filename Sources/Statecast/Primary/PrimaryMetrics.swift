@@ -1,7 +1,7 @@
 internal import Metrics
 internal import SyncProtocol
 
-/// What a store reports to swift-metrics, every label with the dimension `store`.
+/// The metrics of a store. Each label has the dimension `store`.
 struct PrimaryMetrics {
     private let store: StoreName
     private let applied: Counter
@@ -50,12 +50,12 @@ struct PrimaryMetrics {
         }
     }
 
-    /// At the end of a turn: what is left for later ones.
+    /// The number of joins that wait at the end of a turn.
     func waiting(joins count: Int) { joinsWaiting.record(count) }
 
-    func closed(_ record: Record, _ tally: Tally) {
-        applied.increment(by: tally.applied)
-        for (code, count) in tally.rejected { rejections("actions_rejected_total", code).increment(by: count) }
+    func closed(_ record: Record, _ outcomeCounts: OutcomeCounts) {
+        applied.increment(by: outcomeCounts.applied)
+        for (code, count) in outcomeCounts.rejected { rejections("actions_rejected_total", code).increment(by: count) }
         batches.increment()
         batchActions.record(record.outcomes.reduce(0) { $0 + $1.last.distance(beyond: $1.first) + 1 })
         if let update = record.update { updateBytes.record(update.patch.count) }

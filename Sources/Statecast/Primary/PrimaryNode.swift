@@ -1,13 +1,14 @@
+internal import DequeModule
 public import Logging
 internal import Metrics
 public import ServiceLifecycle
 internal import SyncProtocol
-internal import Synchronization
+internal import Threading
 internal import ZeroMQ
 
 /// The process side of one or more primaries: one pair of sockets, one loop, any number of stores.
 ///
-/// A ``Primary`` makes a node of its own; make one yourself to let several stores share it.
+/// A ``Primary`` creates a node of its own. Create one explicitly to share it among several stores.
 ///
 /// ```swift
 /// let node = try PrimaryNode(configuration: PrimaryConfiguration())
@@ -20,35 +21,33 @@ public actor PrimaryNode: Service {
     private let configuration: PrimaryConfiguration
     private let logger: Logger
     private let clock = NodeClock()
-    private let definitions = Mutex<[any StoreDefinition]>([])
+    private let definitions = Locked<[any StoreDefinition]>([])
 
-    /// The loop's thread runs everything here.
+    /// The node runs on its loop's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    private var wires: Wires?
+    private var sockets: Sockets?
     private var stores: [StoreName: any HostedStore] = [:]
     private var router = FrameRouter(stores: [])
-    /// Actions that wait for room in the journal of their store, while there is room in those of others.
-    private var held: [StoreName: HeldFrames] = [:]
+    /// Frames that wait for room in the journal of their store, while the journals of other stores have room.
+    private var deferred: [StoreName: DeferredFrames] = [:]
     private var timer: DeadlineTimer?
-    /// Whether it held its endpoints before.
+    /// Whether the node has bound its endpoints before.
     private var hasBound = false
-    /// What is being recovered, while that is so.
+    /// The start that is in progress.
     private var starting: Task<PrimaryAddress, any Error>?
-    /// Why it had to stop.
-    private let ending = Ending()
+    private let termination = Termination()
 
-    /// How much of the incoming actions one turn takes, and of those held for a store: what comes in meanwhile makes the
-    /// next batch.
+    /// The bounds of the actions that one turn receives, and of the deferred ones that it processes for a store.
     private static let framesPerTurnMax = 512
     private static let bytesPerTurnMax = 4 << 20
 
-    /// What exists while the node is bound.
-    private final class Wires {
+    /// The bound sockets.
+    private final class Sockets {
         let publisher: Publisher
         let puller: Socket
         let address: PrimaryAddress
-        /// `nil` while no store has room for more.
+        /// `nil` while no store has room for more actions.
         var actions: Watch?
 
         init(publisher: Publisher, puller: consuming Socket, address: PrimaryAddress) {
@@ -58,13 +57,13 @@ public actor PrimaryNode: Service {
         }
     }
 
-    /// A node that has not bound anything yet.
+    /// Creates a node; nothing is bound before the start.
     ///
-    /// - Throws: ``StatecastError`` if the machine has no room for one more thread.
+    /// - Throws: ``StatecastError`` if the system cannot start one more thread.
     public init(
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary")
-    ) throws {
+    ) throws(StatecastError) {
         do { loop = try PollLoop(name: "statecast-primary") } catch { throw StatecastError(error) }
         self.configuration = configuration
         self.logger = logger
@@ -82,23 +81,23 @@ public actor PrimaryNode: Service {
         }
     }
 
-    /// Binds, unless that is done, and serves all stores until the task is cancelled or the service group shuts down.
+    /// Binds, unless it is bound already, and serves all stores until the task is cancelled or the service group shuts down.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `journal`: one line that says what is wrong and what
-    ///   to do. The latter also later, when a journal cannot be written any more.
+    ///   to do. Code `journal` also reports, later, a journal that cannot be written any more.
     public func run() async throws {
         try await start()
-        let failure = await ending.wait()
+        let failure = await termination.wait()
         stop()
         if let failure { throw failure }
     }
 
-    /// Recovers what the journals hold, binds both endpoints and begins to serve.
+    /// Recovers the stores from their journals, binds both endpoints and begins to serve.
     ///
-    /// - Returns: where it is bound, ports filled in.
+    /// - Returns: the bound endpoints, with their ports.
     @discardableResult
     public func start() async throws -> PrimaryAddress {
-        if let address = wires?.address { return address }
+        if let address = sockets?.address { return address }
         if let starting { return try await starting.value }
         let starting = Task { try await recoverAndBind() }
         self.starting = starting
@@ -109,7 +108,6 @@ public actor PrimaryNode: Service {
     private func recoverAndBind() async throws -> PrimaryAddress {
         let recovered = try await recovered()
         do {
-            // It may have been stopped meanwhile.
             try Task.checkCancellation()
             return try bindAndServe(recovered)
         } catch {
@@ -119,7 +117,7 @@ public actor PrimaryNode: Service {
         }
     }
 
-    /// What the stores go on from; read where it holds up nobody.
+    /// Recovers the stores, off the loop.
     private func recovered() async throws -> [any HostableStore] {
         let (definitions, limits, time) = (definitions.withLock { $0 }, configuration.limits, clock.time)
         return try await BlockingWork.run {
@@ -135,9 +133,9 @@ public actor PrimaryNode: Service {
     }
 
     private func bindAndServe(_ recovered: [any HostableStore]) throws -> PrimaryAddress {
-        let publish = try Reachability.endpoint(configuration.publish, insecure: configuration.insecure)
-        let actions = try Reachability.endpoint(configuration.actions, insecure: configuration.insecure)
-        let advertised = try configuration.advertiseActions.map { try Reachability.endpoint($0, insecure: true) }
+        let publish = try EndpointPolicy.bindable(configuration.publish, insecure: configuration.insecure)
+        let actions = try EndpointPolicy.bindable(configuration.actions, insecure: configuration.insecure)
+        let advertised = try configuration.advertiseActions.map { try EndpointPolicy.bindable($0, insecure: true) }
         do {
             let publisher = try Socket(.xpub, options: .publisher(configuration))
             let puller = try Socket(.pull, options: .puller(configuration.limits))
@@ -154,7 +152,7 @@ public actor PrimaryNode: Service {
                 clock: clock,
                 logger: logger
             ) { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } }
-            wires = Wires(publisher: down, puller: puller, address: address)
+            sockets = Sockets(publisher: down, puller: puller, address: address)
             watchActions()
             timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
             for store in stores.values { store.begin() }
@@ -165,35 +163,35 @@ public actor PrimaryNode: Service {
         }
     }
 
-    /// The revision at which a store stands; `nil` if the node does not serve it.
+    /// The head of a store; `nil` if the node does not serve it.
     func head(of store: StoreName) -> Revision? { stores[store]?.head }
 
-    /// Where a store stands; `nil` if the node does not serve it, or before the start.
+    /// The position of a store; `nil` if the node does not serve it.
     func position(of store: StoreName) -> Position? { stores[store]?.position }
 
     /// Closes the sockets and ends all effects.
     ///
-    /// What its own process dispatched before is done, and so is what was accepted; what is on its way is resent by its
-    /// sender to the next primary.
+    /// Actions that were dispatched or accepted before are reduced. Senders send actions in flight again, to the next primary.
     public func stop() {
         starting?.cancel()
         for store in stores.values { store.finish() }
-        wires = nil
+        sockets = nil
         timer = nil
         for store in stores.values { store.end() }
         stores = [:]
-        held = [:]
+        deferred = [:]
         for definition in definitions.withLock({ $0 }) { definition.end() }
     }
 
     // MARK: Sockets
 
-    /// How long libzmq gets to give up an endpoint of this node, and how often it is asked; milliseconds are usual.
+    /// The time that libzmq has to release an endpoint of this node, and the interval of the attempts. A release takes
+    /// milliseconds.
     private static let releaseTimeMax = Duration.milliseconds(500)
     private static let releaseCheckInterval = Duration.milliseconds(2)
 
-    /// Binds. libzmq closes sockets in the background, so endpoints that this node held may be free a moment late. Waiting
-    /// for that holds up nobody: the loop has nothing else to do before it is bound.
+    /// Binds. libzmq closes sockets in the background, and releases endpoints that this node has bound before with a delay.
+    /// Blocking is harmless: the loop has no other work before it is bound.
     private func bind(_ socket: borrowing Socket, to endpoint: Endpoint) throws(ZeroMQError) -> Endpoint {
         let deadline = clock.now.advanced(by: Self.releaseTimeMax)
         while true {
@@ -206,23 +204,23 @@ public actor PrimaryNode: Service {
 
     private func host(_ recovered: [any HostableStore], _ actionsEndpoint: String) {
         let (tasks, bell) = (
-            LoopTasks(on: loop), loop.doorbell { [weak self] in self?.assumeIsolated { $0.endTurn() } }
+            LoopTaskExecutor(on: loop), loop.doorbell { [weak self] in self?.assumeIsolated { $0.endTurn() } }
         )
-        let surroundings = StoreSurroundings(
+        let runtime = StoreRuntime(
             limits: configuration.limits,
             actionsEndpoint: actionsEndpoint,
             clock: clock,
             publish: { [weak self] store, topic, frame in
                 self?.assumeIsolated { $0.publish(Message.encode(frame, to: Address(store, topic))) }
             },
-            // Without a journal a record is as durable as it gets once it is made.
+            // Without a journal, a record counts as durable at once.
             commit: { [weak self] store, record in
                 self?.assumeIsolated { $0.stores[store]?.committed(through: record.sequence) }
             },
             onLoop: { [weak self] store, work in
                 Task.detached(executorPreference: tasks) { await self?.run(work, on: store) }
             },
-            fail: { [ending] in ending.end($0) },
+            fail: { [termination] in termination.fail($0) },
             journalPolicy: configuration.journal,
             encode: { [weak self] store, work in
                 BlockingWork.start {
@@ -232,7 +230,7 @@ public actor PrimaryNode: Service {
             },
             wake: { bell.ring() }
         )
-        for store in recovered { stores[store.name] = store.host(in: surroundings) }
+        for store in recovered { stores[store.name] = store.host(in: runtime) }
         router = FrameRouter(stores: Set(stores.keys))
     }
 
@@ -242,15 +240,15 @@ public actor PrimaryNode: Service {
         endTurn()
     }
 
-    /// Takes actions, until no store has room for more.
+    /// Receives actions, until no store has room for more.
     private func watchActions() {
-        guard let wires, wires.actions == nil else { return }
-        wires.actions = loop.watch(wires.puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } }
+        guard let sockets, sockets.actions == nil else { return }
+        sockets.actions = loop.watch(sockets.puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } }
     }
 
     private func drainSubscriptions() {
-        guard let wires else { return }
-        for message in wires.publisher.takeSubscriptions() {
+        guard let sockets else { return }
+        for message in sockets.publisher.receiveSubscriptions() {
             guard let flag = message.first, flag <= 1 else {
                 count(.malformed)
                 continue
@@ -275,12 +273,12 @@ public actor PrimaryNode: Service {
     }
 
     private func drainActions() {
-        guard let wires else { return }
-        // What is not taken waits in the socket, then with its senders.
-        guard stores.values.contains(where: { $0.hasRoom }) else { return wires.actions = nil }
+        guard let sockets else { return }
+        // Further frames wait in the socket, then in their senders' outboxes.
+        guard stores.values.contains(where: { $0.hasRoom }) else { return sockets.actions = nil }
         var bytes = 0
         for _ in 0..<Self.framesPerTurnMax {
-            guard bytes < Self.bytesPerTurnMax, let message = wires.puller.next(logger) else { break }
+            guard bytes < Self.bytesPerTurnMax, let message = sockets.puller.next(logger) else { break }
             bytes += message.count
             guard message.count <= configuration.limits.frameBytesMax else {
                 count(.tooLarge)
@@ -297,25 +295,25 @@ public actor PrimaryNode: Service {
         endTurn()
     }
 
-    /// Hands a frame to its store, or queues its message after those that wait for room there.
+    /// Passes a frame to its store, or defers it, after those that wait for room already.
     private func received(_ frame: ActionsFrame, in message: [UInt8], for name: StoreName) {
         guard let store = stores[name] else { return }
-        if store.hasRoom, held[name] == nil { return store.received(frame) }
+        if store.hasRoom, deferred[name] == nil { return store.received(frame) }
         let bytesMax = configuration.limits.heldBytesMax
-        if !held[name, default: HeldFrames()].append(message, bytesMax: bytesMax) { store.putOff(frame) }
+        if !deferred[name, default: DeferredFrames()].append(message, bytesMax: bytesMax) { store.postpone(frame) }
     }
 
-    /// Hands a store the frames that were held for it, while it has room.
-    private func takeHeld(for name: StoreName, _ store: any HostedStore) {
+    /// Passes deferred frames to a store, while it has room.
+    private func processDeferred(for name: StoreName, _ store: any HostedStore) {
         var bytes = 0
-        while bytes < Self.bytesPerTurnMax, store.hasRoom, let next = held[name]?.popFirst() {
+        while bytes < Self.bytesPerTurnMax, store.hasRoom, let next = deferred[name]?.popFirst() {
             bytes += next.count
             if case .store(_, let frame) = router.actions(next) { store.received(frame) }
         }
-        if held[name]?.isEmpty == true { held[name] = nil }
+        if deferred[name]?.isEmpty == true { deferred[name] = nil }
     }
 
-    private func publish(_ message: [UInt8]) { wires?.publisher.send(message) }
+    private func publish(_ message: [UInt8]) { sockets?.publisher.send(message) }
 
     private func encoded(_ snapshot: EncodedSnapshot, for store: StoreName) {
         stores[store]?.snapshotEncoded(snapshot)
@@ -331,18 +329,44 @@ public actor PrimaryNode: Service {
 
     private func endTurn() {
         for (name, store) in stores {
-            takeHeld(for: name, store)
+            processDeferred(for: name, store)
             store.endTurn()
         }
         if stores.values.contains(where: { $0.hasRoom }) { watchActions() }
-        let hasRequests = stores.contains { $1.hasRequests || ($1.hasRoom && held[$0] != nil) }
+        let hasRequests = stores.contains { $1.hasRequests || ($1.hasRoom && deferred[$0] != nil) }
         let next = hasRequests ? clock.now : stores.values.map(\.nextDeadline).min()
         timer?.set(next.map(clock.deadline))
     }
 
-    /// Counts what no store has seen.
+    /// Counts a message that was not passed to a store.
     private func count(_ code: Rejection.Code) {
         Counter(label: "statecast_primary_messages_dropped_total", dimensions: [("code", code.rawValue)]).increment()
         logger.debug("message dropped", metadata: ["code": "\(code)"])
+    }
+}
+
+/// Action frames for a store whose journal has no room, in the order of their arrival.
+///
+/// The frames stay encoded: decoded, they may occupy many times their size.
+struct DeferredFrames {
+    private var messages: Deque<[UInt8]> = []
+    private var bytes = 0
+
+    var isEmpty: Bool { messages.isEmpty }
+
+    /// Appends a message, unless the total would exceed `bytesMax`.
+    ///
+    /// - Returns: whether it is appended.
+    mutating func append(_ message: [UInt8], bytesMax: Int) -> Bool {
+        guard bytes + message.count <= bytesMax else { return false }
+        messages.append(message)
+        bytes += message.count
+        return true
+    }
+
+    mutating func popFirst() -> [UInt8]? {
+        let first = messages.popFirst()
+        bytes -= first?.count ?? 0
+        return first
     }
 }

@@ -5,9 +5,9 @@ internal import ZeroMQ
 
 /// The publishing socket and the topics subscribed to on it. Used on the node's loop only.
 ///
-/// libzmq stores a subscription before the node sees it, and has no call that refuses one or ends a connection. So a node
+/// libzmq stores a subscription before the node sees it, and has no call that refuses one or closes a connection. So a node
 /// bounds the topics by closing the socket and binding another one: subscribers connect and subscribe again by themselves,
-/// and make up for what they missed as after any other broken connection.
+/// and catch up as after any other broken connection.
 final class Publisher {
     /// Where it is bound, the port filled in.
     let endpoint: Endpoint
@@ -18,29 +18,29 @@ final class Publisher {
     private let onReadable: () -> Void
     private var timer: DeadlineTimer?
     /// `nil` while the endpoint is being bound again: no subscriber is connected.
-    private var line: Line?
-    private var topics = LiveTopics()
-    /// When the last socket was closed, while no other one is bound.
+    private var connection: BoundSocket?
+    private var topics = SubscribedTopics()
+    /// When the last socket was closed; `nil` while one is bound.
     private var closed: Instant?
     private var isDelayReported = false
-    /// The folder of an `ipc://*`, which outlives each socket.
+    /// The folder of an `ipc://*` endpoint, which outlives each socket.
     private let folder: AnyObject?
 
-    private final class Line {
+    private final class BoundSocket {
         let socket: Socket
         var watch: Watch?
 
         init(_ socket: consuming Socket) { self.socket = socket }
     }
 
-    /// How often an endpoint is tried again that libzmq has not given up yet; milliseconds are usual.
+    /// The interval between attempts to bind an endpoint that libzmq has not released yet; a release takes milliseconds.
     private static let bindInterval = Duration.milliseconds(5)
-    /// How long that may take before it is reported.
+    /// The time after which a missing release is reported.
     private static let bindTimeUsualMax = Duration.seconds(1)
 
     /// - Parameters:
     ///   - socket: bound to `endpoint`.
-    ///   - onReadable: called on the loop when there is something to take.
+    ///   - onReadable: called on the loop when a subscription has arrived.
     init(
         _ socket: consuming Socket,
         at endpoint: Endpoint,
@@ -62,46 +62,47 @@ final class Publisher {
 
     /// Publishes to the connected subscribers.
     func send(_ message: [UInt8]) {
-        do throws(ZeroMQError) { _ = try line?.socket.send(message) } catch {
+        do throws(ZeroMQError) { _ = try connection?.socket.send(message) } catch {
             logger.error("cannot publish", metadata: ["error": "\(error)"])
         }
     }
 
     /// Receives subscriptions and unsubscriptions, at most `subscriptionsPerTurnMax`.
     ///
-    /// All that is returned was taken in by libzmq before the first of it is answered. So one answer reaches all that
-    /// subscribed to its topic.
-    func takeSubscriptions() -> [[UInt8]] {
+    /// libzmq has processed all of them when this returns, so that one answer reaches all subscribers of its topic.
+    func receiveSubscriptions() -> [[UInt8]] {
         var messages: [[UInt8]] = []
-        while messages.count < configuration.limits.subscriptionsPerTurnMax, let message = line?.socket.next(logger) {
-            topics.note(message)
+        while messages.count < configuration.limits.subscriptionsPerTurnMax,
+            let message = connection?.socket.next(logger)
+        {
+            topics.apply(message)
             messages.append(message)
         }
         guard topics.count > configuration.limits.topicsMax else { return messages }
-        cutOff()
+        closeConnections()
         return []
     }
 
     private func open(_ socket: consuming Socket) {
-        let line = Line(socket)
-        line.watch = loop.watch(line.socket, onReadable: onReadable)
-        self.line = line
+        let connection = BoundSocket(socket)
+        connection.watch = loop.watch(connection.socket, onReadable: onReadable)
+        self.connection = connection
     }
 
-    /// Ends all connections.
-    private func cutOff() {
+    /// Closes all connections.
+    private func closeConnections() {
         logger.warning(
             "more topics are subscribed to than topicsMax: closing all subscriber connections; subscribers reconnect by themselves",
             metadata: ["topics-max": "\(configuration.limits.topicsMax)"]
         )
         Counter(label: "statecast_primary_publisher_renewed_total").increment()
-        topics = LiveTopics()
-        line = nil
+        topics = SubscribedTopics()
+        connection = nil
         closed = clock.now
         bind()
     }
 
-    /// Binds again, now or later: libzmq closes sockets in the background, so the endpoint is free a moment late.
+    /// Binds again, now or later: libzmq closes sockets in the background, so the endpoint is released with a delay.
     private func bind() {
         guard let closed else { return }
         do throws(ZeroMQError) {
@@ -114,12 +115,30 @@ final class Publisher {
         } catch {
             let now = clock.now
             if !isDelayReported, closed.duration(to: now) > Self.bindTimeUsualMax {
-                logger.error("cannot bind again, and goes on trying", metadata: ["error": "\(error)"])
+                logger.error("cannot bind again; retrying", metadata: ["error": "\(error)"])
                 isDelayReported = true
             }
             let timer = timer ?? loop.timer { [weak self] in self?.bind() }
             timer.set(clock.deadline(now.advanced(by: Self.bindInterval)))
             self.timer = timer
+        }
+    }
+}
+
+/// The topics that have subscribers. libzmq reports each subscription, and the end of the last one to a topic.
+///
+/// Stores a hash of each topic, so that its memory does not depend on the lengths of the topics.
+struct SubscribedTopics {
+    private var hashes: Set<Int> = []
+
+    var count: Int { hashes.count }
+
+    /// Applies a message of an XPUB: a byte 1 (subscribe) or 0 (unsubscribe), then the topic.
+    mutating func apply(_ message: [UInt8]) {
+        switch message.first {
+        case 1: hashes.insert(message.dropFirst().hashValue)
+        case 0: hashes.remove(message.dropFirst().hashValue)
+        default: break
         }
     }
 }

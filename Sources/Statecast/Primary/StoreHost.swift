@@ -4,78 +4,77 @@ internal import Logging
 internal import StateCoding
 internal import SyncProtocol
 
-/// One store on its node: the typed state, its reducer, and the machine that decides.
+/// One store on its node: the typed state, its reducer, and the state machine.
 ///
-/// This file takes events in and performs what the machine says; how a turn reduces, how it closes its batch, and
-/// what happens once that is durable, stand in files of their own.
+/// This file receives events, performs the machine's directives, and serves the primary's own process. The batch and the
+/// journal have files of their own.
 final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     var machine: PrimaryMachine
     let definition: TypedStore<State>
-    let surroundings: StoreSurroundings
+    let runtime: StoreRuntime
     let metrics: PrimaryMetrics
     let journalMetrics: JournalMetrics
-    /// `nil` for a store that forgets.
+    /// `nil` for a store without a journal.
     let journal: JournalWriter?
-    let reductions: CrashMarker?
+    let crashMarker: CrashMarker?
     let effects: EffectRunner
 
-    /// With all actions reduced.
+    /// The state after all reduced actions.
     var state: State
-    /// Behind the last record handed out: what the next patch starts from.
+    /// The state after the last closed batch: the next patch starts from it.
     var closed: State
     /// Digest and size of `closed`.
     var summary: Summary
-    /// At the head: what replicas have.
+    /// The state at the head, which replicas have.
     var published: State
     /// Digest and size of `published`.
     var publishedSummary: Summary
-    /// The open batch.
+    /// The actions of the open batch.
     var batch: [BatchedAction] = []
-    /// What became of its actions, in the order in which they were taken.
-    var settled: [SettledAction] = []
+    /// Their outcomes, in the same order.
+    var resolved: [ResolvedAction] = []
     var followUps: [FollowUp] = []
-    /// What the effects among them cancel.
+    /// The IDs of the effects that the open batch cancels.
     var cancelled: Set<AnyID> = []
-    /// What its middlewares dispatched; nil if none was passed.
-    var held: HeldDispatcher?
-    /// Who asked to observe since the last batch was closed.
+    /// Buffers the actions that its middlewares dispatch; `nil` before the first.
+    var bufferingDispatcher: BufferingDispatcher?
+    /// The observers that were registered since the last batch was closed.
     var joining: [(observer: Listener<Change<State>>, replay: Bool)] = []
-    /// Batches whose records are not durable yet, in order.
-    var underway: Deque<ClosedBatch<State>> = []
-    /// What the primary's own process asked for and has to wait.
+    /// The batches whose records are not durable yet, in order.
+    var inFlight: Deque<ClosedBatch<State>> = []
+    /// Requests of the primary's own process that wait.
     var waiting: Deque<LocalRequest<State>> = []
-    var audience = Audience<State>()
-    /// Since when there is no room in the journal, and until when actions are refused for that.
+    var observers = ObserverSet<State>()
+    /// Until when actions are refused because the journal has no room; `nil` while it has.
     var fullUntil: Instant?
     var snapshots = SnapshotSchedule()
     private let report: RecoveryReport?
-    /// Whether it is served.
     private var isServed = false
 
-    init(_ recovered: RecoveredStore<State>, in surroundings: StoreSurroundings) {
+    init(_ recovered: RecoveredStore<State>, in runtime: StoreRuntime) {
         let definition = recovered.definition
         machine = PrimaryMachine(
             store: definition.name,
             history: recovered.history,
             fingerprint: definition.fingerprint,
             actions: definition.registry.entries,
-            actionsEndpoint: surroundings.actionsEndpoint,
+            actionsEndpoint: runtime.actionsEndpoint,
             readsPast: recovered.journal != nil,
             durability: recovered.journal?.durability.rawValue,
-            limits: surroundings.limits,
-            now: surroundings.clock.now
+            limits: runtime.limits,
+            now: runtime.clock.now
         )
         metrics = PrimaryMetrics(store: definition.name)
         let journalMetrics = JournalMetrics(store: definition.name)
         self.journalMetrics = journalMetrics
         journal = recovered.journal.map { journal in
-            JournalWriter(journal, metrics: journalMetrics, retryDelay: surroundings.limits.retryDelayMin) {
-                [name = definition.name, onLoop = surroundings.onLoop] outcome in
+            JournalWriter(journal, metrics: journalMetrics, retryDelay: runtime.limits.retryDelayMin) {
+                [name = definition.name, onLoop = runtime.onLoop] outcome in
                 onLoop(name) { $0.journaled(outcome) }
             }
         }
-        reductions = recovered.journal?.reductions
-        effects = EffectRunner { [entrance = definition.entrance] in entrance.enter(.action(.result($0))) }
+        crashMarker = recovered.journal?.crashMarker
+        effects = EffectRunner { [mailbox = definition.mailbox] in mailbox.enqueue(.action(.result($0))) }
         state = recovered.state
         closed = state
         summary = recovered.history.summary
@@ -84,7 +83,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         published = state
         publishedSummary = summary
         self.definition = definition
-        self.surroundings = surroundings
+        self.runtime = runtime
     }
 
     deinit { end() }
@@ -96,11 +95,11 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     var hasRequests: Bool { machine.hasRequests || hasLocalRequests }
     var logger: Logger { definition.logger }
 
-    // MARK: Life
+    // MARK: Lifecycle
 
     func begin() {
         isServed = true
-        audience = definition.entrance.open(wake: surroundings.wake)
+        observers = definition.mailbox.open(wake: runtime.wake)
         show(at: machine.head)
         let key = IdempotencyKey(
             lineage: machine.lineage.description,
@@ -108,13 +107,13 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             index: 0,
             start: machine.epoch.rawValue
         )
-        noteStart()
+        logStart()
         effects.start(definition.initialEffect(published), key: key)
         storeSnapshotIfDue()
     }
 
-    /// Says for operators from what the store starts.
-    private func noteStart() {
+    /// Logs how the store starts.
+    private func logStart() {
         var metadata: Logger.Metadata = [
             "store": "\(name)", "epoch": "\(machine.epoch)", "revision": "\(machine.head)",
         ]
@@ -129,26 +128,26 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     }
 
     func finish() {
-        gather()
+        dequeueLocalRequests()
         repeat {
-            while canTake {
-                takeWaiting()
+            while canProcess {
+                processWaiting()
                 closeBatch()
             }
-            settleJournal()
-        } while canTake
+            drainJournal()
+        } while canProcess
     }
 
     func end() {
         guard isServed else { return }
         isServed = false
         effects.cancelAll()
-        for followUp in underway.flatMap(\.followUps) + followUps { leaveUnknown(followUp) }
-        let observers = (underway.flatMap(\.joining) + joining).map {
+        for followUp in inFlight.flatMap(\.followUps) + followUps { resolveAsUnknown(followUp) }
+        let registrations = (inFlight.flatMap(\.joining) + joining).map {
             LocalRequest.observe($0.observer, replay: $0.replay)
         }
-        definition.entrance.close(keeping: audience, leaving: observers + waiting)
-        (underway, followUps, joining, waiting, audience) = ([], [], [], [], Audience())
+        definition.mailbox.close(keeping: observers, returning: registrations + waiting)
+        (inFlight, followUps, joining, waiting, observers) = ([], [], [], [], ObserverSet())
         storeSnapshotOfStop()
         logger.notice(
             "stopped",
@@ -172,31 +171,32 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         if let refusal = refusalForLackOfRoom(frame) { return perform(refusal) }
         let (admitted, directives) = machine.admit(frame)
         perform(directives)
-        if let admitted { take(admitted) }
+        if let admitted { process(admitted) }
     }
 
-    func putOff(_ frame: ActionsFrame) {
+    func postpone(_ frame: ActionsFrame) {
         let reason = Rejection(
             .overloaded,
-            "actions come faster than the journal of this store takes them; they wait until it has caught up"
+            "actions arrive faster than the journal of this store stores them; they wait until it has caught up"
         )
-        let retryAfter = surroundings.limits.retryDelayMin
+        let retryAfter = runtime.limits.retryDelayMin
         perform(machine.refuse(frame.identity, of: frame.session, reason, retryAfter: retryAfter))
     }
 
     func endTurn() {
-        takeLocalRequests()
+        dequeueLocalRequests()
+        processWaiting()
         closeBatch()
         if machine.hasRequests {
-            perform(machine.serve(at: surroundings.clock.now, time: surroundings.clock.time))
+            perform(machine.serve(at: runtime.clock.now, time: runtime.clock.time))
         }
         metrics.waiting(joins: machine.joinsWaitingCount)
     }
 
     func tick() {
-        // A primary without actions is not to serve beside another one in the same place.
+        // A primary without actions must not serve beside another one that uses the same journal.
         do throws(JournalFailure) { try journal?.checkPlace() } catch { journaled(.failure(error)) }
-        perform(machine.tick(at: surroundings.clock.now, time: surroundings.clock.time))
+        perform(machine.tick(at: runtime.clock.now, time: runtime.clock.time))
     }
 
     func snapshotEncoded(_ snapshot: EncodedSnapshot) {
@@ -204,7 +204,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         case .success(let bytes):
             if !snapshot.isAsPublished {
                 logger.error(
-                    "the state differs from what was published: a part of it changed while its == said that it had not; verifyState of StatecastTesting names it",
+                    "the state differs from the published one: a part of it changed while its == reported no change; verifyState of StatecastTesting names it",
                     metadata: ["store": "\(name)", "revision": "\(snapshot.revision)"]
                 )
             }
@@ -212,10 +212,10 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
                 bytes,
                 revision: snapshot.revision,
                 digest: snapshot.digest,
-                at: surroundings.clock.now
+                at: runtime.clock.now
             )
         case .failure(let failure):
-            // Every change was encoded before, so only a type that encodes differently by itself gets here.
+            // Every change was encoded before, so only a type with an inconsistent encoding fails here.
             logger.critical("the state cannot be encoded for joining replicas", metadata: ["error": "\(failure)"])
             perform(machine.snapshotFailed(Rejection(.unencodable, "the state cannot be encoded: \(failure)")))
         }
@@ -226,7 +226,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     func perform(_ directives: [PrimaryDirective]) {
         for directive in directives {
             switch directive {
-            case .publish(let topic, let frame): surroundings.publish(name, topic, frame)
+            case .publish(let topic, let frame): runtime.publish(name, topic, frame)
             case .encodeSnapshot: encodeSnapshot()
             case .readPast(let start, let end, let bytesMax): readPast(after: start, through: end, bytesMax: bytesMax)
             case .commit(let record): commit(record)
@@ -238,7 +238,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
 
     private func encodeSnapshot() {
         let (state, revision, digest) = (published, machine.head, publishedSummary.digest)
-        surroundings.encode(name) {
+        runtime.encode(name) {
             let bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(state) }
             let whole = try? Summary(ofEncoded: bytes.get())
             return EncodedSnapshot(
@@ -247,6 +247,134 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
                 bytes: bytes,
                 isAsPublished: whole?.digest == digest
             )
+        }
+    }
+}
+
+/// From a record to its effects: it becomes durable, and then visible.
+extension StoreHost {
+    func commit(_ record: Record) {
+        defer { resolved.removeAll(keepingCapacity: true) }
+        guard let journal else { return runtime.commit(name, record) }
+        write(record, to: journal)
+        guard journal.durability == .relaxed else { return }
+        do throws(JournalFailure) { try journal.checkPublishing() } catch { return journaled(.failure(error)) }
+        committed(through: record.sequence)
+    }
+
+    func committed(through sequence: JournalSequence) {
+        perform(machine.committed(through: sequence, at: runtime.clock.now))
+        // After all of them are shown, the published state is the one at the machine's head.
+        storeSnapshotIfDue()
+    }
+
+    /// Updates and receipts are published. Calls this process's observers, starts effects, and resolves awaited actions.
+    func becameDurable(_ record: Record) {
+        let batch = inFlight.removeFirst()
+        published = batch.state
+        publishedSummary = record.summary
+        metrics.closed(record, batch.outcomeCounts)
+        if let update = record.update { show(at: update.to) }
+        for (observer, replay) in batch.joining { observers.insert(observer, replay: replay) }
+        for followUp in batch.followUps {
+            start(followUp)
+            followUp.local?.resolve(receipt(for: followUp))
+        }
+        clearSuspicions(record)
+    }
+
+    /// Shows the published state to the primary's own process.
+    func show(at revision: Revision) {
+        definition.mailbox.show(published)
+        observers.show(published, revision: revision.rawValue)
+    }
+
+    private func receipt(for followUp: FollowUp) -> Result<Receipt, Rejection> {
+        switch followUp.outcome {
+        case .applied(let revision):
+            let position = Position(lineage: machine.lineage, epoch: machine.epoch, revision: revision)
+            return .success(Receipt(session: followUp.session, number: followUp.number, position: position))
+        case .rejected(let rejection): return .failure(rejection)
+        }
+    }
+
+    private func start(_ followUp: FollowUp) {
+        guard !followUp.effect.isNone, case .applied(let revision) = followUp.outcome else { return }
+        let key = IdempotencyKey(lineage: machine.lineage.description, revision: revision.rawValue, index: 0)
+        effects.start(followUp.effect, key: key)
+    }
+
+    /// The store ends while the record of an action is in flight.
+    private func resolveAsUnknown(_ followUp: FollowUp) {
+        let reason = "the primary was stopped; action \(followUp.number) may or may not have been made durable"
+        followUp.local?.resolve(.failure(Rejection(.outcomeUnknown, reason)))
+    }
+}
+
+/// The requests of the primary's own process: its actions belong to the primary's own session, and keep their order.
+extension StoreHost {
+    private func dequeueLocalRequests() { waiting.append(contentsOf: definition.mailbox.dequeueAll()) }
+
+    /// Processes requests in order, up to the first one that has to wait.
+    private func processWaiting() {
+        while canProcess, let request = waiting.first {
+            switch request {
+            case .action(let action):
+                if action.isWanted {
+                    process(action)
+                } else {
+                    action.resolve(.failure(LocalAction.cancelled))
+                }
+            case .observe(let observer, let replay): insert(observer, replay: replay)
+            case .ignore(let observer): observers.remove(observer)
+            }
+            waiting.removeFirst()
+        }
+    }
+
+    private func process(_ action: LocalAction) {
+        let context = ActionContext(time: runtime.clock.time)
+        let bytes = bytesForJournal(of: action.action)
+        process((try? bytes.get()) ?? [], of: .primary, machine.ownNumber, context: context, local: action) {
+            () throws(Rejection) in
+            _ = try bytes.get()
+            return action.action
+        }
+    }
+
+    /// Whether the next turn can process a request.
+    private var hasLocalRequests: Bool { canProcess || (waiting.isEmpty && definition.mailbox.hasRequests) }
+
+    /// Whether the first waiting request can be processed now.
+    private var canProcess: Bool {
+        switch waiting.first {
+        case nil: false
+        case .action(let action): !action.isWanted || (hasRoomForOwn && !isBeingCancelled(action))
+        case .observe, .ignore: true
+        }
+    }
+
+    private var hasRoomForOwn: Bool { machine.ownRoom > 0 && hasRoom && !isFull }
+
+    /// Whether an action that is reduced and not durable yet cancels the effect that sent this one. Whether the result is
+    /// wanted is known once that action is durable, or rolled back.
+    func isBeingCancelled(_ action: LocalAction) -> Bool {
+        guard case .result(let result) = action, let id = result.id else { return false }
+        return cancelled.contains(id) || inFlight.contains { $0.cancelled.contains(id) }
+    }
+
+    /// Adds an observer. A replayed state contains the actions that were dispatched before, so a replay waits until these
+    /// are durable. Without a replay the observer is added at once: a batch that is open now may also get actions that are
+    /// sent later, and the observer must see these.
+    private func insert(_ observer: Listener<Change<State>>, replay: Bool) {
+        if !replay {
+            observers.insert(observer, replay: false)
+        } else if machine.hasOpenBatch {
+            joining.append((observer, replay))
+        } else if !inFlight.isEmpty {
+            inFlight[inFlight.endIndex - 1].joining.append((observer, replay))
+        } else {
+            observers.insert(observer, replay: replay)
         }
     }
 }

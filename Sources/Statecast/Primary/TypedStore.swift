@@ -1,8 +1,9 @@
+internal import Journal
 internal import Logging
 internal import StateCoding
 internal import SyncProtocol
 
-/// A store's definition, checked: what can be known to be wrong before anybody connects is found here.
+/// A checked definition of a store: errors that do not depend on a connection are found here.
 struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let name: StoreName
     let state: State
@@ -16,8 +17,8 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let journal: (any Journal)?
     let evolution: EvolutionPlan
     let logger: Logger
-    /// The way in for the primary's own process; the same from one start to the next.
-    let entrance: LocalEntrance<State>
+    /// The mailbox of the primary's own process. It outlives starts and stops.
+    let mailbox: LocalMailbox<State>
 
     /// - Throws: ``StatecastError`` with code `definition`: a name that is not well-formed, a state that cannot be
     ///   encoded (the field is named), two actions of one name.
@@ -47,11 +48,10 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         self.initialEffect = initialEffect
         self.journal = journal
         self.logger = logger
-        entrance = LocalEntrance(state) { action in
-            let name = type(of: action).name
+        mailbox = LocalMailbox(state) { action in
             logger.warning(
                 "dispatched to a primary that was stopped",
-                metadata: ["store": "\(store)", "action": "\(name)"]
+                metadata: ["store": "\(store)", "action": "\(type(of: action).name)"]
             )
         }
         registry = try ActionRegistry(actions)
@@ -64,5 +64,33 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         return RecoveredStore(definition: self, state: state, history: history, journal: nil)
     }
 
-    func end() { entrance.close() }
+    func end() { mailbox.close() }
+}
+
+/// A store with the state and history from which it continues.
+struct RecoveredStore<State: Codable & Equatable & Sendable>: HostableStore {
+    let definition: TypedStore<State>
+    let state: State
+    let history: History
+    /// `nil` for a store without a journal.
+    let journal: (any Journal)?
+    /// Counts the records after the newest snapshot.
+    var snapshots = SnapshotSchedule()
+    /// `nil` for a store without a journal.
+    var report: RecoveryReport?
+
+    var name: StoreName { definition.name }
+
+    func host(in runtime: StoreRuntime) -> any HostedStore { StoreHost(self, in: runtime) }
+
+    func abandon() { journal?.close() }
+}
+
+/// How a start recovered its state.
+struct RecoveryReport: Sendable {
+    /// The revision of the snapshot that was read; `nil` if a new history began.
+    var snapshot: Revision?
+    /// The number of records that were replayed on it.
+    let records: Int
+    var duration = Duration.zero
 }

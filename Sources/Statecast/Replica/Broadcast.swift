@@ -1,7 +1,8 @@
 internal import StateCoding
-internal import Synchronization
+internal import Threading
 
-/// A value that many may follow: each gets the latest one first, then newer ones. Who is slow misses the ones between.
+/// A value with any number of followers: each receives the latest value first, then newer ones. Slow followers skip
+/// intermediate values.
 final class Broadcast<Value: Sendable>: Sendable {
     private struct Storage {
         var latest: Value?
@@ -10,15 +11,15 @@ final class Broadcast<Value: Sendable>: Sendable {
         var isFinished = false
     }
 
-    private let storage = Mutex(Storage())
+    private let storage = Locked(Storage())
 
     init(_ latest: Value? = nil) { storage.withLock { $0.latest = latest } }
 
     var latest: Value? { storage.withLock { $0.latest } }
 
-    /// Hands the value to all followers. Under the lock, so that they all see one order.
+    /// Sends the value to all followers, with the lock held, so that all receive the values in the same order.
     func send(_ value: Value) {
-        // What makes room comes out and is released outside the lock: it may come back for the latest value.
+        // Replaced and dropped values are released outside of the lock: their deinit may read the latest value.
         _ = storage.withLock { storage -> (Value?, [AsyncStream<Value>.Continuation.YieldResult]) in
             guard !storage.isFinished else { return (nil, []) }
             let replaced = storage.latest
@@ -27,7 +28,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends all sequences, also those that are asked for later.
+    /// Ends all sequences, and those that are created later.
     func finish() {
         let followers = storage.withLock { storage in
             storage.isFinished = true
@@ -37,7 +38,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         for follower in followers { follower.finish() }
     }
 
-    /// A new sequence. `buffered` is how many values wait for a slow follower; the oldest are dropped.
+    /// Creates a sequence that buffers up to `buffered` values for a slow follower; the oldest ones are dropped.
     func values(buffered: Int = 1) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Value.self,

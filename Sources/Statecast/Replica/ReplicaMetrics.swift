@@ -1,7 +1,8 @@
 internal import Metrics
 internal import SyncProtocol
+internal import Threading
 
-/// What a replica reports to swift-metrics, every label with the dimension `store`.
+/// The metrics of a replica. Each label has the dimension `store`.
 struct ReplicaMetrics {
     private let dimensions: [(String, String)]
     private let updates: Counter
@@ -58,6 +59,57 @@ struct ReplicaMetrics {
         }
     }
 
-    /// What waited for the document when it came to it.
-    func queued(steps: Int) { queueSteps.record(steps) }
+    /// The size of a batch when the document dequeues it.
+    func dequeued(steps: Int) { queueSteps.record(steps) }
+}
+
+/// Reports the number of revisions from the one shown to the newest one that the primary announced.
+///
+/// The loop updates the newest revision, the document's task the one shown.
+final class ReplicaLag: Sendable {
+    private struct Storage {
+        var head: Position?
+        var shown: Position?
+
+        /// `nil` if the positions belong to different histories.
+        var revisions: Int? {
+            guard let head, let shown, head.lineage == shown.lineage else { return nil }
+            return head.revision.distance(beyond: shown.revision)
+        }
+    }
+
+    private let storage = Locked(Storage())
+    private let gauge: Gauge
+
+    init(store: StoreName) {
+        gauge = Gauge(label: "statecast_replica_lag_revisions", dimensions: [("store", store.text)])
+    }
+
+    /// Notes the revision that a frame of the primary announces.
+    func received(_ frame: Frame) {
+        switch frame {
+        case .update(let update): noteHead(update.lineage, update.epoch, update.to)
+        case .heartbeat(let heartbeat): noteHead(heartbeat.lineage, heartbeat.epoch, heartbeat.head)
+        case .welcome(let welcome): noteHead(welcome.lineage, welcome.epoch, welcome.head)
+        default: return
+        }
+    }
+
+    func shown(_ position: Position) { report { $0.shown = position } }
+
+    private func noteHead(_ lineage: Lineage, _ epoch: Epoch, _ revision: Revision) {
+        report { storage in
+            // The answer to a join may be older than a frame received before.
+            if let head = storage.head, head.lineage == lineage, head.revision >= revision { return }
+            storage.head = Position(lineage: lineage, epoch: epoch, revision: revision)
+        }
+    }
+
+    /// Reports in the order of the changes.
+    private func report(_ change: (inout Storage) -> Void) {
+        storage.withLock { storage in
+            change(&storage)
+            if let revisions = storage.revisions { gauge.record(revisions) }
+        }
+    }
 }

@@ -1,8 +1,9 @@
 internal import Logging
 internal import SyncProtocol
+internal import Threading
 internal import ZeroMQ
 
-/// The socket side of a replica: a SUB, the machine that decides, and the queue to the document.
+/// The socket side of a replica: a SUB, the state machine, and the queue to the document.
 actor ReplicaNode {
     private let loop: PollLoop
     private let store: StoreName
@@ -21,7 +22,7 @@ actor ReplicaNode {
     private var machine: ReplicaMachine
     private var downlink: Downlink?
     private var isStopped = false
-    private var unreadable = UnreadableMessages()
+    private var unreadable = UnreadableMessageLog()
 
     private static let messagesPerTurnMax = 512
 
@@ -33,7 +34,7 @@ actor ReplicaNode {
         lag: ReplicaLag,
         primaryTime: PrimaryTime,
         logger: Logger
-    ) throws {
+    ) throws(StatecastError) {
         do { loop = try PollLoop(name: "statecast-replica") } catch { throw StatecastError(error) }
         self.store = store
         self.endpoint = endpoint
@@ -48,7 +49,7 @@ actor ReplicaNode {
 
     nonisolated func shutdown() { loop.shutdown() }
 
-    func start() throws {
+    func start() throws(StatecastError) {
         guard !isStopped else { return }
         var options = SocketOptions.subscriber(configuration.limits)
         options.receiveHighWaterMark = configuration.receiveHighWaterMark
@@ -76,7 +77,7 @@ actor ReplicaNode {
         guard let downlink else { return }
         for _ in 0..<Self.messagesPerTurnMax {
             guard !queue.isFull(bytesMax: configuration.limits.backlogBytesMax) else {
-                // The document is behind. Messages wait in libzmq, and where that is full they are lost and made up for.
+                // The document lags. Messages wait in libzmq; if its queue is full, they are lost, and the replica joins again.
                 downlink.watch.wantsReadable = false
                 break
             }
@@ -90,32 +91,32 @@ actor ReplicaNode {
         do {
             let (address, frame) = try Message.decode(message)
             guard address.store == store else { return }
-            lag.heard(frame)
+            lag.received(frame)
             perform(machine.received(frame, on: address.topic, at: clock.now, using: &generator))
         } catch {
             metrics.malformed()
-            unreadable.note(error, logger)
+            unreadable.record(error, logger)
         }
     }
 
-    /// Behind the sockets in each turn, so what has arrived is known before time is judged.
+    /// Drains the socket first, so that deadlines are judged after the messages that have arrived.
     private func tick() {
         drain()
         perform(machine.tick(at: clock.now, using: &generator))
         setTimer()
     }
 
-    /// The document took everything up to a point.
-    func documentCaughtUp() { downlink?.watch.wantsReadable = true }
+    /// The document has room for more steps.
+    func resumeReading() { downlink?.watch.wantsReadable = true }
 
-    /// The document could not take a step.
+    /// The document could not process a step.
     func documentFailed(_ failure: DocumentFailure) {
         logger.warning("starting over", metadata: ["store": "\(store)", "reason": "\(failure.reason.message)"])
         perform(machine.failed(at: failure.position, failure.reason, now: clock.now, using: &generator))
         setTimer()
     }
 
-    /// The document has the primary's digest.
+    /// The document's digest equals the primary's.
     func documentConfirmed(at position: Position) { machine.confirmed(at: position) }
 
     // MARK: Directives
@@ -126,19 +127,31 @@ actor ReplicaNode {
             case .subscribe(let topic): downlink?.subscribe(topic)
             case .unsubscribe(let topic): downlink?.unsubscribe(topic)
             case .install(let snapshot, let position, let digest):
-                queue.append(.install(snapshot: snapshot, position, digest: digest))
+                queue.enqueue(.install(snapshot: snapshot, position, digest: digest))
             case .apply(let patch, let position):
                 metrics.applied(bytes: patch.count)
-                queue.append(.apply(patch: patch, position))
-            case .verify(let position, let digest): queue.append(.verify(position, digest: digest))
+                queue.enqueue(.apply(patch: patch, position))
+            case .verify(let position, let digest): queue.enqueue(.verify(position, digest: digest))
             case .status(let status):
                 logger.debug("status", metadata: ["store": "\(store)", "status": "\(status)"])
-                queue.append(.status(status))
-            case .time(let time): primaryTime.heard(time)
+                queue.enqueue(.status(status))
+            case .time(let time): primaryTime.received(time)
             case .count(let event): metrics.count(event)
             }
         }
     }
 
     private func setTimer() { downlink?.timer.set(machine.nextDeadline.map(clock.deadline)) }
+}
+
+/// The primary's wall clock as a replica knows it: the last time received, plus the time since then on the steady clock.
+final class PrimaryTime: Sendable {
+    private let last = Locked<(time: Timestamp, at: ContinuousClock.Instant)?>(nil)
+
+    func received(_ time: Timestamp) { last.withLock { $0 = (time, .now) } }
+
+    /// `nil` before the first time is received.
+    var now: Timestamp? {
+        last.withLock { $0 }.map { $0.time.advanced(by: $0.at.duration(to: .now)) }
+    }
 }

@@ -1,7 +1,7 @@
 internal import StateCoding
-internal import Synchronization
+internal import Threading
 
-/// The bytes of actions: a CBOR array of the name and the payload.
+/// Encodes actions: a CBOR array of the name and the payload.
 enum ActionCoding {
     /// - Throws: ``StatecastError`` with code `definition` if the action has no encoding.
     static func encode<A: Action>(_ action: A) throws -> [UInt8] {
@@ -10,7 +10,7 @@ enum ActionCoding {
         }
     }
 
-    /// An action of which only the name and the encoded payload are known.
+    /// Encodes an action from its name and encoded payload.
     static func encode(name: String, payload: [UInt8]) -> [UInt8] {
         CBORWriter.bytes(reserving: name.utf8.count + payload.count + 8) { writer in
             writer.array(count: 2)
@@ -25,9 +25,8 @@ enum ActionCoding {
         return (try? reader.arrayCount()).flatMap { _ in try? reader.text() }
     }
 
-    /// The names of the types met so far: the default name is worked out from the type at each call, which costs more
-    /// than encoding a small action.
-    private static let names = Mutex<[ObjectIdentifier: String]>([:])
+    /// A cache of the names by type: deriving the default name from the type costs more than encoding a small action.
+    private static let names = Locked<[ObjectIdentifier: String]>([:])
 
     private static func name<A: Action>(of type: A.Type) -> String {
         if let name = names.withLock({ $0[ObjectIdentifier(type)] }) { return name }

@@ -2,9 +2,10 @@ public import Logging
 public import ServiceLifecycle
 public import StateCoding
 public import SyncProtocol
+internal import Threading
 internal import ZeroMQ
 
-/// Sends actions to one store of a primary, and learns what becomes of each.
+/// Sends actions to one store of a primary, and reports the outcome of each.
 ///
 /// ```swift
 /// let sender = try ActionSender(store: "counter", from: "tcp://127.0.0.1:7100")
@@ -12,26 +13,26 @@ internal import ZeroMQ
 /// try await replica.reached(receipt)
 /// ```
 ///
-/// Actions of one sender are applied in the order in which they were taken, each exactly once, through lost messages and
-/// lost connections. Only where the primary begins a new history may an action's outcome stay unknown; it is then said
-/// so, never guessed.
+/// The primary applies the actions of one sender in the order of their submission, each exactly once, despite lost messages
+/// and lost connections. The outcome of an action may be unknown only if the primary begins a new history; it is then
+/// reported as unknown.
 public final class ActionSender: Service, ActionDispatcher {
     private let node: SenderNode
     private let intake: SenderIntake
     private let logger: Logger
-    private let statusNow = Broadcast<SenderStatus>(.connecting)
-    private let ending = Ending()
+    private let statusBroadcast = Broadcast<SenderStatus>(.connecting)
+    private let termination = Termination()
     private let store: StoreName
-    /// What an earlier process left in the session file, oldest first: it is sent before anything else.
+    /// The actions that an earlier process left in the session file, oldest first. They are sent before all others.
     public let resumed: [ResumedAction]
 
-    /// Begins a session. Waits for a primary that is not there yet.
+    /// Begins a session. Waits for the primary if necessary.
     ///
     /// - Parameters:
     ///   - store: the store's name.
-    ///   - endpoint: where the primary publishes; where to push it says itself.
-    ///   - file: keeps what is not finished on the disk, so that the next process goes on with it; `nil`: what has no
-    ///     outcome when the process ends is forgotten.
+    ///   - endpoint: where the primary publishes. The primary announces the endpoint for actions.
+    ///   - file: stores actions without an outcome, so that the next process continues with them; `nil`: they are lost when
+    ///     the process ends.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `definition` (the store's name) or `session`.
     public init(
         store: String,
@@ -43,16 +44,16 @@ public final class ActionSender: Service, ActionDispatcher {
         do { self.store = try StoreName(store) } catch {
             throw StatecastError(.definition, error.message, cause: error)
         }
-        let endpoint = try Reachability.connectable(endpoint, insecure: configuration.insecure)
+        let endpoint = try EndpointPolicy.connectable(endpoint, insecure: configuration.insecure)
         if let actions = configuration.actions {
-            _ = try Reachability.connectable(actions, insecure: configuration.insecure)
+            _ = try EndpointPolicy.connectable(actions, insecure: configuration.insecure)
         }
         self.logger = logger
         let session = if let file { try ResumedSession(file, of: self.store) } else { nil as ResumedSession? }
         resumed = session?.actions ?? []
         intake = SenderIntake(
             pendingMax: configuration.pendingMax,
-            behind: session?.saved.last ?? Ticket(rawValue: 0),
+            after: session?.saved.last ?? Ticket(rawValue: 0),
             pending: session?.pending.count ?? 0
         )
         node = try SenderNode(
@@ -61,16 +62,16 @@ public final class ActionSender: Service, ActionDispatcher {
             configuration: configuration,
             intake: intake,
             session: session,
-            statuses: statusNow,
+            statuses: statusBroadcast,
             logger: logger
         )
-        Task.detached(executorPreference: node.tasks) { [node, statusNow, ending] in
-            do { try await node.start() } catch {
+        Task.detached(executorPreference: node.tasks) { [node, statusBroadcast, termination] in
+            do throws(StatecastError) { try await node.start() } catch {
                 logger.error("cannot send", metadata: ["store": "\(store)", "error": "\(error)"])
-                statusNow.send(.refused(Rejection(.malformed, "\(error)")))
-                statusNow.finish()
+                statusBroadcast.send(.refused(Rejection(.malformed, "\(error)")))
+                statusBroadcast.finish()
                 await node.stop(because: "\(error)")
-                ending.end(error as? StatecastError ?? StatecastError(.endpoint, "\(error)", cause: error))
+                termination.fail(error)
             }
         }
     }
@@ -80,67 +81,67 @@ public final class ActionSender: Service, ActionDispatcher {
             await node.stop(because: "the sender was dropped")
             node.shutdown()
         }
-        statusNow.finish()
+        statusBroadcast.finish()
     }
 
     // MARK: Sending
 
     /// Sends an action and waits until it is applied.
     ///
-    /// - Parameter timeout: how long to wait; `nil`: as long as it takes.
-    /// - Throws: ``Rejection`` with what the primary answered; with code `outcome-unknown` (session and number are named)
-    ///   or `not-sent` on a timeout and on cancellation.
+    /// - Parameter timeout: the maximum time to wait; `nil` for no limit.
+    /// - Throws: ``Rejection`` with the primary's answer; after a timeout or a cancellation, with code `outcome-unknown` (the
+    ///   message names session and number) or `not-sent`.
     @discardableResult
     public func send(_ action: some Action, timeout: Duration? = nil) async throws -> Receipt {
         try await deliver(try ActionCoding.encode(action), timeout: timeout)
     }
 
-    /// Sends an action of which only the name and the payload are known, and waits until it is applied.
+    /// Sends an action by its name and payload, and waits until it is applied.
     @discardableResult
     public func send(named name: String, payload: Value, timeout: Duration? = nil) async throws -> Receipt {
         try await deliver(ActionCoding.encode(name: name, payload: payload.encoded), timeout: timeout)
     }
 
-    /// Takes an action and returns at once; waits only while too many are without a receipt.
+    /// Enqueues an action and returns at once; waits only while the maximum number of actions has no receipt.
     ///
-    /// Many at a time go in one frame: submit, then wait for the receipts.
+    /// Submit several actions before waiting for their receipts, so that they share frames.
     ///
-    /// - Parameter position: how far whoever sends has come in its input with this action; with a session file the next
-    ///   process finds it in ``SessionFile/position``.
+    /// - Parameter position: the position in the caller's input after this action. With a session file, the next process
+    ///   finds it in ``SessionFile/position``.
     public func submit(_ action: some Action, position: UInt64? = nil) async throws -> PendingReceipt {
-        await take(.init(bytes: try ActionCoding.encode(action), mark: position.map { InputMark(position: $0) }))
+        await enqueue(.init(bytes: try ActionCoding.encode(action), mark: position.map { InputMark(position: $0) }))
     }
 
-    /// Takes an action of which only the name and the payload are known; see ``submit(_:position:)``.
+    /// Enqueues an action by its name and payload; see ``submit(_:position:)``.
     public func submit(named name: String, payload: Value, position: UInt64? = nil) async -> PendingReceipt {
         await submit(named: name, payload: payload, mark: position.map { InputMark(position: $0) })
     }
 
     package func submit(named name: String, payload: Value, mark: InputMark?) async -> PendingReceipt {
-        await take(.init(bytes: ActionCoding.encode(name: name, payload: payload.encoded), mark: mark))
+        await enqueue(.init(bytes: ActionCoding.encode(name: name, payload: payload.encoded), mark: mark))
     }
 
-    /// Takes a piece of input that is no action, for the session file to keep what became of it.
+    /// Enqueues input that is no action, so that the session file records its rejection.
     package func reject(_ verdict: Rejection, mark: InputMark) async -> PendingReceipt {
-        await take(.init(bytes: [], mark: mark, verdict: verdict))
+        await enqueue(.init(bytes: [], mark: mark, verdict: verdict))
     }
 
-    /// Whoever needed the outcomes up to this one has them: the session file may forget them.
+    /// The caller has processed the outcomes up to this one: the session file may remove them.
     package func acknowledge(upTo receipt: PendingReceipt) async {
         if let ticket = receipt.ticket { await node.acknowledge(upTo: ticket) }
     }
 
-    /// All of the input was taken.
-    package func inputEnded(at mark: InputMark) async { await node.inputEnded(at: mark) }
+    /// The caller has submitted all of its input.
+    package func finishInput(at mark: InputMark) async { await node.finishInput(at: mark) }
 
-    /// Takes an action in and returns at once, without an answer; actions of one thread keep their order.
+    /// Enqueues an action and returns at once, without reporting its outcome. Actions of one thread keep their order.
     ///
-    /// There is no backpressure: actions that the primary cannot take yet wait in memory, beside the
-    /// ``SenderConfiguration/pendingMax`` actions that are awaited. Where there may be many, ``submit(_:position:)`` waits
-    /// for room. An action that has no encoding, or comes after ``close()``, is dropped, and logged; rejections are counted (see the metrics). How many
-    /// had no receipt yet when the sender was closed or dropped is logged.
+    /// There is no backpressure: waiting actions occupy memory, in addition to the ``SenderConfiguration/pendingMax`` awaited
+    /// ones. Use ``submit(_:position:)`` for many actions: it waits for room. An action without an encoding, or after
+    /// ``close()``, is dropped and logged. Metrics count rejections. Closing or releasing the sender logs the number of
+    /// actions without a receipt.
     public func dispatch(_ action: any Action) {
-        do { try intake.takeAtOnce(try ActionCoding.encode(action)) } catch {
+        do { try intake.enqueueAtOnce(try ActionCoding.encode(action)) } catch {
             let reason = if case .closed(let cause) = error as? SenderIntake.Refusal { cause } else { "\(error)" }
             logger.warning(
                 "action dropped",
@@ -152,7 +153,7 @@ public final class ActionSender: Service, ActionDispatcher {
     private func deliver(_ bytes: [UInt8], timeout: Duration?) async throws -> Receipt {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let expired = timeout.map { "no receipt within \($0)" } ?? ""
-        let pending = await take(.init(bytes: bytes), until: deadline, expired: expired)
+        let pending = await enqueue(.init(bytes: bytes), until: deadline, expired: expired)
         guard let ticket = pending.ticket else { return try await pending.receipt() }
         let node = node
         let alarm = deadline.map { deadline in
@@ -164,18 +165,18 @@ public final class ActionSender: Service, ActionDispatcher {
         defer { alarm?.cancel() }
         do { return try await pending.receipt() } catch is CancellationError {
             await node.giveUp(ticket, because: "the waiting was cancelled")
-            // Settled now if it was not before, so this does not wait.
+            // The receipt is resolved now, so this does not wait.
             return try await Task.detached { try await pending.receipt() }.value
         }
     }
 
-    /// - Returns: the action's receipt; one without a ticket that has its outcome if the action was not taken.
-    private func take(
+    /// - Returns: the action's receipt; a resolved one without a ticket if the action was not enqueued.
+    private func enqueue(
         _ submission: SenderIntake.Submission,
         until deadline: ContinuousClock.Instant? = nil,
         expired: String = ""
     ) async -> PendingReceipt {
-        do { return try await intake.take(submission, until: deadline) } catch {
+        do { return try await intake.enqueue(submission, until: deadline) } catch {
             let cause =
                 switch error as? SenderIntake.Refusal {
                 case .cancelled: "the waiting was cancelled"
@@ -185,14 +186,14 @@ public final class ActionSender: Service, ActionDispatcher {
                 }
             let receipt = PendingReceipt()
             let reason = "\(cause) before the action was sent; it will not be applied"
-            receipt.settle(.notSent(Rejection(.notSent, reason)))
+            receipt.resolve(.notSent(Rejection(.notSent, reason)))
             return receipt
         }
     }
 
-    // MARK: Asking
+    // MARK: Schema and status
 
-    /// The actions that the store knows.
+    /// The actions that the store accepts.
     ///
     /// - Throws: ``Rejection`` if the primary has no such store; `CancellationError`.
     public func actions() async throws -> [ActionDescription] {
@@ -201,43 +202,68 @@ public final class ActionSender: Service, ActionDispatcher {
         }
     }
 
-    /// What the store says of itself.
+    /// The store's description of itself.
     ///
     /// - Throws: as ``actions()``.
     package func schema() async throws -> StoreSchema {
-        let (node, inquiry) = (node, Inquiry())
-        return try await withTaskCancellationHandler {
-            try await node.schema(inquiry)
-        } onCancel: {
-            Task.detached(executorPreference: node.tasks) { await node.giveUp(inquiry) }
+        let request = try await node.requestSchema()
+        do { return try await request.result.wait { $0 }.get() } catch let error as CancellationError {
+            await node.cancel(request)
+            throw error
         }
     }
 
-    /// How the sender stands with its primary, from now on.
-    public var statuses: AsyncStream<SenderStatus> { statusNow.values(buffered: 16) }
+    /// The sender's statuses, starting with the current one.
+    public var statuses: some AsyncSequence<SenderStatus, Never> & Sendable {
+        statusBroadcast.values(buffered: 16)
+    }
 
-    /// How the sender stands with its primary.
-    public var status: SenderStatus { statusNow.latest ?? .connecting }
+    /// The state of the connection to the primary.
+    public var status: SenderStatus { statusBroadcast.latest ?? .connecting }
 
-    // MARK: Life
+    // MARK: Lifecycle
 
     /// For a service group: waits until it shuts down, and closes.
     ///
-    /// - Throws: ``StatecastError`` with code `endpoint` if the sender cannot start, for example because no more
-    ///   descriptors are to be had.
+    /// - Throws: ``StatecastError`` with code `endpoint` if the sender cannot start, for example because no file
+    ///   descriptors are left.
     public func run() async throws {
-        let failure = await ending.wait()
+        let failure = await termination.wait()
         await close()
         if let failure { throw failure }
     }
 
-    /// Stops sending; what has no receipt is told so.
+    /// Stops sending. Actions without a receipt are rejected.
     public func close() async { await close(because: "the sender was closed") }
 
-    /// Stops sending; what has no receipt is told the cause.
+    /// Stops sending. Actions without a receipt are rejected with the cause.
     package func close(because cause: String) async {
         await node.stop(because: cause)
         node.shutdown()
-        statusNow.finish()
+        statusBroadcast.finish()
     }
+}
+
+/// How a sender reaches its primary.
+public struct SenderConfiguration: Sendable {
+    /// The endpoint for actions; `nil`: the one that the primary announces, which is nearly always right.
+    public var actions: String?
+    /// Whether the sender may connect to other machines, although nothing encrypts or authenticates the traffic.
+    public var insecure = false
+    /// The maximum number of actions without a receipt; further calls of `send` and `submit` wait, in order. Dispatched
+    /// actions do not count.
+    public var pendingMax = 4096
+    /// The bounds of the protocol.
+    public var limits = Limits()
+
+    /// The standard configuration.
+    public init() {}
+}
+
+/// An action that a store accepts, for people and tools.
+public struct ActionDescription: Hashable, Sendable {
+    /// The action's name on the wire.
+    public let name: String
+    /// An example of a payload; `nil` if the action's type has none.
+    public let example: Value?
 }

@@ -1,18 +1,39 @@
-internal import SyncProtocol
-internal import Synchronization
+public import SyncProtocol
+internal import Threading
 
-/// An action that was taken, and will have an outcome.
-public final class PendingReceipt: Sendable {
-    private struct Storage {
-        var outcome: ActionOutcome?
-        var waiters: [UInt64: CheckedContinuation<ActionOutcome?, Never>] = [:]
-        var count: UInt64 = 0
+/// The primary's confirmation that an action was applied, and the revision that it produced.
+public struct Receipt: Hashable, Sendable {
+    /// The session that sent the action.
+    public let session: SessionID
+    /// The action's number in the session.
+    public let number: ActionNumber
+    /// The first state that contains the action.
+    public let position: Position
+
+    /// The revision that the action produced.
+    public var revision: Revision { position.revision }
+}
+
+/// The outcome of an action.
+public struct ActionOutcome: Hashable, Sendable {
+    /// The session that sent the action; `nil` if it was never sent.
+    public let session: SessionID?
+    /// The action's number; `nil` if it was never sent.
+    public let number: ActionNumber?
+    /// The receipt, or the reason why there is none. With code `outcome-unknown` the action may have been applied.
+    public let result: Result<Receipt, Rejection>
+
+    static func notSent(_ reason: Rejection) -> ActionOutcome {
+        ActionOutcome(session: nil, number: nil, result: .failure(reason))
     }
+}
 
-    private let storage = Mutex(Storage())
-    /// Whether somebody was handed it; nobody is of an action that was dispatched.
+/// An action that was submitted, and the outcome that it will have.
+public final class PendingReceipt: Sendable {
+    private let result = Monitor<ActionOutcome?>(nil)
+    /// Whether a caller has this receipt; a dispatched action has none.
     let isAwaited: Bool
-    /// The action's; `nil` if it was not taken.
+    /// The action's ticket; `nil` if the action was not accepted.
     let ticket: Ticket?
 
     init(ticket: Ticket? = nil, isAwaited: Bool = true) {
@@ -22,43 +43,15 @@ public final class PendingReceipt: Sendable {
 
     /// Waits for the receipt.
     ///
-    /// - Throws: ``Rejection`` with what the primary answered, or why it can answer no more; `CancellationError` if the
-    ///   waiting was cancelled: the action goes on.
+    /// - Throws: ``Rejection`` with the primary's answer, or the reason why none will come; `CancellationError` if the task
+    ///   is cancelled, which does not withdraw the action.
     public func receipt() async throws -> Receipt { try await outcome().result.get() }
 
     /// Waits for the outcome.
     ///
-    /// - Throws: `CancellationError` if the waiting was cancelled: the action goes on.
-    public func outcome() async throws -> ActionOutcome {
-        let key = storage.withLock { storage in
-            storage.count += 1
-            return storage.count
-        }
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let ready: ActionOutcome?? = storage.withLock { storage in
-                    if let outcome = storage.outcome { return .some(outcome) }
-                    if Task.isCancelled { return .some(nil) }
-                    storage.waiters[key] = continuation
-                    return nil
-                }
-                if let ready { continuation.resume(returning: ready) }
-            }
-        } onCancel: {
-            storage.withLock { $0.waiters.removeValue(forKey: key) }?.resume(returning: nil)
-        }
-        guard let outcome else { throw CancellationError() }
-        return outcome
-    }
+    /// - Throws: `CancellationError` if the task is cancelled, which does not withdraw the action.
+    public func outcome() async throws -> ActionOutcome { try await result.wait { $0 } }
 
     /// Sets the outcome; only the first one counts.
-    func settle(_ outcome: ActionOutcome) {
-        let waiters = storage.withLock { storage in
-            guard storage.outcome == nil else { return [UInt64: CheckedContinuation<ActionOutcome?, Never>]() }
-            storage.outcome = outcome
-            defer { storage.waiters = [:] }
-            return storage.waiters
-        }
-        for waiter in waiters.values { waiter.resume(returning: outcome) }
-    }
+    func resolve(_ outcome: ActionOutcome) { result.change { $0 = $0 ?? outcome } }
 }

@@ -1,29 +1,29 @@
 internal import DequeModule
 internal import SyncProtocol
-internal import Synchronization
+internal import Threading
 internal import ZeroMQ
 
-/// Where actions wait between those who submit them, on any thread, and the loop that sends them.
+/// The queue of actions between submitters, on any thread, and the loop that sends them.
 ///
-/// Taking an action costs a lock, not a hop to the loop: the loop is woken once for all that gathers until it comes.
-/// Awaited actions without an outcome are bounded; beyond, those who submit wait for their turn, in order of arrival.
+/// Enqueueing costs a lock, not a hop to the loop: the first action in an empty queue wakes the loop, which dequeues all of
+/// them. The number of awaited actions without an outcome is bounded; further submitters wait in order of arrival.
 final class SenderIntake: Sendable {
-    /// An action that is to be sent.
+    /// An action to be sent.
     struct Submission {
         let bytes: [UInt8]
-        /// How far the input was taken with it, if that was said.
+        /// The position in the input after this action, if the submitter passed one.
         var mark: InputMark?
-        /// Why it is over before it leaves, if it is.
+        /// The rejection of input that is no action, and is not sent.
         var verdict: Rejection?
     }
 
-    /// An action that was taken.
-    struct Taken {
+    /// An action with its ticket.
+    struct QueuedAction {
         let ticket: Ticket
         let submission: Submission
         let receipt: PendingReceipt
 
-        /// As a session file keeps it.
+        /// The action for the session file.
         var saved: SavedAction {
             let outcome = submission.verdict.map { SavedOutcome(sent: nil, settlement: .rejected($0)) }
             return SavedAction(
@@ -35,7 +35,7 @@ final class SenderIntake: Sendable {
         }
     }
 
-    /// Why an action was not taken.
+    /// Why an action was not enqueued.
     enum Refusal: Error, Equatable {
         case closed(because: String)
         case cancelled
@@ -49,66 +49,63 @@ final class SenderIntake: Sendable {
     }
 
     private struct Storage {
-        var taken: [Taken] = []
+        var queue: [QueuedAction] = []
         var ticketCount: UInt64 = 0
-        /// Awaited actions that have no outcome.
+        /// The number of awaited actions without an outcome.
         var pending = 0
-        /// Those who wait for room, the longest first.
+        /// Submitters that wait for room, in order of arrival.
         var waiters: Deque<Waiter> = []
         var waiterCount: UInt64 = 0
-        /// `nil` before the loop is there.
+        /// `nil` before the loop runs.
         var bell: Doorbell?
-        /// Why nothing is taken any more.
+        /// Why no more actions are accepted.
         var end: String?
 
-        mutating func take(_ submission: Submission, isAwaited: Bool) -> PendingReceipt {
+        mutating func enqueue(_ submission: Submission, isAwaited: Bool) -> PendingReceipt {
             ticketCount += 1
             if isAwaited { pending += 1 }
             let receipt = PendingReceipt(ticket: Ticket(rawValue: ticketCount), isAwaited: isAwaited)
-            taken.append(Taken(ticket: Ticket(rawValue: ticketCount), submission: submission, receipt: receipt))
+            queue.append(QueuedAction(ticket: Ticket(rawValue: ticketCount), submission: submission, receipt: receipt))
             return receipt
         }
 
-        /// What to ring after something was taken, unless the loop knows already that something is there.
-        func bell(countBefore: Int) -> Doorbell? { countBefore == 0 && !taken.isEmpty ? bell : nil }
+        /// The bell to ring after an action was enqueued in the empty queue.
+        func bell(countBefore: Int) -> Doorbell? { countBefore == 0 && !queue.isEmpty ? bell : nil }
     }
 
-    private let storage = Mutex(Storage())
+    private let storage: Locked<Storage>
     private let pendingMax: Int
 
-    init(pendingMax: Int) { self.pendingMax = pendingMax }
-
-    /// Goes on behind the last ticket of an earlier process, with so many of its actions without a receipt.
-    init(pendingMax: Int, behind last: Ticket, pending: Int) {
+    /// - Parameters:
+    ///   - last: the last ticket of an earlier process.
+    ///   - pending: the number of its actions without a receipt.
+    init(pendingMax: Int, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
         self.pendingMax = pendingMax
-        storage.withLock { storage in
-            storage.ticketCount = last.rawValue
-            storage.pending = pending
-        }
+        storage = Locked(Storage(ticketCount: last.rawValue, pending: pending))
     }
 
     // MARK: From any thread
 
-    /// Takes an action, once there is room for it and for all that came before.
+    /// Enqueues an action once there is room for it and for all submitters before.
     ///
     /// - Throws: ``Refusal``.
-    func take(_ submission: Submission, until deadline: ContinuousClock.Instant?) async throws -> PendingReceipt {
+    func enqueue(_ submission: Submission, until deadline: ContinuousClock.Instant?) async throws -> PendingReceipt {
         if let receipt = try attempt(submission, isAwaited: true) { return receipt }
         return try await waitForRoom(submission, until: deadline)
     }
 
-    /// Takes an action whether there is room or not, for those who cannot wait. It takes no room from those who can.
+    /// Enqueues an action regardless of the bound, for submitters that cannot wait. It does not count against the bound.
     ///
     /// - Throws: ``Refusal/closed(because:)``.
-    func takeAtOnce(_ bytes: [UInt8]) throws { _ = try attempt(Submission(bytes: bytes), isAwaited: false) }
+    func enqueueAtOnce(_ bytes: [UInt8]) throws { _ = try attempt(Submission(bytes: bytes), isAwaited: false) }
 
     /// `nil` if there is no room.
     private func attempt(_ submission: Submission, isAwaited: Bool) throws -> PendingReceipt? {
         let (receipt, bell) = try storage.withLock { storage -> (PendingReceipt?, Doorbell?) in
             if let end = storage.end { throw Refusal.closed(because: end) }
             guard !isAwaited || (storage.pending < pendingMax && storage.waiters.isEmpty) else { return (nil, nil) }
-            let count = storage.taken.count
-            let receipt = storage.take(submission, isAwaited: isAwaited)
+            let count = storage.queue.count
+            let receipt = storage.enqueue(submission, isAwaited: isAwaited)
             return (receipt, storage.bell(countBefore: count))
         }
         bell?.ring()
@@ -126,7 +123,7 @@ final class SenderIntake: Sendable {
         let alarm = deadline.map { deadline in
             Task {
                 try await Task.sleep(until: deadline, clock: .continuous)
-                self.leave(key, .timedOut)
+                self.removeWaiter(key, .timedOut)
             }
         }
         defer { alarm?.cancel() }
@@ -140,29 +137,29 @@ final class SenderIntake: Sendable {
                     return nil
                 }
                 if let refusal { return continuation.resume(throwing: refusal) }
-                // Room may have come before it stood in line.
-                letIn()
+                // Room may have become available before the waiter was added.
+                admitWaiters()
             }
         } onCancel: {
-            leave(key, .cancelled)
+            removeWaiter(key, .cancelled)
         }
     }
 
-    private func leave(_ key: UInt64, _ reason: Refusal) {
+    private func removeWaiter(_ key: UInt64, _ reason: Refusal) {
         let waiter = storage.withLock { storage in
             storage.waiters.firstIndex { $0.key == key }.map { storage.waiters.remove(at: $0) }
         }
         waiter?.continuation.resume(throwing: reason)
     }
 
-    /// Takes the actions of waiting submitters, in order of arrival, while there is room.
-    private func letIn(after change: (inout Storage) -> Void = { _ in }) {
+    /// Enqueues the actions of waiting submitters, in order of arrival, while there is room.
+    private func admitWaiters(after change: (inout Storage) -> Void = { _ in }) {
         let (admitted, bell) = storage.withLock { storage in
             change(&storage)
-            let count = storage.taken.count
+            let count = storage.queue.count
             var admitted: [(waiter: Waiter, receipt: PendingReceipt)] = []
             while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
-                admitted.append((waiter, storage.take(waiter.submission, isAwaited: true)))
+                admitted.append((waiter, storage.enqueue(waiter.submission, isAwaited: true)))
             }
             return (admitted, storage.bell(countBefore: count))
         }
@@ -170,29 +167,29 @@ final class SenderIntake: Sendable {
         for (waiter, receipt) in admitted { waiter.continuation.resume(returning: receipt) }
     }
 
-    /// How many wait for room.
+    /// The number of submitters that wait for room.
     var waitingCount: Int { storage.withLock { $0.waiters.count } }
 
     // MARK: From the loop
 
-    /// The loop runs and drains the intake when the bell rings. Actions taken before this call did not ring it.
+    /// The loop runs, and dequeues when the bell rings. Actions that were enqueued before this call did not ring it.
     func open(_ bell: Doorbell) { storage.withLock { $0.bell = bell } }
 
-    /// Hands over what has gathered, in order.
-    func drain() -> [Taken] {
+    /// Dequeues all actions, in order.
+    func dequeueAll() -> [QueuedAction] {
         storage.withLock { storage in
-            defer { storage.taken.removeAll(keepingCapacity: true) }
-            return storage.taken
+            defer { storage.queue.removeAll(keepingCapacity: true) }
+            return storage.queue
         }
     }
 
-    /// An action has its outcome: if it was awaited, the next one may come.
-    func settled(_ receipt: PendingReceipt) {
+    /// Releases the slot of an action that has its outcome, and resumes a waiting submitter.
+    func release(_ receipt: PendingReceipt) {
         guard receipt.isAwaited else { return }
-        letIn { $0.pending -= 1 }
+        admitWaiters { $0.pending -= 1 }
     }
 
-    /// Nothing is taken any more.
+    /// Accepts no more actions.
     func close(because cause: String) {
         let waiters = storage.withLock { storage in
             storage.end = storage.end ?? cause

@@ -1,7 +1,7 @@
 internal import Metrics
 internal import SyncProtocol
 
-/// What a sender reports to swift-metrics, every label with the dimension `store`.
+/// The metrics of a sender. Each label has the dimension `store`.
 struct SenderMetrics {
     private let dimensions: [(String, String)]
     private let appliedCount: Counter

@@ -1,11 +1,14 @@
 internal import Logging
 internal import SyncProtocol
+internal import Threading
 internal import ZeroMQ
 
-/// Somebody who asked for the schema.
-final class Inquiry: Sendable {}
+/// A request for the store's schema.
+final class SchemaRequest: Sendable {
+    let result = Monitor<Result<StoreSchema, any Error>?>(nil)
+}
 
-/// The socket side of a sender: a SUB for answers, a PUSH for actions, and the machine that decides.
+/// The socket side of a sender: a SUB for answers, a PUSH for actions, and the state machine.
 actor SenderNode {
     private let loop: PollLoop
     private let store: StoreName
@@ -20,7 +23,7 @@ actor SenderNode {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
     /// For tasks that only call this node.
-    nonisolated let tasks: LoopTasks
+    nonisolated let tasks: LoopTaskExecutor
 
     private var machine: SenderMachine
     private var saver: SessionSaver?
@@ -28,17 +31,17 @@ actor SenderNode {
     private var downlink: Downlink?
     private var push: Push?
     private var pending: [Ticket: PendingReceipt]
-    private var schemaWaiters: [ObjectIdentifier: CheckedContinuation<StoreSchema, any Error>] = [:]
+    private var schemaRequests: [SchemaRequest] = []
     private var isStopped = false
-    private var unreadable = UnreadableMessages()
+    private var unreadable = UnreadableMessageLog()
 
     private final class Push {
         let socket: Socket
         let watch: Watch
         let endpoint: String
-        /// Whether a send found nobody there; nothing is sent until somebody is.
+        /// Whether a send found no connection; nothing is sent until there is one.
         var isBlocked = false
-        /// Whether it has had a connection before, so that the next one is a new one.
+        /// Whether the socket has had a connection before.
         var wasConnected = false
 
         init(socket: consuming Socket, watch: Watch, endpoint: String) {
@@ -50,7 +53,7 @@ actor SenderNode {
 
     private static let messagesPerTurnMax = 512
     private static let framesPerTurnMax = 64
-    /// More than any host name and port, or path of a socket, has.
+    /// More than the length of any host name and port, or path of a socket.
     private static let endpointBytesMax = 512
 
     init(
@@ -61,9 +64,9 @@ actor SenderNode {
         session: ResumedSession?,
         statuses: Broadcast<SenderStatus>,
         logger: Logger
-    ) throws {
+    ) throws(StatecastError) {
         do { loop = try PollLoop(name: "statecast-sender") } catch { throw StatecastError(error) }
-        tasks = LoopTasks(on: loop)
+        tasks = LoopTaskExecutor(on: loop)
         self.store = store
         self.endpoint = endpoint
         self.configuration = configuration
@@ -84,7 +87,7 @@ actor SenderNode {
 
     nonisolated func shutdown() { loop.shutdown() }
 
-    func start() throws {
+    func start() throws(StatecastError) {
         guard !isStopped else { return }
         downlink = try Downlink(
             store,
@@ -95,44 +98,40 @@ actor SenderNode {
             onReadable: { [weak self] in self?.assumeIsolated { $0.drain() } },
             onDeadline: { [weak self] in self?.assumeIsolated { $0.turn() } }
         )
-        intake.open(loop.doorbell { [weak self] in self?.assumeIsolated { $0.takeIn() } })
+        intake.open(loop.doorbell { [weak self] in self?.assumeIsolated { $0.dequeueActions() } })
         if let writer {
-            let bell = loop.doorbell { [weak self] in self?.assumeIsolated { $0.saved() } }
+            let bell = loop.doorbell { [weak self] in self?.assumeIsolated { $0.writerProgressed() } }
             writer.onProgress { bell.ring() }
         }
         perform(machine.start(at: clock.now, using: &generator))
-        for _ in schemaWaiters { downlink?.subscribe(.schema) }
+        for _ in schemaRequests { downlink?.subscribe(.schema) }
         save()
         setTimer()
-        takeIn()
+        dequeueActions()
     }
 
-    /// Closes the sockets. Actions without a receipt end with the cause.
+    /// Closes the sockets. Actions without a receipt are rejected with the cause.
     func stop(because cause: String) {
         isStopped = true
         intake.close(because: cause)
-        takeIn()
+        dequeueActions()
         downlink = nil
         push = nil
         closeFile()
         giveUpAll(because: cause)
-        for waiter in schemaWaiters.values {
-            waiter.resume(throwing: StatecastError(.closed, cause))
-        }
-        schemaWaiters = [:]
+        resolveSchemaRequests(.failure(StatecastError(.closed, cause)))
     }
 
     // MARK: Actions
 
-    /// Takes over what was submitted since the last time. It leaves at the end of this turn, so that all of it shares
-    /// frames.
-    func takeIn() {
-        let taken = intake.drain()
-        for action in taken { pending[action.ticket] = action.receipt }
-        for action in taken {
+    /// Dequeues the submitted actions. They are sent at the end of this turn, so that they share frames.
+    private func dequeueActions() {
+        let actions = intake.dequeueAll()
+        for action in actions { pending[action.ticket] = action.receipt }
+        for action in actions {
             saver?.enqueue(action.saved, mark: action.submission.mark)
             if let verdict = action.submission.verdict {
-                close(action.ticket, nil, .rejected(verdict))
+                resolve(action.ticket, nil, .rejected(verdict))
             } else if saver == nil {
                 perform(machine.enqueue(action.submission.bytes, as: action.ticket))
             }
@@ -140,7 +139,7 @@ actor SenderNode {
         downlink?.timer.set(.now)
     }
 
-    /// What nobody awaits, nobody would hear of but for the log.
+    /// Gives up all actions, and logs the number of those that no caller awaits.
     private func giveUpAll(because cause: String) {
         var (notSent, unknown) = (0, 0)
         for (ticket, receipt) in pending.sorted(by: { $0.key < $1.key }) {
@@ -156,21 +155,23 @@ actor SenderNode {
         )
     }
 
-    /// Nobody waits for the action any longer. Says what they were told.
+    /// Resolves an action whose outcome is not awaited any more.
+    ///
+    /// - Returns: the code of its rejection.
     @discardableResult
     func giveUp(_ ticket: Ticket, because cause: String) -> Rejection.Code? {
-        if !isStopped { takeIn() }
+        if !isStopped { dequeueActions() }
         guard let receipt = pending.removeValue(forKey: ticket) else { return nil }
-        let outcome = givenUp(ticket, because: cause)
-        receipt.settle(outcome)
-        intake.settled(receipt)
+        let outcome = outcomeOfGivingUp(ticket, because: cause)
+        receipt.resolve(outcome)
+        intake.release(receipt)
         guard case .failure(let reason) = outcome.result else { return nil }
         if reason.code != .kept { metrics.rejected(reason.code) }
         return reason.code
     }
 
-    private func givenUp(_ ticket: Ticket, because cause: String) -> ActionOutcome {
-        // What is still on its way to the file goes on, too, unless that fails.
+    private func outcomeOfGivingUp(_ ticket: Ticket, because cause: String) -> ActionOutcome {
+        // Actions that are not written to the file yet are kept, too, unless the write fails.
         if let saver, ticket <= saver.last || !isStopped {
             let reason = "\(cause); the session file keeps the action, which goes on when its sender does"
             return .notSent(Rejection(.kept, reason))
@@ -182,21 +183,28 @@ actor SenderNode {
         return ActionOutcome(sent, .rejected(Rejection(.outcomeUnknown, reason)))
     }
 
-    /// Asks the store which actions it knows.
-    func schema(_ inquiry: Inquiry) async throws -> StoreSchema {
+    /// Requests the store's schema.
+    func requestSchema() throws -> SchemaRequest {
         guard !isStopped else { throw StatecastError(.closed, "the sender was closed") }
-        return try await withCheckedThrowingContinuation { continuation in
-            guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
-            schemaWaiters[ObjectIdentifier(inquiry)] = continuation
-            downlink?.subscribe(.schema)
-        }
+        let request = SchemaRequest()
+        schemaRequests.append(request)
+        downlink?.subscribe(.schema)
+        return request
     }
 
-    /// Whoever asked does not want to know any longer.
-    func giveUp(_ inquiry: Inquiry) {
-        guard let waiter = schemaWaiters.removeValue(forKey: ObjectIdentifier(inquiry)) else { return }
+    func cancel(_ request: SchemaRequest) {
+        guard let index = schemaRequests.firstIndex(where: { $0 === request }) else { return }
+        schemaRequests.remove(at: index)
         downlink?.unsubscribe(.schema)
-        waiter.resume(throwing: CancellationError())
+    }
+
+    private func resolveSchemaRequests(_ result: Result<StoreSchema, any Error>) {
+        for request in schemaRequests {
+            // Each request has subscribed.
+            downlink?.unsubscribe(.schema)
+            request.result.change { $0 = result }
+        }
+        schemaRequests = []
     }
 
     // MARK: Events
@@ -218,32 +226,26 @@ actor SenderNode {
             if case .schema = address.topic { return received(schema: frame) }
             perform(machine.received(frame, on: address.topic, at: clock.now, using: &generator))
         } catch {
-            unreadable.note(error, logger)
+            unreadable.record(error, logger)
         }
     }
 
     private func received(schema frame: Frame) {
-        let waiters = schemaWaiters.values
-        schemaWaiters = [:]
-        for waiter in waiters {
-            // Once for each: every one who asked subscribed.
-            downlink?.unsubscribe(.schema)
-            switch frame {
-            case .schema(let schema): waiter.resume(returning: schema)
-            case .refusal(let refusal): waiter.resume(throwing: refusal.reason)
-            default: waiter.resume(throwing: Rejection(.malformed, "the primary answered with another frame"))
-            }
+        switch frame {
+        case .schema(let schema): resolveSchemaRequests(.success(schema))
+        case .refusal(let refusal): resolveSchemaRequests(.failure(refusal.reason))
+        default: resolveSchemaRequests(.failure(Rejection(.malformed, "the primary answered with another frame")))
         }
     }
 
-    /// The end of a turn: what was submitted leaves, and time is judged behind what has arrived.
+    /// Ends a turn: sends submitted actions, and judges deadlines after the messages that have arrived.
     private func turn() {
         drain()
         perform(machine.tick(at: clock.now, using: &generator))
         setTimer()
     }
 
-    /// Pushes what the window allows, a bounded number of frames.
+    /// Pushes frames within the window, and at most `framesPerTurnMax`.
     private func flush() {
         save()
         guard let push, !push.isBlocked, saver?.mayPush ?? true else { return }
@@ -263,11 +265,11 @@ actor SenderNode {
             }
             perform(machine.pushed(frame, at: clock.now, using: &generator))
         }
-        // More is left than one turn pushes: go on in the next.
+        // Continues in the next turn if frames are left.
         push.watch.wantsWritable = machine.nextFrame != nil
     }
 
-    /// There is a connection, or room again for what one turn could not push.
+    /// There is a connection, or frames are left from the last turn.
     private func writable() {
         guard let push else { return }
         push.watch.wantsWritable = false
@@ -282,26 +284,26 @@ actor SenderNode {
 
     // MARK: Session file
 
-    /// Hands in what happened since the last time.
+    /// Writes the changes since the last call to the session file.
     private func save() {
         if let change = saver?.flush(machine.standing) { writer?.write(change) }
     }
 
-    /// More of what was handed in is on the disk, or nothing ever will be.
-    private func saved() {
+    /// The writer has written changes, or has failed.
+    private func writerProgressed() {
         guard !isStopped, let writer else { return }
-        takeSaved(writer.progress.written)
+        processWritten(writer.progress.written)
         if let failure = writer.progress.failure { return fail(failure) }
         drain()
     }
 
-    private func takeSaved(_ count: Int) {
+    private func processWritten(_ count: Int) {
         guard let (actions, standing) = saver?.written(count) else { return }
         for action in actions { perform(machine.enqueue(action.bytes, as: action.ticket)) }
         if let standing { machine.saved(standing) }
     }
 
-    /// What cannot be kept must not leave.
+    /// Stops, since actions that cannot be saved must not be sent.
     private func fail(_ failure: StatecastError) {
         logger.error("cannot send: \(failure)", metadata: ["store": "\(store)"])
         statuses.send(.refused(Rejection(.stopped, failure.message)))
@@ -309,17 +311,17 @@ actor SenderNode {
         statuses.finish()
     }
 
-    /// Whoever needed the outcomes up to there has them.
+    /// The caller has processed the outcomes up to this one.
     func acknowledge(upTo ticket: Ticket) {
         guard !isStopped else { return }
         saver?.acknowledge(upTo: ticket)
         save()
     }
 
-    /// All of the input was taken.
-    func inputEnded(at mark: InputMark) {
+    /// The caller has submitted all of its input.
+    func finishInput(at mark: InputMark) {
         guard !isStopped else { return }
-        takeIn()
+        dequeueActions()
         saver?.endInput(at: mark)
         save()
     }
@@ -328,7 +330,7 @@ actor SenderNode {
         guard let writer else { return }
         save()
         writer.close()
-        takeSaved(writer.progress.written)
+        processWritten(writer.progress.written)
     }
 
     // MARK: Directives
@@ -340,7 +342,9 @@ actor SenderNode {
             case .subscribe(let topic): downlink?.subscribe(topic)
             case .unsubscribe(let topic): downlink?.unsubscribe(topic)
             case .connect(let endpoint): refusal = connect(endpoint)
-            case .resolve(let ticket, let sent, let settlement): settle(ticket, sent, settlement)
+            case .resolve(let ticket, let sent, let resolution):
+                saver?.resolve(ticket, sent, resolution)
+                resolve(ticket, sent, resolution)
             case .status(.open) where refusal != nil: break
             case .status(let status):
                 logger.debug("status", metadata: ["store": "\(store)", "status": "\(status)"])
@@ -351,23 +355,19 @@ actor SenderNode {
         if let refusal { perform(machine.refused(endpoint: refusal, at: clock.now, using: &generator)) }
     }
 
-    private func settle(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Resolution) {
-        saver?.resolve(ticket, sent, settlement)
-        close(ticket, sent, settlement)
-    }
-
-    /// Tells whoever waits for the action.
-    private func close(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Resolution) {
+    private func resolve(_ ticket: Ticket, _ sent: SentAction?, _ resolution: Resolution) {
         guard let receipt = pending.removeValue(forKey: ticket) else { return }
-        switch settlement {
+        switch resolution {
         case .applied: metrics.applied()
         case .rejected(let rejection): metrics.rejected(rejection.code)
         }
-        receipt.settle(ActionOutcome(sent, settlement))
-        intake.settled(receipt)
+        receipt.resolve(ActionOutcome(sent, resolution))
+        intake.release(receipt)
     }
 
-    /// - Returns: why there is nowhere to push to, if so.
+    /// Connects to the announced endpoint.
+    ///
+    /// - Returns: why it is refused, if it is.
     private func connect(_ advertised: String) -> Rejection? {
         push = nil
         do {
@@ -388,10 +388,10 @@ actor SenderNode {
         }
     }
 
-    /// Where to push: what was configured, or what the primary says; its wildcard host is the host reached.
+    /// The endpoint for actions: the configured or the announced one, with the reached host in place of a wildcard.
     private func target(_ advertised: String) throws -> Endpoint {
         if let own = configuration.actions {
-            return try Reachability.connectable(own, insecure: configuration.insecure)
+            return try EndpointPolicy.connectable(own, insecure: configuration.insecure)
         }
         guard advertised.utf8.count <= Self.endpointBytesMax else {
             throw StatecastError(.endpoint, "an endpoint has at most \(Self.endpointBytesMax) bytes")
@@ -399,7 +399,7 @@ actor SenderNode {
         do {
             var target = try Endpoint(advertised)
             if target.isWildcardHost, let host = endpoint.host { target = target.replacingHost(with: host) }
-            return try Reachability.connectable(target.description, insecure: configuration.insecure)
+            return try EndpointPolicy.connectable(target.description, insecure: configuration.insecure)
         } catch let error as ZeroMQError {
             throw StatecastError(error)
         }

@@ -38,15 +38,15 @@ extension JournalRule {
         },
         JournalRule(name: "reductions", promise: "remembers the action that crashes its primary") { place in
             let session = SessionID(high: 1, low: 2)
-            try place.begin().reductions.begin(session, ActionNumber(7))
+            try place.begin().crashMarker.begin(session, ActionNumber(7))
             for count in 1...CrashMarker.crashesMax {
                 try place.reopen()
-                let reductions = try place.journal.reductions
-                reductions.open()
+                let crashMarker = try place.journal.crashMarker
+                crashMarker.open()
                 let isPoison = count == CrashMarker.crashesMax
                 let what = "whether an action is poison, after \(count) crashes during its reduction"
-                try expect(what, reductions.isPoison(session, ActionNumber(7)), isPoison)
-                reductions.begin(session, ActionNumber(7))
+                try expect(what, crashMarker.isPoison(session, ActionNumber(7)), isPoison)
+                crashMarker.begin(session, ActionNumber(7))
             }
         },
     ]

@@ -20,6 +20,8 @@ public final class Latch: Sendable {
     private struct State {
         var isOpen = false
         var arrivalCount = 0
+        /// One for each thread that waits.
+        var blockedThreads: [DispatchSemaphore] = []
     }
 
     private let state = AwaitableValue(State())
@@ -51,14 +53,22 @@ public final class Latch: Sendable {
             return CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
                 .report("waitBlocking() would block a thread that tasks need. In a task, call wait().")
         }
-        state.change { $0.arrivalCount += 1 }
         let opened = DispatchSemaphore(value: 0)
-        state.whenFirst(\.isOpen) { opened.signal() }
+        state.change { state in
+            state.arrivalCount += 1
+            if state.isOpen { opened.signal() } else { state.blockedThreads.append(opened) }
+        }
         opened.wait()
     }
 
     /// Opens the latch: resumes all waiters, and lets later ones pass.
-    public func open() { state.change { $0.isOpen = true } }
+    public func open() {
+        state.change { state in
+            state.isOpen = true
+            for opened in state.blockedThreads { opened.signal() }
+            state.blockedThreads = []
+        }
+    }
 
     /// Waits until `count` calls of `wait` have begun, whether or not they have returned.
     public func reached(

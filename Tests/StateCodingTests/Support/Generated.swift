@@ -1,4 +1,3 @@
-import HashTreeCollections
 import StateCoding
 
 /// A type of which a generator makes values, and changes them.
@@ -113,29 +112,5 @@ extension Table: Generated where Key: GeneratedKey, Row: Generated {
         case 1: updateValue(.make(&generator), forKey: key)
         default: self[key]?.change(&generator)
         }
-    }
-}
-
-extension TreeDictionary: Generated where Key: GeneratedKey, Value: Generated {
-    static func make(_ generator: inout SeededGenerator) -> TreeDictionary {
-        TreeDictionary(uniqueKeysWithValues: [Key: Value].make(&generator).map { ($0.key, $0.value) })
-    }
-
-    mutating func change(_ generator: inout SeededGenerator) {
-        let key = generator.below(3) == 0 || isEmpty ? Key.make(&generator) : generator.pick(keys.sorted())
-        switch generator.below(4) {
-        case 0: self[key] = nil
-        case 1: updateValue(.make(&generator), forKey: key)
-        default: self[key]?.change(&generator)
-        }
-    }
-}
-
-extension TreeSet: Generated where Element: GeneratedKey {
-    static func make(_ generator: inout SeededGenerator) -> TreeSet { TreeSet(Set<Element>.make(&generator)) }
-
-    mutating func change(_ generator: inout SeededGenerator) {
-        let element = Element.make(&generator)
-        if remove(element) == nil { insert(element) }
     }
 }

@@ -1,4 +1,3 @@
-import HashTreeCollections
 import StateCoding
 
 /// A struct of any three types, one of them optional.
@@ -166,13 +165,9 @@ extension SeededGenerator {
     }
 
     private mutating func keyed<K: GeneratedKey>(_ key: K.Type, _ row: any Generated.Type) -> any Generated.Type {
-        let kind = below(3)
+        let isDictionary = below(3) == 0
         func with<R: Generated>(_ row: R.Type) -> any Generated.Type {
-            switch kind {
-            case 0: [K: R].self
-            case 1: TreeDictionary<K, R>.self
-            default: Table<K, R>.self
-            }
+            isDictionary ? [K: R].self : Table<K, R>.self
         }
         return with(row)
     }
@@ -183,9 +178,7 @@ extension SeededGenerator {
         return with(second)
     }
 
-    private mutating func set<K: GeneratedKey>(_ element: K.Type) -> any Generated.Type {
-        below(2) == 0 ? Set<K>.self : TreeSet<K>.self
-    }
+    private func set<K: GeneratedKey>(_ element: K.Type) -> any Generated.Type { Set<K>.self }
 
     private func array<A: Generated>(_ element: A.Type) -> any Generated.Type { [A].self }
     private func optional<A: Generated>(_ wrapped: A.Type) -> any Generated.Type { A?.self }

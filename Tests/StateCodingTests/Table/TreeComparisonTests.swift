@@ -79,11 +79,11 @@ import Testing
         let newModel = Dictionary(uniqueKeysWithValues: new.map { ($0.key, $0.element) })
         var patched = model
         var (last, isSorted) = (Int.min, true)
-        var comparison = TreeComparison(from: old, to: new)
+        var comparison = TreeComparison(from: old, to: new, by: ==)
         comparison.run { key, before, after in
             isSorted = isSorted && last < key
             last = key
-            if before == after { Issue.record("\(key) is shown, though it is the same to the bit") }
+            if before == after { Issue.record("\(key) is visited, though its elements are equal") }
             if model[key] != before || newModel[key] != after {
                 Issue.record("\(key): \(before as Any) \(after as Any)")
             }

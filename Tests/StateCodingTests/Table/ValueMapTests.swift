@@ -44,7 +44,7 @@ import Testing
         let patch = Patch(from: .map(["row 777": rows[777].1]), to: change)
         try patch.apply(to: &new)
         guard case .map(let before) = old, case .map(let after) = new else { return }
-        var comparison = TreeComparison(from: before.entries, to: after.entries)
+        var comparison = TreeComparison(from: before.entries, to: after.entries, by: ==)
         var shown: [Value] = []
         comparison.run { key, _, _ in shown.append(key) }
         #expect(shown == ["row 777"])

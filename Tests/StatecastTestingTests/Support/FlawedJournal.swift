@@ -18,7 +18,7 @@ final class FlawedJournal: Journal {
     }
 
     var durability: Durability { journal.durability }
-    var reductions: CrashMarker { flaw == .forgetful ? forgets : journal.reductions }
+    var crashMarker: CrashMarker { flaw == .forgetful ? forgets : journal.crashMarker }
     func open() throws(JournalFailure) -> JournalContents? {
         if flaw == .shared { journal.close() }
         guard let contents = try journal.open() else { return nil }

@@ -2,7 +2,7 @@ import StateCoding
 import Statecast
 import Testing
 
-/// What a typed replica makes of snapshots and patches, whatever build its type is of.
+/// Snapshots and patches of a typed replica, whose type may be of another build.
 @Suite struct `The typed content of a replica` {
     private func content<Shown: Codable & Sendable>(
         of type: Shown.Type,
@@ -13,7 +13,7 @@ import Testing
         return content
     }
 
-    /// Follows a state through its changes; the digest must be the primary's all the way.
+    /// Follows a state through its changes; the digest must be the primary's at each step.
     private func follow<Shown: Codable & Equatable & Sendable>(
         _ type: Shown.Type,
         _ changes: [@Sendable (inout Board) -> Void]
@@ -49,11 +49,11 @@ import Testing
         try follow(Board.self, Self.changes)
     }
 
-    @Test func `follows with a type that knows less, and keeps what that does not know`() throws {
+    @Test func `follows with a type that has fewer fields, and keeps the others`() throws {
         try follow(OlderBoard.self, Self.changes)
     }
 
-    @Test func `follows with a type that knows more`() throws {
+    @Test func `follows with a type that has more fields`() throws {
         try follow(NewerBoard.self, Self.changes)
     }
 
@@ -129,7 +129,7 @@ private struct NewerBoard: Codable, Equatable, Sendable {
     var extra: Int?
 }
 
-/// Its tags lose their order, and what comes twice.
+/// Its tags lose their order and their duplicates.
 private struct OtherBoard: Codable, Equatable, Sendable {
     var title: String
     var tags: Set<String>

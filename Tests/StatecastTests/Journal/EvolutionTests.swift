@@ -5,9 +5,9 @@ import Statecast
 import SyncProtocol
 import Testing
 
-/// Primaries of different builds, one after the other on one journal.
+/// Primaries of different builds, one after another on one journal.
 @Suite(.timeLimit(.minutes(10))) struct `A journal of another build` {
-    /// Has a build list some items.
+    /// Starts a build and lists some items.
     @discardableResult
     private static func run<S: Shop>(
         _ type: S.Type,
@@ -25,7 +25,7 @@ import Testing
         return (primary.state, position)
     }
 
-    /// What a journal holds, for comparison.
+    /// The content of a journal, for comparison.
     private static func contents(_ journal: any Journal) throws -> (JournalContents?, [JournalRecord], [SnapshotEntry])
     {
         defer { journal.close() }
@@ -49,7 +49,7 @@ import Testing
         #expect(try Self.contents(journal()).1.map(\.to.rawValue) == [1, 2, 3, 4])
     }
 
-    @Test func `goes on without a change if its epochs have another number for State`() async throws {
+    @Test func `continues without a change if its epochs have another number for State`() async throws {
         let journal = MemoryJournal()
         try await Self.run(FirstShop.self, journal, listing: 1...2)
         let last = try #require(try journal.open()?.epochs.last)
@@ -63,7 +63,7 @@ import Testing
         #expect(again.position.revision == revision)
     }
 
-    @Test func `goes on without a change if fields have another order and types other names`() async throws {
+    @Test func `continues without a change if fields have another order and types other names`() async throws {
         let journal = MemoryJournal()
         let second = try await Self.run(SecondShop.self, journal, listing: 1...2)
         let reordered = try await Self.run(ReorderedShop.self, journal, listing: 3...3)
@@ -74,7 +74,7 @@ import Testing
         #expect(again.state.items[3]?.price == 7)
     }
 
-    @Test func `is followed on by replicas of both builds`() async throws {
+    @Test func `is followed by replicas of both builds`() async throws {
         let journal = MemoryJournal()
         let first = try FirstShop.primary(journal)
         let address = try await first.start()
@@ -87,7 +87,7 @@ import Testing
         let configuration = PrimaryConfiguration(publish: address.publish, actions: address.actions)
         let second = try SecondShop.primary(journal, evolution: SecondShop.evolution, configuration)
         try await second.startOnceItsPortsAreFree()
-        // The migration itself reaches who stands before it, as an update.
+        // The migration itself reaches an older replica as an update.
         let peer = try await RawPeer(address)
         let join = "sc1/shop/join/0123456789abcdef/\(before.position)"
         try await peer.subscribe(join)
@@ -110,12 +110,12 @@ import Testing
         await second.stop()
     }
 
-    @Test func `goes through each migration once, in order, also where nothing is there to change`() async throws {
+    @Test func `runs each migration once, in order, even if it changes nothing`() async throws {
         let journal = MemoryJournal()
         try await Self.run(FirstShop.self, journal)
         let empty = try await Self.run(ThirdShop.self, journal, ThirdShop.evolution, listing: 7...7)
         #expect(empty.state.title == "Corner shop")
-        // What was listed since counts in cents already.
+        // Items listed since have prices in cents already.
         #expect(try await Self.run(ThirdShop.self, journal, ThirdShop.evolution).state == empty.state)
 
         let other = MemoryJournal()
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `goes through a new migration though the fields are the same`() async throws {
+    @Test func `runs a new migration even if the fields are the same`() async throws {
         let journal = MemoryJournal()
         try await Self.run(SecondShop.self, journal, listing: 1...1)
         let evolution = StateEvolution(migrations: [{ $0["items"]?.changeEach { $0["price"] = 1 } }])
@@ -138,7 +138,7 @@ import Testing
 
     // MARK: Refused
 
-    /// Has a build try in vain, and looks whether the journal stayed as it was.
+    /// Checks that a build refuses the journal and leaves it unchanged.
     private static func refuse<S: Shop>(
         _ type: S.Type,
         _ journal: any Journal,
@@ -164,7 +164,7 @@ import Testing
     enum RestartKind: CaseIterable, Sendable { case memory, file }
 
     @Test(arguments: RestartKind.allCases)
-    func `is refused if it lacks a field, with the field named, and opened once it is there`(kind: RestartKind)
+    func `is refused with the name of a missing field, and opened once the field has a value`(kind: RestartKind)
         async throws
     {
         let folder = try TemporaryFolder()
@@ -180,7 +180,7 @@ import Testing
         #expect(try await Self.run(SecondShop.self, journal, SecondShop.evolution).state.items.count == 2)
     }
 
-    @Test func `is refused by an older build that would lose a field of it`() async throws {
+    @Test func `is refused by an older build that would lose a field`() async throws {
         let journal = MemoryJournal()
         try await Self.run(FirstShop.self, journal, listing: 1...1)
         try await Self.run(SecondShop.self, journal, SecondShop.evolution)
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `has been through its migrations also if there never was a snapshot of it`() async throws {
+    @Test func `has run its migrations even if it has no snapshot of the result`() async throws {
         let journal = MemoryJournal()
         try await Self.run(SecondShop.self, journal, listing: 1...1)
         for _ in 1...2 {
@@ -254,7 +254,7 @@ import Testing
             #expect(third.position.revision == Revision(2))
         }
 
-        // Nothing was there to change, then.
+        // The migration had nothing to change.
         let empty = MemoryJournal()
         let doubling = StateEvolution(migrations: [
             { shop in shop["items"]?.changeEach { $0["price"] = $0["price"]?.intValue.map { Value($0 * 2) } } }
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test func `has a snapshot of what it became, so that the next start is a quick one`() async throws {
+    @Test func `stores a snapshot of the converted state, so that the next start is fast`() async throws {
         let journal = MemoryJournal()
         try await Self.run(FirstShop.self, journal, listing: 1...3)
         try await Self.run(SecondShop.self, journal, SecondShop.evolution)
@@ -282,7 +282,7 @@ import Testing
         #expect(try Self.contents(journal).2.map(\.revision.rawValue) == [0, 4])
     }
 
-    @Test func `is followed on also if what it gained has no room in a frame`() async throws {
+    @Test func `is followed even if the converted fields do not fit into a frame`() async throws {
         let journal = MemoryJournal()
         let first = try FirstShop.primary(journal)
         let address = try await first.start()

@@ -5,15 +5,15 @@ import Statecast
 import SyncProtocol
 import Testing
 
-/// A journal's actions, reduced once more.
+/// Reduces the actions of a journal again.
 @Suite(.timeLimit(.minutes(10))) struct `A replay` {
-    /// Writes down when each line came, and from whom.
+    /// Records the time and the session of each line.
     private static let reducer = Reducer<Diary> { diary, action, context in
         guard let written = action as? Written else { return }
         diary.lines.append("\(written.line) \(context.time.milliseconds) \(context.session ?? "here")")
     }
 
-    /// A journal with so many lines of a sender, each in a batch of its own, and as many of the primary's own process.
+    /// A journal with `count` lines of a sender, each in a batch of its own, and as many of the primary's own process.
     private static func journal(
         lines: Int,
         reducer: Reducer<Diary> = Self.reducer
@@ -38,7 +38,7 @@ import Testing
         return journal
     }
 
-    @Test func `comes out the same, with the times and sessions of then`() async throws {
+    @Test func `results in the same state, with the recorded times and sessions`() async throws {
         let journal = try await Self.journal(lines: 10)
         let replay = try JournalReplay(of: Diary.self, actions: Diary.actions, reducer: Self.reducer)
         let report = try replay.run(journal)
@@ -47,7 +47,7 @@ import Testing
         #expect(report.actions == 20)
     }
 
-    @Test func `names the first revision that another reducer makes otherwise`() async throws {
+    @Test func `reports the first revision that another reducer changes differently`() async throws {
         let journal = try await Self.journal(lines: 10)
         let other = Reducer<Diary> { diary, action, context in
             _ = Self.reducer.reduce(into: &diary, action, context: context)
@@ -60,14 +60,14 @@ import Testing
         #expect(difference.recorded["lines"]?.arrayValue?.count == 6)
     }
 
-    @Test func `finds a reducer that is not deterministic`() async throws {
+    @Test func `detects a reducer that is not deterministic`() async throws {
         let dice = Reducer<Diary> { diary, _, _ in diary.lines.append("\(UInt64.random(in: 0...(.max)))") }
         let journal = try await Self.journal(lines: 2, reducer: dice)
         let report = try JournalReplay(of: Diary.self, actions: Diary.actions, reducer: dice).run(journal)
         #expect(report.difference?.revisions.lowerBound == Revision(1))
     }
 
-    @Test func `names an action that this build does not take`() async throws {
+    @Test func `reports an action that this build does not accept`() async throws {
         let journal = try await Self.journal(lines: 2)
         let report = try JournalReplay(of: Diary.self, actions: [], reducer: Self.reducer).run(journal)
         let difference = try #require(report.difference)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `begins where the state got the shape of this build`() async throws {
+    @Test func `begins after the last change of the state's shape`() async throws {
         let journal = try await Self.journal(lines: 3)
         let replay = try JournalReplay(of: Book.self, actions: Diary.actions, reducer: Book.reducer)
         let failure = #expect(throws: JournalFailure.self) { try replay.run(journal) }

@@ -27,7 +27,7 @@ import Testing
 
     enum Kind: CaseIterable, Sendable { case memory, full, normal, relaxed }
 
-    /// Opens the same journal anew at each call.
+    /// Opens the same journal at each call.
     private static func journals(_ kind: Kind, in folder: TemporaryFolder) -> () -> any Journal {
         let memory = MemoryJournal()
         return {
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `goes on where it ended, in the same history`(kind: Kind) async throws {
+    func `continues where it ended, in the same history`(kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let journal = Self.journals(kind, in: folder)
         var lines: [String] = []
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: [Kind.memory, .full])
-    func `tells a replica that was away for long what it missed, however little it keeps in memory`(kind: Kind)
+    func `sends a returning replica the missed updates, however few it keeps in memory`(kind: Kind)
         async throws
     {
         let folder = try TemporaryFolder()
@@ -114,7 +114,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func `keeps a second one out, and names who has it`() async throws {
+    @Test func `refuses a second primary, and names the holder`() async throws {
         let folder = try TemporaryFolder()
         let journal = Self.journals(.full, in: folder)
         let first = try Self.primary(journal())
@@ -128,7 +128,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func `stores snapshots, forgets what lies before them, and recovers from them`() async throws {
+    @Test func `stores snapshots, prunes the history before them, and recovers from them`() async throws {
         let folder = try TemporaryFolder()
         let journal = Self.journals(.full, in: folder)
         var configuration = PrimaryConfiguration.anyPorts
@@ -152,7 +152,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func `stores a snapshot in time, however often it is started again`() async throws {
+    @Test func `stores a snapshot in time, however often it restarts`() async throws {
         let journal = MemoryJournal()
         var configuration = PrimaryConfiguration.anyPorts
         configuration.journal.snapshotRecords = 10
@@ -165,7 +165,9 @@ import Testing
         #expect(try journal.snapshots().count == 2)
     }
 
-    @Test func `without what a crash took below full durability goes on, and all see so`() async throws {
+    @Test func `continues without records that a crash lost below full durability`()
+        async throws
+    {
         let journal = MemoryJournal(durability: .relaxed)
         let faulty = FaultyJournal(journal)
         let first = try Self.primary(faulty)
@@ -195,7 +197,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func `stores no snapshot of a state that was not there, however many records one commit settles`()
+    @Test func `stores snapshots of published states only, however many records one commit stores`()
         async throws
     {
         let folder = try TemporaryFolder()
@@ -219,7 +221,7 @@ import Testing
             journal.hold(true)
             for number in 1...4 {
                 primary.dispatch(Written(line: "\(round).\(number)"))
-                // A turn for each, and so a record.
+                // One turn, and so one record, for each.
                 try await reduced.waits(for: "\(round).\(number)")
             }
             journal.hold(false)
@@ -231,7 +233,7 @@ import Testing
         #expect(found.snapshotCount > 2)
     }
 
-    @Test func `passes over a snapshot that is not what its record led to`() async throws {
+    @Test func `skips a snapshot that differs from its record`() async throws {
         let journal = MemoryJournal()
         let other = MemoryJournal()
         for (journal, text) in [(journal, "mine"), (other, "other")] {

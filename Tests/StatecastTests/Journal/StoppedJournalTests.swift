@@ -7,9 +7,9 @@ import Testing
 
 @testable import Statecast
 
-/// What a primary leaves in its journal when it is stopped, and what the next start makes of it.
-@Suite(.timeLimit(.minutes(10))) struct `A stop of a primary with a journal` {
-    @Test func `leaves a snapshot, which replaces the one of the stop before`() async throws {
+/// The journal after a stop, and its recovery at the next start.
+@Suite(.timeLimit(.minutes(10))) struct `Stopping a primary with a journal` {
+    @Test func `stores a snapshot, which replaces that of the last stop`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         for start in 1...5 {
@@ -38,7 +38,7 @@ import Testing
         #expect(found.snapshotCount == 2)
     }
 
-    @Test func `without anything new leaves no other snapshot`() async throws {
+    @Test func `without new records stores no further snapshot`() async throws {
         let journal = MemoryJournal()
         for _ in 0..<3 {
             let primary = try Primary.diary(journal)
@@ -80,13 +80,13 @@ import Testing
         }
     }
 
-    @Test func `is followed by a start that restores the first snapshot's file`() async throws {
+    @Test func `and starting again restores the first snapshot's file`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let first = try Primary.diary(SQLiteJournal(at: path))
         try await first.start()
         for number in 1...3 { try await first.send(Written(line: "\(number)")) }
-        // As a kill leaves it: without a snapshot of the stop.
+        // As after a kill: without a snapshot of the stop.
         let copy = folder.path + "/copy"
         try FileManager.default.copyItem(atPath: path, toPath: copy)
         await first.stop()
@@ -101,7 +101,7 @@ import Testing
         _ = try JournalReader(at: copy).verify()
     }
 
-    /// A journal whose history begins, and in which nothing else is.
+    /// A journal with the beginning of a history only.
     private static func begun(at path: String, context: [UInt8]) throws {
         let journal = SQLiteJournal(at: path)
         _ = try journal.open()
@@ -122,11 +122,11 @@ import Testing
         }
         #expect(error?.code == .journal)
         #expect((error?.cause as? JournalFailure)?.code == .damaged, "\(String(describing: error))")
-        // What is thrown is not also logged.
+        // A thrown failure is not logged.
         #expect(log.events == [])
     }
 
-    @Test func `a start that finds nothing whole says so once`() async throws {
+    @Test func `a start without an intact snapshot reports each failure once`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let mark = Array("a text that is nowhere else".utf8)
@@ -141,7 +141,7 @@ import Testing
         await Self.expectRefusal(at: path)
     }
 
-    @Test func `a start that finds something whole that it cannot read calls the journal damaged`() async throws {
+    @Test func `a start that cannot decode an intact record reports the journal as damaged`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         try Self.begun(at: path, context: [0xFF])
@@ -181,5 +181,70 @@ import Testing
         #expect(schedule.covered == JournalSequence(9))
         schedule.finish(isStored: false)
         #expect(schedule.covered == JournalSequence(5))
+    }
+}
+
+/// A primary whose journal's directory is removed, or replaced, while it runs.
+@Suite(.timeLimit(.minutes(10))) struct `A primary whose journal is removed or replaced` {
+    /// Waits for the end of the primary, and checks the failure.
+    private func expectEnd(_ running: Task<Void, any Error>, _ path: String) async {
+        let error = await #expect(throws: StatecastError.self) { try await running.value }
+        #expect(error?.code == .journal)
+        #expect((error?.cause as? JournalFailure)?.code == .removed)
+        #expect(error?.message.hasPrefix("the journal \(path) was removed or replaced while it was in use: ") == true)
+        #expect(error?.message.contains("\n") == false)
+    }
+
+    @Test(arguments: Durability.allCases)
+    func `acknowledges nothing any more, and ends with a message`(durability: Durability) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/journal"
+        let log = EventLog()
+        let primary = try Primary.diary(SQLiteJournal(at: path, durability: durability), log: log)
+        let address = try await primary.start()
+        let running = Task { try await primary.run() }
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        try await sender.send(Written(line: "1"))
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
+        let late = try await sender.submit(Written(line: "2"))
+        // Its outcome is unknown, or the primary was stopped before it was reduced: it is not applied.
+        await #expect(throws: Rejection.self) { try await primary.send(Written(line: "3")) }
+        await expectEnd(running, path)
+        #expect(primary.state.lines == ["1"])
+        await sender.close()
+        await #expect(throws: Rejection.self) { try await late.receipt() }
+        #expect(!log.events.contains { $0.hasPrefix("error") || $0.hasPrefix("critical") }, "\(log.events)")
+        // The acknowledged records are in the moved directory.
+        let again = try Primary.diary(SQLiteJournal(at: path + ".aside"))
+        try await again.start()
+        #expect(again.state.lines.first == "1")
+        await again.stop()
+    }
+
+    @Test func `ends also without any action`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/journal"
+        let primary = try Primary.diary(SQLiteJournal(at: path))
+        try await primary.start()
+        let running = Task { try await primary.run() }
+        try FileManager.default.removeItem(atPath: path)
+        await expectEnd(running, path)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func `does not continue while another primary uses its journal`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/journal"
+        let first = try Primary.diary(SQLiteJournal(at: path))
+        try await first.start()
+        let running = Task { try await first.run() }
+        try await first.send(Written(line: "1"))
+        try FileManager.default.removeItem(atPath: path)
+        let second = try Primary.diary(SQLiteJournal(at: path))
+        try await second.start()
+        await expectEnd(running, path)
+        try await second.send(Written(line: "other"))
+        await second.stop()
+        #expect(try JournalReader(at: path).verify().to.revision == Revision(1))
     }
 }

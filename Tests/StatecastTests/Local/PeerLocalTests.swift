@@ -3,9 +3,9 @@ import StateCore
 import Statecast
 import Testing
 
-/// A replica and a sender, used through the protocols that a core has too.
-@Suite(.timeLimit(.minutes(10))) struct `A replica and a sender in their own process` {
-    /// What only has to say what happened.
+/// A replica and a sender, used through the protocols of a core.
+@Suite(.timeLimit(.minutes(10))) struct `A replica and a sender in one process` {
+    /// A component that only dispatches.
     private func work(_ dispatcher: any ActionDispatcher, times: Int) {
         for number in 1...times { dispatcher.dispatch(StepChangeRequested(step: number)) }
     }
@@ -34,13 +34,13 @@ import Testing
         let receipt = try await sender.send(CounterIncreaseRequested())
         #expect(receipt.number == ActionNumber(101))
         let (changes, subscription) = changes(of: second.primary)
-        // The receipt may be here before the primary's own observers are told.
+        // The receipt may arrive before the primary's own observers are called.
         for await change in changes where change.new == Counter(counter: 100, step: 100) { break }
         subscription.cancel()
         await second.primary.stop()
     }
 
-    @Test func `what a closed sender or one of code without encoding is given is dropped`() async throws {
+    @Test func `actions of a closed sender and actions without an encoding are dropped`() async throws {
         try await withCounter { cluster in
             let sender = try cluster.sender()
             sender.dispatch(Thunk<Counter, Void> { _ in })
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a core, a primary and a sender take the same actions through the same protocol`() async throws {
+    @Test func `a core, a primary and a sender accept the same actions through the same protocol`() async throws {
         try await withCounter { cluster in
             let core = Core(Counter(), reducer: Counter.reducer)
             let (sender, replica) = (try cluster.sender(), try cluster.replica())
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a replica shows its observers states, each beginning where the one before ended`() async throws {
+    @Test func `a replica shows its observers continuous changes`() async throws {
         try await withCounter { cluster in
             let (sender, replica) = (try cluster.sender(), try cluster.replica())
             let (changes, subscription) = changes(of: replica)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a replica has told its observers when it has reached a receipt`() async throws {
+    @Test func `a replica has called its observers when it has reached a receipt`() async throws {
         try await withCounter { cluster in
             let (sender, replica) = (try cluster.sender(), try cluster.replica())
             let told = Latest<Change<Counter>>()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `a replica has not reached what an observer is still being told`() async throws {
+    @Test func `a replica has not reached a state while an observer is being called with it`() async throws {
         try await Gatekeeper.exclusively { gate in
             try await withCounter { cluster in
                 let (sender, replica) = (try cluster.sender(), try cluster.replica())
@@ -112,7 +112,7 @@ import Testing
                     gate.pass()
                     events.add("told")
                 }
-                // Let in behind the first one.
+                // Added after the first one.
                 let (barrier, second) = changes(of: replica)
                 for await _ in barrier { break }
                 gate.close()
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `a replica shows who comes late the current state, and who wants no replay the next one`() async throws {
+    @Test func `a replica shows a late observer the current state, and one without replay the next one`() async throws {
         try await withCounter { cluster in
             let (sender, replica) = (try cluster.sender(), try cluster.replica())
             try await replica.reached(try await sender.send(CounterIncreaseRequested()))
@@ -140,7 +140,7 @@ import Testing
             #expect(await replay.next()?.new.counter == 1)
             let (plain, second) = changes(of: replica, replay: false)
             let (barrier, third) = changes(of: replica)
-            // Let in behind the second one.
+            // Added after the second one.
             for await _ in barrier { break }
             try await replica.reached(try await sender.send(CounterIncreaseRequested()))
             for await change in plain {
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `the first state is no change: only who wants a replay is shown it`() async throws {
+    @Test func `the first state is no change: only observers with replay receive it`() async throws {
         let first = try await CounterPrimary.start()
         await first.primary.stop()
         let replica = try first.replica()
@@ -170,7 +170,7 @@ import Testing
         await second.primary.stop()
     }
 
-    @Test func `another history is a change from what was shown last`() async throws {
+    @Test func `another history is a change from the state shown last`() async throws {
         let first = try await CounterPrimary.start()
         let replica = try first.replica()
         let (changes, subscription) = changes(of: replica)
@@ -187,7 +187,26 @@ import Testing
         await second.primary.stop()
     }
 
-    @Test func `a closed replica tells nobody any more`() async throws {
+    @Test func `the states of a core and of a replica have the same type, in generic code, too`() async throws {
+        func first(_ source: some StateSource<Counter>) async -> Counter? {
+            for await state in source.states { return state }
+            return nil
+        }
+        try await withCounter { cluster in
+            let replica = try cluster.replica()
+            let generic = await first(replica)
+            var direct: Counter?
+            for await state in replica.states {
+                direct = state
+                break
+            }
+            #expect(generic == Counter())
+            #expect(direct == generic)
+            #expect(await first(Core(Counter(), reducer: Counter.reducer)) == generic)
+        }
+    }
+
+    @Test func `a closed replica calls no observers`() async throws {
         try await withCounter { cluster in
             let (sender, replica) = (try cluster.sender(), try cluster.replica())
             let told = Latest<Change<Counter>>()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Statecast
 
-/// What a primary does about the effects that its reducer returns.
+/// The effects that a primary's reducer returns.
 @Suite(.timeLimit(.minutes(10))) struct `Effects on a primary` {
-    @Test func `start only when their action is durable, behind update, receipts and observers, in order`() throws {
+    @Test func `start only when their action is durable, after update, receipts and observers, in order`() throws {
         let bench = try HostBench(isDurableAtOnce: false) { line, _ in .dispatch(Written(line: "\(line)!")) }
         bench.host.begin()
         let events = bench.events
@@ -14,7 +14,7 @@ import Testing
         bench.turn()
         try bench.push(Written(line: "a"), Written(line: "b"))
         bench.turn()
-        #expect(!bench.entrance.hasRequests, "not durable yet")
+        #expect(!bench.mailbox.hasRequests, "not durable yet")
         #expect(bench.events.events == ["observer 0"])
         bench.commit()
         #expect(bench.events.events == ["observer 0", "update 2", "receipts", "observer 2"])
@@ -23,20 +23,20 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `start before whoever awaits their action is answered, as in a core`() throws {
+    @Test func `start before the caller that awaits their action resumes, as in a core`() throws {
         let bench = try HostBench { line, _ in line == "ask" ? .dispatch(Written(line: "effect")) : .none }
         bench.host.begin()
-        let (entrance, events) = (bench.entrance, bench.events)
-        entrance.enter(
+        let (mailbox, events) = (bench.mailbox, bench.events)
+        mailbox.enqueue(
             .action(
-                .awaited(Written(line: "ask")) { _ in events.add("answered, effect sent: \(entrance.hasRequests)") }
+                .awaited(Written(line: "ask")) { _ in events.add("answered, effect sent: \(mailbox.hasRequests)") }
             )
         )
         bench.turn()
         #expect(events.events == ["update 1", "answered, effect sent: true"])
     }
 
-    @Test func `have results that are reduced against the state as it is then`() async throws {
+    @Test func `have results that are reduced on the current state`() async throws {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
         let bench = try HostBench { line, diary in
             guard line == "ask" else { return .none }
@@ -56,7 +56,7 @@ import Testing
         #expect(bench.lines == ["ask", "meanwhile", "asked at 1"])
     }
 
-    @Test func `go on when what they sent is durable, not before`() async throws {
+    @Test func `resume when the action that they sent is durable, not before`() async throws {
         let events = EventLog()
         let bench = try HostBench(isDurableAtOnce: false) { line, _ in
             guard line == "ask" else { return .none }
@@ -71,7 +71,7 @@ import Testing
         bench.turn()
         bench.commit()
         await bench.turns { bench.lines == ["ask", "first"] }
-        #expect(bench.host.underway.count == 1)
+        #expect(bench.host.inFlight.count == 1)
         #expect(events.events == [])
         bench.commit()
         await bench.turns { bench.lines == ["ask", "first", "second"] }
@@ -101,13 +101,13 @@ import Testing
             _,
             _ in .none
         }
-        #expect(!bench.entrance.hasRequests)
+        #expect(!bench.mailbox.hasRequests)
         bench.host.begin()
         bench.turn()
         #expect(bench.lines == ["resumed with 0"])
     }
 
-    @Test func `that are cancelled send no more, and what waits in line is dropped`() async throws {
+    @Test func `that are cancelled send no more, and their waiting actions are dropped`() async throws {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
         let bench = try HostBench(isDurableAtOnce: false) { line, _ in
             switch line {
@@ -125,13 +125,13 @@ import Testing
         bench.turn()
         bench.commit()
         await bench.woken()
-        #expect(bench.entrance.hasRequests, "the result waits")
+        #expect(bench.mailbox.hasRequests, "the result waits")
         try bench.push(Written(line: "stop"))
         bench.turn()
         #expect(bench.lines == ["ask", "stop"], "the cancel came first, though it is not durable")
         bench.commit()
         bench.turn()
-        // Dropped is settled too: the work goes on to its end.
+        // A dropped action is resolved, too: the work continues to its end.
         for await _ in gate {}
         #expect(bench.lines == ["ask", "stop"])
         #expect(bench.host.machine.ownNumber == ActionNumber(1))
@@ -147,7 +147,7 @@ import Testing
         #expect(bench.lines == ["a", "b", "after a", "after b"])
     }
 
-    @Test func `of a batch that is reduced again start once, from the second time`() throws {
+    @Test func `of a batch that is reduced again start once, for the second pass`() throws {
         let bench = try HostBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, diary in
             line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(diary.lines.count)"))
         }
@@ -162,7 +162,7 @@ import Testing
         #expect(rejection.code == .tooLarge)
     }
 
-    @Test func `wait while the window of the primary's own session is full, and then go on in order`() async throws {
+    @Test func `wait while the window of the primary's own session is full, and then continue in order`() async throws {
         let bench = try HostBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 2 }) { line, _ in
             guard line == "ask" else { return .none }
             return .merge((1...5).map { .dispatch(Written(line: "\($0)")) })
@@ -183,7 +183,7 @@ import Testing
         #expect(bench.lines == ["ask", "1", "2", "3", "4", "5"])
     }
 
-    @Test func `that storm do not keep a sender from its turn`() throws {
+    @Test func `that send without end do not starve a sender`() throws {
         let bench = try HostBench(limits: .quick { $0.windowActionsMax = 4 }) { line, _ in
             line.hasPrefix("storm") ? .merge(.dispatch(Written(line: line)), .dispatch(Written(line: line))) : .none
         }
@@ -196,11 +196,11 @@ import Testing
             #expect(bench.receipts[number] != nil)
         }
         #expect(bench.lines.count { $0 == "mine" } == 8)
-        // Each turn took as many as the window has room for, and no more.
+        // Each turn has reduced as many actions as the window has room for.
         #expect(bench.lines.count <= 9 + 17 * 4)
     }
 
-    @Test func `end with the store, and what they still send is dropped`() async throws {
+    @Test func `end with the store, and later actions of them are dropped`() async throws {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
         let (ended, end) = AsyncStream.makeStream(of: Bool.self)
         let bench = try HostBench { line, _ in
@@ -225,7 +225,7 @@ import Testing
         #expect(bench.lines == ["ask"])
     }
 
-    @Test func `whose results a middleware refuses go on all the same`() async throws {
+    @Test func `whose results a middleware rejects continue`() async throws {
         let refusing = Middleware<Diary>.policy { action, store in
             if store.context.session == nil { throw Rejection(.refused, "not from inside") }
         }
@@ -253,7 +253,7 @@ func observe<State>(
     replay: Bool = true,
     _ body: @escaping @Sendable (Change<State>) -> Void
 ) -> Subscription {
-    let (entrance, observer) = (bench.entrance, Listener(body))
-    entrance.enter(.observe(observer, replay: replay))
-    return Subscription { if observer.deactivate() { entrance.enter(.ignore(observer)) } }
+    let (mailbox, observer) = (bench.mailbox, Listener(body))
+    mailbox.enqueue(.observe(observer, replay: replay))
+    return Subscription { if observer.deactivate() { mailbox.enqueue(.ignore(observer)) } }
 }

@@ -4,9 +4,9 @@ import StateCore
 import Statecast
 import Testing
 
-/// A primary as its own process uses it.
+/// A primary, used in its own process.
 @Suite(.timeLimit(.minutes(10))) struct `A primary in its own process` {
-    @Test func `takes actions, and answers with a receipt that a replica reaches`() async throws {
+    @Test func `accepts actions, and returns a receipt that a replica reaches`() async throws {
         let primary = try Primary.diary()
         let address = try await primary.start()
         let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
@@ -19,7 +19,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `keeps the order of what one thread dispatches, before the start and after`() async throws {
+    @Test func `keeps the order of actions that one thread dispatches, before the start and after`() async throws {
         let primary = try Primary.diary()
         for number in 1...500 { primary.dispatch(Written(line: "\(number)")) }
         try await primary.start()
@@ -30,7 +30,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows its state, with all that it has answered for`() async throws {
+    @Test func `shows a state that contains all acknowledged actions`() async throws {
         let primary = try Primary.diary()
         #expect(primary.state == Diary())
         try await primary.start()
@@ -44,7 +44,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows its observers each update once, each beginning where the one before ended`() async throws {
+    @Test func `shows its observers each update once, as continuous changes`() async throws {
         let primary = try Primary.diary()
         let changes = EventLog()
         let subscription = primary.observe { change in
@@ -55,7 +55,7 @@ import Testing
         #expect(changes.events == [])
         try await primary.start()
         for _ in 0..<2 { try await primary.send(Written(line: "a")) }
-        // Told before whoever awaits is answered.
+        // Observers are called before the awaiting task resumes.
         #expect(changes.events == ["- to 0@0", "0@0 to 1@1", "1@1 to 2@2"])
         subscription.cancel()
         try await primary.send(Written(line: "a"))
@@ -63,7 +63,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows who observes later what it dispatched before`() async throws {
+    @Test func `shows a later observer the actions dispatched before`() async throws {
         let primary = try Primary.diary()
         try await primary.start()
         for round in 1...20 {
@@ -75,7 +75,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows who wants no replay changes only`() async throws {
+    @Test func `shows an observer without replay changes only`() async throws {
         let primary = try Primary.diary()
         let changes = EventLog()
         let subscription = primary.observe(replay: false) { changes.add("\($0.new.lines)") }
@@ -136,7 +136,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `does not tell an observer that another one has cancelled just before`() async throws {
+    @Test func `does not call an observer that another one has just cancelled`() async throws {
         let primary = try Primary.diary()
         let (told, second) = (EventLog(), Latest<Subscription>())
         let first = primary.observe(replay: false) { _ in second.value?.cancel() }
@@ -149,7 +149,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `that is stopped refuses actions, and shows its observers where the next start begins`() async throws {
+    @Test func `that is stopped refuses actions, and shows its observers the state of the next start`() async throws {
         let primary = try Primary.diary()
         let (changes, told) = AsyncStream.makeStream(of: Change<Diary>.self)
         let subscription = primary.observe { told.yield($0) }
@@ -171,7 +171,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `that is stopped before it ever started refuses what waited for the start`() async throws {
+    @Test func `that is stopped before its start refuses the actions that waited for the start`() async throws {
         let primary = try Primary.diary()
         let waiting = Task { try await primary.send(Written(line: "a")) }
         await primary.stop()
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `does not start its effects where it cannot bind`() async throws {
+    @Test func `does not start its effects if it cannot bind`() async throws {
         let taken = try await CounterPrimary.start()
         let resumed = EventLog()
         var configuration = PrimaryConfiguration.anyPorts
@@ -219,7 +219,7 @@ import Testing
         await taken.primary.stop()
     }
 
-    @Test func `has effects that replicas see their action before`() async throws {
+    @Test func `publishes an action before its effects start`() async throws {
         let replicas = Latest<Replica<Diary>>()
         let (seen, see) = AsyncStream.makeStream(of: [String]?.self)
         var configuration = PrimaryConfiguration.anyPorts
@@ -248,7 +248,7 @@ import Testing
         await primary.stop()
     }
 
-    /// The first change that an observer is told of and that meets a condition.
+    /// The first observed change that meets a condition.
     private func first(
         of primary: Primary<Diary>,
         where condition: (Change<Diary>) -> Bool
@@ -260,7 +260,7 @@ import Testing
         preconditionFailure("the stream does not end")
     }
 
-    /// Starts it once its endpoints are free: libzmq gives them up a moment after the stop.
+    /// Starts it once its endpoints are free: libzmq releases them with a delay.
     private func restart(_ primary: Primary<Diary>) async throws {
         while true {
             do {

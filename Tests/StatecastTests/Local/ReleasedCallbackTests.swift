@@ -4,7 +4,7 @@ import Testing
 
 @testable import Statecast
 
-/// What becomes of callbacks that nobody needs any more, and of what they hold.
+/// The release of callbacks, and of the objects that they own.
 @Suite(.timeLimit(.minutes(10))) struct `A callback of a primary` {
     private static func primary() throws -> Primary<Diary> {
         try Primary(
@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    /// What a callback holds; it comes back to the store when it ends.
+    /// An object of a callback; it calls the store when it is released.
     private final class Guest: Sendable {
         private let ended: @Sendable () -> Void
 
@@ -29,45 +29,45 @@ import Testing
         { _ in withExtendedLifetime(guest) {} }
     }
 
-    private func entrance() -> LocalEntrance<Diary> { LocalEntrance(Diary()) { _ in } }
+    private func mailbox() -> LocalMailbox<Diary> { LocalMailbox(Diary()) { _ in } }
 
-    private func audience(of observer: Listener<Change<Diary>>) -> Audience<Diary> {
-        var audience = Audience<Diary>()
-        audience.join(observer, replay: false)
-        return audience
+    private func observers(of observer: Listener<Change<Diary>>) -> ObserverSet<Diary> {
+        var observers = ObserverSet<Diary>()
+        observers.insert(observer, replay: false)
+        return observers
     }
 
-    @Test func `may come back when it ends at a stop`() {
-        let entrance = entrance()
+    @Test func `may call the mailbox when a stop releases it`() {
+        let mailbox = mailbox()
         let log = EventLog()
         do {
-            let guest = Guest { [weak entrance] in
-                entrance?.dispatch(Written(line: "from the end"))
+            let guest = Guest { [weak mailbox] in
+                mailbox?.dispatch(Written(line: "from the end"))
                 log.add("ended")
             }
-            entrance.close(keeping: audience(of: Listener(body(holding: guest))))
+            mailbox.close(keeping: observers(of: Listener(body(holding: guest))))
         }
         #expect(log.events == [])
-        // The next stop keeps another audience.
-        entrance.close(keeping: Audience())
+        // The next stop keeps another set of observers.
+        mailbox.close(keeping: ObserverSet())
         #expect(log.events == ["ended"])
     }
 
-    @Test func `ends when it is cancelled after a restart, not at the next stop`() {
-        let entrance = entrance()
+    @Test func `is released when it is cancelled after a restart, not at the next stop`() {
+        let mailbox = mailbox()
         let log = EventLog()
-        var taken: Audience<Diary>
+        var kept: ObserverSet<Diary>
         do {
             let observer = Listener(body(holding: Guest { log.add("ended") }))
-            entrance.close(keeping: audience(of: observer))
-            taken = entrance.open {}
-            taken.leave(observer)
+            mailbox.close(keeping: observers(of: observer))
+            kept = mailbox.open {}
+            kept.remove(observer)
         }
         #expect(log.events == ["ended"])
-        entrance.close(keeping: taken)
+        mailbox.close(keeping: kept)
     }
 
-    @Test func `ends with the primary, though somebody holds its subscription`() async throws {
+    @Test func `is released with the primary even if its subscription is kept`() async throws {
         let log = EventLog()
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         let subscription: Subscription
@@ -99,59 +99,59 @@ import Testing
     }
 
     @Test(arguments: ["ahead of the start", "after a stop"])
-    func `leaves nothing behind when it is cancelled`(moment: String) {
-        let entrance = entrance()
-        if moment == "after a stop" { entrance.close() }
+    func `is released when it is cancelled`(moment: String) {
+        let mailbox = mailbox()
+        if moment == "after a stop" { mailbox.close() }
         let ended = EventLog()
         for number in 1...3 {
             let observer = Listener(body(holding: Guest { ended.add("\(number)") }))
-            entrance.enter(.observe(observer, replay: true))
+            mailbox.enqueue(.observe(observer, replay: true))
             #expect(observer.deactivate())
-            entrance.enter(.ignore(observer))
+            mailbox.enqueue(.ignore(observer))
         }
         #expect(ended.events == ["1", "2", "3"])
-        #expect(!entrance.hasRequests)
+        #expect(!mailbox.hasRequests)
     }
 
-    @Test func `that a stop keeps leaves nothing behind when it is cancelled then`() {
-        let entrance = entrance()
+    @Test func `that a stop keeps is released when it is cancelled then`() {
+        let mailbox = mailbox()
         let ended = EventLog()
         do {
             let observer = Listener(body(holding: Guest { ended.add("ended") }))
-            entrance.close(keeping: audience(of: observer))
+            mailbox.close(keeping: observers(of: observer))
             #expect(observer.deactivate())
-            entrance.enter(.ignore(observer))
+            mailbox.enqueue(.ignore(observer))
         }
         #expect(ended.events == ["ended"])
-        #expect(!entrance.hasRequests)
+        #expect(!mailbox.hasRequests)
     }
 
     @Test func `that was cancelled in the last turn is not kept by the stop`() {
-        let entrance = entrance()
+        let mailbox = mailbox()
         let ended = EventLog()
         do {
             let observer = Listener(body(holding: Guest { ended.add("ended") }))
-            let audience = audience(of: observer)
+            let observers = observers(of: observer)
             #expect(observer.deactivate())
-            entrance.close(keeping: audience, leaving: [.ignore(observer)])
+            mailbox.close(keeping: observers, returning: [.ignore(observer)])
         }
         #expect(ended.events == ["ended"])
-        #expect(!entrance.hasRequests)
+        #expect(!mailbox.hasRequests)
     }
 
-    @Test func `sees a state end outside the store's lock`() {
+    @Test func `sees a state released outside of the lock`() {
         struct Shown: Sendable { let guest: Guest }
         let log = EventLog()
-        let entrance = LocalEntrance(Shown(guest: Guest {})) { _ in }
-        entrance.show(
+        let mailbox = LocalMailbox(Shown(guest: Guest {})) { _ in }
+        mailbox.show(
             Shown(
-                guest: Guest { [weak entrance] in
-                    _ = entrance?.state
+                guest: Guest { [weak mailbox] in
+                    _ = mailbox?.state
                     log.add("ended")
                 }
             )
         )
-        entrance.show(Shown(guest: Guest {}))
+        mailbox.show(Shown(guest: Guest {}))
         #expect(log.events == ["ended"])
     }
 }

@@ -1,11 +1,12 @@
 import CounterApp
 import StateCore
-import Statecast
 import Testing
 
-/// How the observing of a replica ends. Whoever observes holds a subscription all the while, as careless code does.
-@Suite(.timeLimit(.minutes(10))) struct `What observes a replica` {
-    @Test func `ends when the replica is closed`() async throws {
+@testable import Statecast
+
+/// How an observation of a replica ends while its subscription is kept.
+@Suite(.timeLimit(.minutes(10))) struct `An observer of a replica` {
+    @Test func `is released when the replica is closed`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()
             var changes = replica.changes().makeAsyncIterator()
@@ -15,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `ends when the replica is dropped`() async throws {
+    @Test func `is released when the replica is dropped`() async throws {
         try await withCounter { cluster in
             var replica: Replica<Counter>? = try cluster.replica()
             var states = try #require(replica).changes().makeAsyncIterator()
@@ -25,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `ends at once where the replica is closed already`() async throws {
+    @Test func `is released at once if the replica is closed already`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()
             await replica.close()
@@ -33,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `is let go of by a replica that is closed and dropped`() async throws {
+    @Test func `is released by a replica that is closed and dropped`() async throws {
         try await withCounter { cluster in
             let (released, release) = AsyncStream.makeStream(of: Void.self)
             var replica: Replica<Counter>? = try cluster.replica()
@@ -42,7 +43,7 @@ import Testing
                 held.touch()
                 tell.yield()
             }
-            // It was let in.
+            // The observer was added.
             for await _ in told { break }
             await replica?.close()
             replica = nil
@@ -51,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `is not let in by a closed replica`() async throws {
+    @Test func `is not added by a closed replica`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()
             await replica.close()
@@ -60,5 +61,114 @@ import Testing
             #expect(log.events == ["released"])
             subscription.cancel()
         }
+    }
+}
+
+@Suite struct `Pending observers` {
+    private let pendingObservers = PendingObservers<Counter>()
+    private let log = EventLog()
+
+    /// An observer that records its calls and its release.
+    private func observer(_ name: String, onRelease: @escaping @Sendable () -> Void = {}) -> Listener<Change<Counter>> {
+        let log = log
+        let held = Held {
+            log.add("\(name) released")
+            onRelease()
+        }
+        return Listener { _ in
+            held.touch()
+            log.add("\(name) told")
+        }
+    }
+
+    /// Cancels, as a subscription does.
+    private func leave(_ observer: Listener<Change<Counter>>) {
+        _ = observer.deactivate()
+        pendingObservers.remove(observer)
+    }
+
+    @Test func `are added in the order of their registration`() {
+        let names = (0..<20).map { "\($0)" }
+        for name in names { pendingObservers.insert(observer(name), replay: false) }
+        var observers = ObserverSet<Counter>()
+        observers.show(Counter(), revision: 0)
+        pendingObservers.apply(to: &observers)
+        observers.show(Counter(), revision: 1)
+        #expect(log.events == names.map { "\($0) told" })
+    }
+
+    @Test func `are forgotten if they are removed before they are added, and the others are kept`() {
+        pendingObservers.insert(observer("first"), replay: true)
+        do {
+            let second = observer("second")
+            pendingObservers.insert(second, replay: true)
+            leave(second)
+        }
+        #expect(log.events == ["second released"])
+        var observers = ObserverSet<Counter>()
+        observers.show(Counter(), revision: 1)
+        pendingObservers.apply(to: &observers)
+        #expect(log.events == ["second released", "first told"])
+    }
+
+    @Test func `are removed after they have been added`() {
+        var observers = ObserverSet<Counter>()
+        do {
+            let first = observer("first")
+            pendingObservers.insert(first, replay: true)
+            pendingObservers.apply(to: &observers)
+            leave(first)
+        }
+        #expect(log.events == [])
+        pendingObservers.apply(to: &observers)
+        #expect(log.events == ["first released"])
+    }
+
+    @Test func `are released by the close, as are later ones`() {
+        let stayed = observer("stayed")
+        pendingObservers.insert(observer("waited"), replay: true)
+        pendingObservers.close()
+        #expect(log.events == ["waited released"])
+        pendingObservers.insert(observer("came"), replay: true)
+        #expect(log.events == ["waited released", "came released"])
+        do {
+            let left = observer("left")
+            leave(left)
+        }
+        #expect(log.events == ["waited released", "came released", "left released"])
+        pendingObservers.insert(stayed, replay: true)
+        var observers = ObserverSet<Counter>()
+        pendingObservers.apply(to: &observers)
+        #expect(observers.isEmpty)
+    }
+
+    @Test func `may be accessed by a released observer`() {
+        let (pendingObservers, last) = (pendingObservers, observer("last"))
+        pendingObservers.insert(observer("first") { pendingObservers.remove(last) }, replay: true)
+        pendingObservers.close()
+        #expect(log.events == ["first released"])
+    }
+}
+
+@Suite struct `A broadcast` {
+    @Test func `may be accessed by a value that it releases`() {
+        let (broadcast, log) = (Broadcast<Held>(), EventLog())
+        broadcast.send(Held { log.add(broadcast.latest == nil ? "nothing" : "another") })
+        broadcast.send(Held {})
+        #expect(log.events == ["another"])
+    }
+
+    @Test func `may be accessed by a value that a slow follower has skipped`() async {
+        let (broadcast, log) = (Broadcast<Held>(), EventLog())
+        let values = broadcast.values(buffered: 2)
+        broadcast.send(Held { log.add(broadcast.latest == nil ? "nothing" : "another") })
+        broadcast.send(Held {})
+        #expect(log.events == [])
+        broadcast.send(Held {})
+        #expect(log.events == ["another"])
+        broadcast.finish()
+        var count = 0
+        for await _ in values { count += 1 }
+        #expect(count == 2)
     }
 }

@@ -1,10 +1,11 @@
 import CounterApp
+import Foundation
 import Logging
 import Statecast
 import SyncProtocol
 import Testing
 
-/// Ports that nobody else uses, on this machine.
+/// Free ports on this machine.
 extension PrimaryConfiguration {
     static var anyPorts: PrimaryConfiguration {
         PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
@@ -19,7 +20,7 @@ extension PrimaryConfiguration {
 }
 
 extension Limits {
-    /// Short heartbeats and retries, so that what heals in seconds heals in tens of milliseconds.
+    /// Short heartbeats and retries, so that recovery takes tens of milliseconds instead of seconds.
     static var quick: Limits {
         var limits = Limits()
         limits.heartbeatInterval = .milliseconds(20)
@@ -48,8 +49,8 @@ struct CounterPrimary {
         return CounterPrimary(primary: primary, address: try await primary.start())
     }
 
-    /// Another primary at the same endpoints, as after a crash. libzmq gives an endpoint up a moment after its socket is
-    /// closed, so this tries until it is free.
+    /// Starts another primary at the same endpoints, as after a crash. libzmq releases an endpoint with a delay, so this
+    /// retries until it is free.
     func restart() async throws -> CounterPrimary {
         await primary.stop()
         while true {
@@ -102,7 +103,7 @@ extension SenderConfiguration {
 extension Replica {
     /// Waits for the first state that meets a condition.
     func first(where condition: (StateSnapshot<State>) -> Bool) async throws -> StateSnapshot<State> {
-        for await snapshot in states where condition(snapshot) { return snapshot }
+        for await snapshot in snapshots where condition(snapshot) { return snapshot }
         throw StatecastError(.closed, "the replica ended before the state came")
     }
 
@@ -113,7 +114,7 @@ extension Replica {
 }
 
 extension ActionSender {
-    /// Sends an action until its outcome is known: the primary may be starting again just now.
+    /// Sends an action until its outcome is known: the primary may be restarting.
     func sendKnown(_ action: some Action) async throws -> Receipt {
         while true {
             do { return try await send(action) } catch let rejection as Rejection
@@ -126,7 +127,7 @@ extension ActionSender {
 }
 
 extension Primary {
-    /// Starts at ports that another one held a moment ago: libzmq gives them up a moment after its socket is closed.
+    /// Starts at ports that another primary has just closed: libzmq releases them with a delay.
     func startOnceItsPortsAreFree() async throws {
         while true {
             do {
@@ -148,4 +149,17 @@ extension Primary {
             }
         }
     }
+}
+
+/// A folder for one test. It is removed with this object.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "statecast-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 }

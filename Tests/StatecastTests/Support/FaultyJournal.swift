@@ -3,7 +3,7 @@ import Journal
 import SyncProtocol
 import Threading
 
-/// A journal whose disk a test fills, frees, stops and breaks.
+/// A journal whose disk a test can fill, free, block and break.
 final class FaultyJournal: Journal {
     private let journal: any Journal
     private let failure = Locked<JournalFailure?>(nil)
@@ -15,15 +15,15 @@ final class FaultyJournal: Journal {
         self.takesSnapshots = takesSnapshots
     }
 
-    /// Lets all that is appended fail from now on, or not any more.
+    /// Makes appends fail, or succeed again.
     func fail(_ failure: JournalFailure?) { self.failure.withLock { $0 = failure } }
 
-    /// Takes all that is appended from now on, and keeps none of it: as below full durability a crash may.
+    /// Drops further appends without an error, as a crash below full durability does.
     func forget() { forgets.withLock { $0 = true } }
 
     private let gate = Gate()
 
-    /// Lets whoever appends wait, or go on.
+    /// Blocks appends, or resumes them.
     func hold(_ isHeld: Bool) { gate.close(isHeld) }
 
     /// Returns once an append is blocked.
@@ -35,7 +35,7 @@ final class FaultyJournal: Journal {
     static let broken = JournalFailure(.inputOutput, "the disk is broken")
 
     var durability: Durability { journal.durability }
-    var reductions: CrashMarker { journal.reductions }
+    var crashMarker: CrashMarker { journal.crashMarker }
     func open() throws(JournalFailure) -> JournalContents? { try journal.open() }
     func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
         try journal.begin(identity, from: snapshot)
@@ -68,7 +68,7 @@ final class FaultyJournal: Journal {
     func close() { journal.close() }
 }
 
-/// Where threads wait.
+/// A gate that blocks threads.
 private final class Gate: @unchecked Sendable {
     private let condition = NSCondition()
     private var isClosed = false

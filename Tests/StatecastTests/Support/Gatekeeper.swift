@@ -1,7 +1,9 @@
 import Foundation
+import StateCoding
+import Statecast
 
-/// Lets the decoding of states pass, or holds it up. Whoever is held up holds a thread of Swift's pool, which has as few
-/// as there are processors: so only one gate exists at a time.
+/// A gate that blocks the decoding of states. A blocked caller occupies a thread of Swift's pool, which has one per processor,
+/// so only one gate exists at a time.
 final class Gatekeeper: @unchecked Sendable {  // every access to the variables holds the condition's lock
     private let condition = NSCondition()
     private var isClosed = false
@@ -10,7 +12,7 @@ final class Gatekeeper: @unchecked Sendable {  // every access to the variables 
 
     private init() {}
 
-    /// Runs the body with a gate, once no other test has one; it is open in the end.
+    /// Runs the body with a gate, once no other test has one, and opens the gate at the end.
     static func exclusively<T>(_ body: (Gatekeeper) async throws -> T) async throws -> T {
         await turns.take()
         let gate = Gatekeeper()
@@ -23,7 +25,7 @@ final class Gatekeeper: @unchecked Sendable {  // every access to the variables 
 
     private static let turns = Turns()
 
-    /// How often something passed.
+    /// The number of calls that passed.
     var passes: Int { condition.withLock { count } }
 
     func close() { condition.withLock { isClosed = true } }
@@ -35,7 +37,7 @@ final class Gatekeeper: @unchecked Sendable {  // every access to the variables 
         }
     }
 
-    /// Returns once somebody stands before the gate.
+    /// Returns once a call is blocked.
     func someoneWaits() async {
         while condition.withLock({ waiting == 0 }) { await Task.yield() }
     }
@@ -51,7 +53,7 @@ final class Gatekeeper: @unchecked Sendable {  // every access to the variables 
     }
 }
 
-/// One at a time, in the order in which they came.
+/// A lock with one owner at a time, in order of arrival.
 private actor Turns {
     private var isTaken = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -67,5 +69,25 @@ private actor Turns {
     func giveBack() {
         guard waiters.isEmpty else { return waiters.removeFirst().resume() }
         isTaken = false
+    }
+}
+
+/// A content whose state is read through a gate.
+struct GatedContent<Content: DocumentContent>: DocumentContent {
+    private var content: Content
+    private let gate: Gatekeeper
+
+    init(_ content: Content, gate: Gatekeeper) {
+        self.content = content
+        self.gate = gate
+    }
+
+    mutating func install(_ snapshot: [UInt8]) throws { try content.install(snapshot) }
+    mutating func apply(_ patch: Patch) throws { try content.apply(patch) }
+    mutating func summary() throws -> Summary { try content.summary() }
+
+    func state() throws -> Content.State {
+        gate.pass()
+        return try content.state()
     }
 }

@@ -2,23 +2,22 @@ import Logging
 import StateCore
 import SyncProtocol
 import Testing
-import Threading
 
 @testable import Statecast
 
-/// A store without a node: turns are taken, and records become durable, when the test says so.
+/// A store without a node: the test controls its turns, and when records become durable.
 final class HostBench<State: Codable & Equatable & Sendable> {
     let definition: TypedStore<State>
     private(set) var host: StoreHost<State>!
-    /// What came out, in order: `update 3`, `receipts`, and whatever a test adds.
+    /// The published frames, in order: `update 3`, `receipts`, and the events that a test adds.
     let events = EventLog()
     /// The updates published so far.
     private(set) var updates: [Update] = []
-    /// The snapshots that were ordered.
+    /// The snapshots that were encoded.
     private(set) var snapshots: [EncodedSnapshot] = []
     /// The receipts published so far, by number.
     private(set) var receipts: [UInt64: Outcome] = [:]
-    /// Records that were handed out and are not durable.
+    /// The records that are not durable yet.
     private(set) var records: [Record] = []
     /// Whether records become durable at once.
     var isDurableAtOnce: Bool
@@ -50,7 +49,7 @@ final class HostBench<State: Codable & Equatable & Sendable> {
         )
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self)
         self.wakes = wakes
-        let surroundings = StoreSurroundings(
+        let runtime = StoreRuntime(
             limits: limits,
             actionsEndpoint: "tcp://*:1",
             clock: NodeClock(),
@@ -67,10 +66,10 @@ final class HostBench<State: Codable & Equatable & Sendable> {
         )
         let history = History(lineage: Lineage(bits: 0xA1), epoch: Epoch(3), summary: definition.summary)
         let recovered = RecoveredStore(definition: definition, state: state, history: history, journal: nil)
-        host = StoreHost(recovered, in: surroundings)
+        host = StoreHost(recovered, in: runtime)
     }
 
-    var entrance: LocalEntrance<State> { definition.entrance }
+    var mailbox: LocalMailbox<State> { definition.mailbox }
 
     private func published(_ frame: Frame) {
         switch frame {
@@ -86,7 +85,7 @@ final class HostBench<State: Codable & Equatable & Sendable> {
         }
     }
 
-    /// A frame of a sender, with its next numbers.
+    /// Delivers a frame of a sender, with its next numbers.
     func push<A: Action>(_ actions: A..., session: SessionID = HostBench.session) throws {
         let bytes = try actions.map { try ActionCoding.encode($0) }
         host.received(
@@ -104,24 +103,24 @@ final class HostBench<State: Codable & Equatable & Sendable> {
 
     func turn() { host.endTurn() }
 
-    /// Takes turns until nothing is left to do at once.
+    /// Takes turns while requests are left.
     func settle() {
         repeat { turn() } while host.hasRequests
     }
 
-    /// Makes durable what was handed out.
+    /// Makes the records durable.
     func commit() {
         guard let last = records.last else { return }
         records = []
         host.committed(through: last.sequence)
     }
 
-    /// Returns once something came in from the store's own process that the loop did not know of.
+    /// Returns once a request has arrived in the empty mailbox.
     func woken() async {
         for await _ in wakes { return }
     }
 
-    /// Takes turns, and waits for what wakes the loop between them, until a condition holds.
+    /// Takes turns, and waits for requests in between, until a condition holds.
     func turns(until condition: () -> Bool) async {
         settle()
         while !condition() {
@@ -159,21 +158,4 @@ extension HostBench where State == Diary {
     }
 
     var lines: [String] { host.state.lines }
-}
-
-/// What happened, in order, wherever it happened.
-final class EventLog: Sendable {
-    private let log = Locked<[String]>([])
-
-    func add(_ event: String) { log.withLock { $0.append(event) } }
-
-    var events: [String] { log.withLock { $0 } }
-
-    /// Returns once there is such an event; ends with the test's time limit.
-    func waits(for event: String) async throws {
-        while !events.contains(event) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
 }

@@ -8,11 +8,11 @@ import ZeroMQ
     import Darwin
 #endif
 
-/// A peer that speaks ZMTP itself, and may send what no libzmq sends, or reset the connection.
+/// A peer that implements ZMTP, and can send messages that libzmq never sends, or reset the connection.
 struct RawConnection: ~Copyable {
     private let descriptor: Int32
 
-    /// - Parameter type: what the peer says it is, such as `PUSH`.
+    /// - Parameter type: the socket type that the peer announces, for example `PUSH`.
     init(to endpoint: Endpoint, as type: String) throws {
         #if canImport(Glibc)
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -29,7 +29,7 @@ struct RawConnection: ~Copyable {
             }
         }
         guard result == 0 else { throw Broken() }
-        // Otherwise what is sent may wait for an acknowledgement, and be gone when the connection is reset.
+        // Otherwise sent bytes may wait for an acknowledgement, and be lost when the connection is reset.
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         try shakeHands(type)
@@ -70,7 +70,7 @@ struct RawConnection: ~Copyable {
     /// Sends a message of one frame.
     func send(message: [UInt8]) throws { try send(Self.frame(message)) }
 
-    /// Sends messages and, in the same piece, a PING of ZMTP 3.1.
+    /// Sends messages and a PING of ZMTP 3.1 in one call.
     func send(messagesAndPing messages: [[UInt8]]) throws {
         try send(messages.flatMap(Self.frame) + [4, 7, 4] + Array("PING".utf8) + [0, 0])
     }
@@ -83,13 +83,13 @@ struct RawConnection: ~Copyable {
         return head + message
     }
 
-    /// The next byte that comes; `nil` once the other side has hung up.
+    /// The next byte; `nil` once the other side has closed the connection.
     func receiveByte() throws -> UInt8? {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, 0) == 1 ? byte : nil
     }
 
-    /// Breaks the connection: the other side is told so at once, whatever it has not read.
+    /// Resets the connection: the other side notices at once, even with unread bytes.
     consuming func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))

@@ -4,7 +4,7 @@ import SyncProtocol
 import Testing
 import ZeroMQ
 
-/// A peer that speaks bytes: what no well-behaved node would send, and a look at what is really published.
+/// A peer that sends and receives raw messages, including malformed ones.
 actor RawPeer {
     private let loop: PollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -52,7 +52,7 @@ actor RawPeer {
         watches[1].wantsWritable = !unsent.isEmpty
     }
 
-    /// Stops reading, for good: what is published for this peer stays where it is.
+    /// Stops reading for good: messages for this peer stay queued.
     func stall() { watches[0].wantsReadable = false }
 
     func subscribe(_ topic: String) throws { try subscriber.subscribe(Array(topic.utf8) + [0]) }
@@ -66,10 +66,10 @@ actor RawPeer {
         flush()
     }
 
-    /// The next message whose address is the topic, as a frame. Others are passed over.
+    /// The next message of the topic, as a frame. Other messages are skipped.
     nonisolated func next(on topic: String) async throws -> Frame { try await nextMessage(on: topic).frame }
 
-    /// The next message whose address is the topic: its bytes too, as they stand on the wire.
+    /// The next message of the topic, with its encoded bytes.
     nonisolated func nextMessage(on topic: String) async throws -> (bytes: [UInt8], frame: Frame) {
         for await message in messages {
             guard message.starts(with: Array(topic.utf8) + [0]), let (_, body) = Message.split(message) else {
@@ -80,12 +80,12 @@ actor RawPeer {
         throw StatecastError(.closed, "the peer ended")
     }
 
-    /// Returns once the primary has taken in all subscriptions made so far: one that is made now is answered after them.
+    /// Returns once the primary has processed all subscriptions made so far: a later one is answered after them.
     func answered(store: String = "counter") async throws {
         _ = try await watermark(of: .random(), store: store)
     }
 
-    /// Opens a session by hand: its watermark says where the primary stands.
+    /// Opens a session, and returns its watermark.
     func watermark(of session: SessionID, store: String = "counter") async throws -> Watermark {
         let topic = "sc1/\(store)/receipts/\(session)"
         try subscribe(topic)
@@ -96,7 +96,7 @@ actor RawPeer {
     }
 }
 
-/// Actions as they stand on the wire.
+/// Encoded actions.
 enum WireAction {
     static let increase = named("CounterIncreaseRequested")
 

@@ -3,7 +3,7 @@ import StateCoding
 import Statecast
 import SyncProtocol
 
-/// A shop, as it was at first.
+/// The first version of a shop.
 struct FirstShop: Codable, Equatable, Sendable {
     var name = "Corner shop"
     var items: Table<Int, Item> = [:]
@@ -13,7 +13,7 @@ struct FirstShop: Codable, Equatable, Sendable {
     }
 }
 
-/// A shop that knows more.
+/// A shop with more fields.
 struct SecondShop: Codable, Equatable, Sendable {
     var name = "Corner shop"
     var items: Table<Int, Item> = [:]
@@ -39,7 +39,7 @@ struct ReorderedShop: Codable, Equatable, Sendable {
     }
 }
 
-/// A shop that calls a field otherwise, and counts in cents.
+/// A shop with a renamed field, and prices in cents.
 struct ThirdShop: Codable, Equatable, Sendable {
     var title = "Corner shop"
     var items: Table<Int, SecondShop.Item> = [:]
@@ -75,7 +75,7 @@ struct SecretiveShop: Codable, Equatable, Sendable {
     }
 }
 
-/// An item is there from now on.
+/// Adds an item.
 struct Listed: Action, Equatable {
     let number: Int
     let title: String

@@ -1,24 +1,24 @@
-/// The state as it was published, and where it stands.
 internal import StateCoding
 
+/// The published state, and its position.
 struct Document<State: Sendable> {
     private var content: any DocumentContent<State>
-    /// What has still to be applied: patches that come together are made one first.
+    /// Patches that are not applied yet, merged into one.
     private var pending = PatchComposer()
-    /// `nil` until a snapshot is installed, and again once a step failed.
+    /// `nil` until a snapshot is installed, and after a step that failed.
     private(set) var position: Position?
     private var size: DocumentSize
 
-    /// - Parameter bytesMax: the most bytes that the state may have, as it would be in a snapshot.
+    /// - Parameter bytesMax: the maximum size of the state, encoded as a snapshot.
     init(_ content: any DocumentContent<State>, bytesMax: Int) {
         self.content = content
         size = DocumentSize(bytesMax: bytesMax)
     }
 
-    /// Takes a step. Steps behind one that failed are ignored until the next snapshot.
+    /// Processes a step. After a failed step all others are ignored until the next snapshot.
     ///
-    /// A patch may take effect later; see `settle()`.
-    mutating func take(_ step: DocumentStep) throws(DocumentFailure) {
+    /// A patch takes effect with ``applyPending()``.
+    mutating func process(_ step: DocumentStep) throws(DocumentFailure) {
         switch step {
         case .install(let snapshot, let target, let digest):
             position = nil
@@ -34,7 +34,7 @@ struct Document<State: Sendable> {
             position = target
         case .verify(let target, let digest):
             guard position == target else { return }
-            try settle()
+            try applyPending()
             position = nil
             try check(digest, at: target)
             position = target
@@ -42,8 +42,8 @@ struct Document<State: Sendable> {
         }
     }
 
-    /// Applies what came since the last time.
-    mutating func settle() throws(DocumentFailure) {
+    /// Applies the pending patches.
+    mutating func applyPending() throws(DocumentFailure) {
         guard let target = position, !pending.isEmpty else { return }
         position = nil
         let patch = pending.finish()
@@ -52,8 +52,8 @@ struct Document<State: Sendable> {
         position = target
     }
 
-    /// The state to show; what was taken must have been settled.
-    func shown() throws(DocumentFailure) -> StateSnapshot<State>? {
+    /// The state to show. Pending patches must have been applied.
+    func snapshot() throws(DocumentFailure) -> StateSnapshot<State>? {
         guard let position else { return nil }
         do { return StateSnapshot(state: try content.state(), position: position) } catch {
             throw DocumentFailure(position: position, reason: misfit(error))
@@ -73,13 +73,13 @@ struct Document<State: Sendable> {
         try check(own, at: position)
     }
 
-    /// Updates may lead beyond what is accepted as a snapshot.
+    /// Updates may make the state larger than a snapshot may be.
     private func check(_ summary: Summary, at position: Position) throws(DocumentFailure) {
         guard summary.bytes > size.bytesMax else { return }
         let reason = Rejection(
             .incompatible,
             "the state at revision \(position.revision) has \(summary.bytes) bytes, more than the \(size.bytesMax) that "
-                + "this replica takes (snapshotBytesMax)"
+                + "this replica accepts (snapshotBytesMax)"
         )
         throw DocumentFailure(position: position, reason: reason)
     }
@@ -99,16 +99,16 @@ struct Document<State: Sendable> {
     }
 }
 
-/// An estimate of a state's encoded bytes, corrected now and then by measuring, which compares all that changed since the
-/// last measurement.
+/// An estimate of a state's encoded size. A measurement, which compares all changes since the last one, corrects it at
+/// intervals.
 private struct DocumentSize {
     let bytesMax: Int
     private var measured = 0
     private var grown = 0
 
-    /// In canonical form (NFC) a text has up to three times the bytes that a patch may bring it in.
+    /// In canonical form (NFC) a text has up to three times the bytes that it has in a patch.
     private static let growthFactorMax = 3
-    /// A type may add to what a patch contains, such as defaults of a row, so the size is measured regularly.
+    /// A type may add to a patch, for example default values of a row, so the size is measured regularly.
     private static let unmeasuredBytesMax = 64 << 10
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
@@ -121,13 +121,13 @@ private struct DocumentSize {
     /// Notes that a patch of `bytes` bytes changed the state.
     mutating func grew(by bytes: Int) { grown += bytes }
 
-    /// Whether the state may have more bytes than it should.
+    /// Whether the state may be too large.
     var isUncertain: Bool {
         grown > Self.unmeasuredBytesMax || measured + grown * Self.growthFactorMax > bytesMax
     }
 }
 
-/// Why a step could not be taken, and where that leaves the replica.
+/// Why a step could not be processed, and at which position.
 struct DocumentFailure: Error {
     let position: Position
     let reason: Rejection

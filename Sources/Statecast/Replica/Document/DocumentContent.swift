@@ -1,19 +1,18 @@
-/// What a replica keeps of the state that is published.
 package import StateCoding
 
+/// A replica's representation of the published state.
 package protocol DocumentContent<State>: Sendable {
     associatedtype State: Sendable
 
-    /// Takes a whole state, in CBOR.
+    /// Replaces the state by a snapshot, in CBOR.
     mutating func install(_ snapshot: [UInt8]) throws
 
-    /// Applies a patch.
     mutating func apply(_ patch: Patch) throws
 
-    /// The digest of what is kept, to compare with the primary's, and its size.
+    /// The state's digest, to compare with the primary's, and its size.
     mutating func summary() throws -> Summary
 
-    /// What is shown.
+    /// The state to show.
     func state() throws -> State
 }
 
@@ -21,7 +20,7 @@ extension DocumentContent {
     package mutating func digest() throws -> UInt64 { try summary().digest }
 }
 
-/// The state without its type: a tree, and its summary.
+/// A state without its type: a tree, and its summary.
 struct Tree {
     private(set) var value = Value.null
     private(set) var summary = Summary(digest: 0, bytes: 0)
@@ -42,7 +41,7 @@ struct Tree {
     }
 }
 
-/// For who does not know the types.
+/// The content for replicas that do not know the types.
 package struct UntypedContent: DocumentContent {
     private var tree = Tree()
 
@@ -54,7 +53,7 @@ package struct UntypedContent: DocumentContent {
     package func state() -> Value { tree.value }
 }
 
-/// For a type that can only be decoded: all of it is, for each state that is shown.
+/// The content for a type that can only be decoded: each state that is shown is decoded as a whole.
 struct DecodedContent<State: Decodable & Sendable>: DocumentContent {
     private var tree = Tree()
 
@@ -62,4 +61,91 @@ struct DecodedContent<State: Decodable & Sendable>: DocumentContent {
     mutating func apply(_ patch: Patch) throws { try tree.apply(patch) }
     func summary() -> Summary { tree.summary }
     func state() throws -> State { try tree.decoded() }
+}
+
+/// The content for a type that can be decoded and encoded: the state itself, patched in O(change) where the type allows it.
+///
+/// Encoding a decoded snapshot again shows how much of the published state the type represents.
+package struct TypedContent<State: Codable & Sendable>: DocumentContent {
+    private enum Kept {
+        case nothing
+        /// The type represents the whole published state. The content keeps the state whose summary is known: the next
+        /// summary, needed once in a heartbeat, follows from the changes since.
+        case state(State, since: State, Summary)
+        /// The type of another build has fewer or more fields, and agrees in all fields that both have: patches fit it, and
+        /// the tree keeps the fields that the type lacks.
+        case both(State, Tree)
+        /// The type represents a part in another form. It is decoded again for each state that is shown.
+        case tree(Tree)
+    }
+
+    private var kept = Kept.nothing
+
+    package init() {}
+
+    package mutating func summary() throws -> Summary {
+        switch kept {
+        case .nothing: throw Self.missing
+        case .state(let state, since: let old, var summary):
+            summary.advance(by: try Differ.patch(from: old, to: state))
+            kept = .state(state, since: state, summary)
+            return summary
+        case .both(_, let tree), .tree(let tree): return tree.summary
+        }
+    }
+
+    package mutating func install(_ snapshot: [UInt8]) throws {
+        kept = .nothing
+        let state = try StateDecoder().decode(State.self, from: snapshot)
+        let again = try StateEncoder().encode(state)
+        if again == snapshot {
+            kept = .state(state, since: state, try Summary(ofEncoded: snapshot))
+        } else {
+            let tree = try Tree(snapshot)
+            kept = tree.value.agrees(with: try Value(decoding: again)) ? .both(state, tree) : .tree(tree)
+        }
+    }
+
+    package mutating func apply(_ patch: Patch) throws {
+        // The state has no second owner while it changes, so that its collections are changed in place.
+        let kept = kept
+        self.kept = .nothing
+        switch consume kept {
+        case .nothing: throw Self.missing
+        case .state(var state, since: let old, let summary):
+            try patch.apply(to: &state)
+            self.kept = .state(state, since: old, summary)
+        case .both(var state, var tree):
+            try tree.apply(patch)
+            // A type that leaves out entries of a collection lacks those that a patch changes.
+            do { try patch.apply(to: &state) } catch { state = try tree.decoded() }
+            self.kept = .both(state, tree)
+        case .tree(var tree):
+            try tree.apply(patch)
+            self.kept = .tree(tree)
+        }
+    }
+
+    package func state() throws -> State {
+        switch kept {
+        case .nothing: throw Self.missing
+        case .state(let state, since: _, _), .both(let state, _): state
+        case .tree(let tree): try tree.decoded()
+        }
+    }
+
+    private static var missing: CodingFailure { CodingFailure(.missingValue, "there is no state yet") }
+}
+
+extension Value {
+    /// Whether two trees are equal in all fields that both have.
+    fileprivate func agrees(with other: Value) -> Bool {
+        switch (self, other) {
+        case (.map(let left), .map(let right)):
+            left.allSatisfy { key, value in right[key].map { value.agrees(with: $0) } ?? true }
+        case (.array(let left), .array(let right)):
+            left.count == right.count && zip(left, right).allSatisfy { $0.agrees(with: $1) }
+        default: self == other
+        }
+    }
 }

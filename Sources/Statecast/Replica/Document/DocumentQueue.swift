@@ -1,13 +1,13 @@
-internal import Synchronization
+internal import Threading
 
-/// What the loop hands to a document, in order.
+/// A step of a document, enqueued by the loop.
 enum DocumentStep: Sendable {
     case install(snapshot: [UInt8], Position, digest: UInt64)
     case apply(patch: [UInt8], Position)
     case verify(Position, digest: UInt64)
     case status(ReplicaStatus)
 
-    /// About how much memory it holds.
+    /// The approximate memory that it occupies.
     var bytes: Int {
         switch self {
         case .install(let snapshot, _, _): snapshot.count
@@ -17,54 +17,60 @@ enum DocumentStep: Sendable {
     }
 }
 
-/// The steps between the loop, which must not wait, and the document, which may be slow. All that has gathered is
-/// taken at once, so that a slow document shows every n-th state instead of falling behind.
+/// The steps between the loop, which must not wait, and the document, which may be slow.
+///
+/// The document dequeues all steps at once, so a slow document skips intermediate states instead of lagging.
 final class DocumentQueue: Sendable {
-    private struct Storage {
+    struct Batch: Sendable {
         var steps: [DocumentStep] = []
-        var bytes = 0
+        /// Whether the queue was full since the last batch, so that the producer waits for room.
         var wasFull = false
     }
 
-    private let storage = Mutex(Storage())
-    private let signal: AsyncStream<Void>.Continuation
-    private let signals: AsyncStream<Void>
-
-    init() {
-        (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private struct Storage: Sendable {
+        var batch = Batch()
+        var bytes = 0
+        var isSignaled = false
+        var isFinished = false
     }
 
-    func append(_ step: DocumentStep) {
-        let wasEmpty = storage.withLock { storage in
-            storage.steps.append(step)
+    private let storage = Monitor(Storage())
+
+    func enqueue(_ step: DocumentStep) {
+        storage.change { storage in
+            storage.batch.steps.append(step)
             storage.bytes += step.bytes
-            return storage.steps.count == 1
+            storage.isSignaled = true
         }
-        if wasEmpty { signal.yield() }
     }
 
-    /// Whether so many bytes wait to be taken that no more should come; if so, whoever takes them is told.
+    /// Whether the queue holds `bytesMax` bytes. If so, the next batch reports that it was full.
     func isFull(bytesMax: Int) -> Bool {
-        storage.withLock { storage in
+        storage.change { storage in
             guard storage.bytes >= bytesMax else { return false }
-            storage.wasFull = true
+            storage.batch.wasFull = true
             return true
         }
     }
 
-    /// Whoever takes the steps is called once more, also if there are none: it has something else to look at.
-    func nudge() { signal.yield() }
+    /// Wakes the consumer, with an empty batch if no step is queued: observers wait to be added or removed.
+    func wake() { storage.change { $0.isSignaled = true } }
 
-    func finish() { signal.finish() }
+    /// Ends ``forEachBatch(_:)`` once it has handed out all steps.
+    func finish() { storage.change { $0.isFinished = true } }
 
-    /// Hands over what has gathered, again and again, until the queue is finished. One consumer only.
-    func forEachBatch(_ body: (_ steps: [DocumentStep], _ wasFull: Bool) async -> Void) async {
-        for await _ in signals {
-            let taken = storage.withLock { storage in
-                defer { storage = Storage() }
-                return storage
-            }
-            await body(taken.steps, taken.wasFull)
+    /// Hands out all queued steps, again and again, until the queue is finished. One consumer only.
+    func forEachBatch(_ body: (Batch) async -> Void) async {
+        while let batch = await next() { await body(batch) }
+    }
+
+    /// Dequeues when the consumer runs, not when it is woken: steps that arrive meanwhile belong to the batch.
+    private func next() async -> Batch? {
+        try? await storage.wait { $0.isSignaled || $0.isFinished ? () : nil }
+        return storage.change { storage in
+            guard storage.isSignaled else { return nil }
+            defer { storage = Storage(isFinished: storage.isFinished) }
+            return storage.batch
         }
     }
 }

@@ -21,7 +21,7 @@ public struct ResumedAction: Sendable {
         name = ActionCoding.name(in: saved.bytes)
         position = saved.position
         receipt = PendingReceipt(ticket: saved.ticket)
-        if let outcome = saved.outcome { receipt.settle(ActionOutcome(outcome.sent, outcome.settlement)) }
+        if let outcome = saved.outcome { receipt.resolve(ActionOutcome(outcome.sent, outcome.settlement)) }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import StateCoding
 package import SyncProtocol
 internal import Threading
 
@@ -41,8 +42,8 @@ public final class SessionFile: Sendable {
         try self.init(at: path, store: store, keepsOutcomes: false)
     }
 
-    /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/acknowledge(upTo:)`` acknowledges them; otherwise until
-    ///   the process has them.
+    /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/acknowledge(upTo:)`` acknowledges them;
+    ///   otherwise until the process has them.
     package init(at path: String, store: String, keepsOutcomes: Bool) throws {
         self.path = path
         self.keepsOutcomes = keepsOutcomes

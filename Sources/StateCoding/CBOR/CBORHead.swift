@@ -1,0 +1,198 @@
+/// The head of a CBOR item (RFC 8949, section 3).
+struct CBORHead {
+    /// The major type, 0 to 7.
+    let major: UInt8
+    /// An integer, a length, a count, the number of a tag, or the bits of a float.
+    let argument: UInt64
+    /// The offset at which the content begins.
+    let next: Int
+
+    /// The value of the low five bits that marks an indefinite length.
+    static let indefinite: UInt8 = 31
+    /// The longest head.
+    static let bytesMax = 9
+}
+
+extension CBORHead {
+    /// Reads the head at an offset.
+    ///
+    /// - Returns: `nil` if the head is cut off, or if its length code is reserved or indefinite.
+    @inline(__always)
+    init?(at offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {
+        guard offset >= 0, offset < bytes.count else { return nil }
+        let first = bytes[offset]
+        guard first & 0x1F >= 24 else {
+            self.init(major: first >> 5, argument: UInt64(first & 0x1F), next: offset &+ 1)
+            return
+        }
+        self.init(longAt: offset, in: bytes)
+    }
+
+    @inline(never)
+    private init?(longAt offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {
+        let first = bytes[offset]
+        guard let width = Self.argumentBytes(of: first), bytes.count - offset > width else { return nil }
+        let content = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[(offset + 1)...])
+        let argument =
+            switch width {
+            case 1: UInt64(content[0])
+            case 2: UInt64(UInt16(bigEndian: content.loadUnaligned(as: UInt16.self)))
+            case 4: UInt64(UInt32(bigEndian: content.loadUnaligned(as: UInt32.self)))
+            default: UInt64(bigEndian: content.loadUnaligned(as: UInt64.self))
+            }
+        self.init(major: first >> 5, argument: argument, next: offset + 1 + width)
+    }
+
+    /// The number of bytes that follow a first byte with a length code of 24 or more; `nil` for reserved codes.
+    static func argumentBytes(of first: UInt8) -> Int? {
+        (24...27).contains(first & 0x1F) ? 1 << Int(first & 0x1F - 24) : nil
+    }
+
+    /// The size of the shortest head with an argument.
+    static func size(of argument: UInt64) -> Int {
+        switch argument {
+        case ..<24: 1
+        case ...0xFF: 2
+        case ...0xFFFF: 3
+        case ...0xFFFF_FFFF: 5
+        default: 9
+        }
+    }
+
+    /// The number that a float's head holds; `nil` for other heads of major type 7.
+    static func float(_ first: UInt8, bits: UInt64) -> Double? {
+        switch first {
+        case 0xF9: HalfPrecision.value(bits: UInt16(truncatingIfNeeded: bits))
+        case 0xFA: Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+        case 0xFB: Double(bitPattern: bits)
+        default: nil
+        }
+    }
+}
+
+/// Bytes that are known to hold well-formed items of definite length.
+struct CheckedItems {
+    let bytes: UnsafeBufferPointer<UInt8>
+
+    /// The head of the item at an offset.
+    ///
+    /// - Precondition: The item is within the bytes.
+    @inline(__always)
+    func head(at offset: Int) -> CBORHead {
+        guard let head = CBORHead(at: offset, in: bytes) else {
+            preconditionFailure("the checked bytes end before an item at \(offset)")
+        }
+        return head
+    }
+
+    /// The offset after the item at an offset.
+    @inline(__always)
+    func end(of offset: Int) -> Int {
+        // Nearly all items are short: the first byte says everything.
+        let first = bytes[offset]
+        switch first {
+        case 0x00...0x17, 0x20...0x37, 0xF4...0xF6: return offset + 1
+        case 0x60...0x77: return offset + 1 + Int(first & 0x1F)
+        default: return longEnd(of: offset)
+        }
+    }
+
+    @inline(never)
+    private func longEnd(of offset: Int) -> Int {
+        var (offset, pending) = (offset, 1)
+        while pending > 0 {
+            let head = head(at: offset)
+            pending -= 1
+            offset = head.next
+            switch head.major {
+            case 2, 3: offset += Int(head.argument)
+            case 4: pending += Int(head.argument)
+            case 5: pending += 2 * Int(head.argument)
+            case 6: pending += 1
+            default: break
+            }
+        }
+        return offset
+    }
+}
+
+/// The kind of a CBOR item, by its first byte.
+package enum CBORKind: Hashable, Sendable {
+    case unsigned, negative, bytes, text, array, map, tag, bool, null, float
+    /// A simple value without a meaning here, or a byte that starts no item.
+    case other
+
+    init(initialByte: UInt8) {
+        self =
+            switch initialByte >> 5 {
+            case 0: .unsigned
+            case 1: .negative
+            case 2: .bytes
+            case 3: .text
+            case 4: .array
+            case 5: .map
+            case 6: .tag
+            default:
+                switch initialByte {
+                case 0xF4, 0xF5: .bool
+                case 0xF6, 0xF7: .null
+                case 0xF9, 0xFA, 0xFB: .float
+                default: .other
+                }
+            }
+    }
+
+    /// The kind as error messages name it.
+    var words: String {
+        switch self {
+        case .unsigned, .negative: "an integer"
+        case .bytes: "a byte string"
+        case .text: "a text"
+        case .array: "an array"
+        case .map: "a map"
+        case .tag: "a tag"
+        case .bool: "a bool"
+        case .null: "null"
+        case .float: "a float"
+        case .other: "an unknown simple value"
+        }
+    }
+}
+
+/// IEEE 754 half precision. `Float16` does not exist on every supported platform.
+enum HalfPrecision {
+    /// The bits of a number that half precision holds exactly; `nil` for any other.
+    ///
+    /// - Precondition: The number is not NaN.
+    static func bits(exactly value: Float) -> UInt16? {
+        let bits = value.bitPattern
+        let sign = UInt16(truncatingIfNeeded: bits >> 16) & 0x8000
+        let exponent = Int((bits >> 23) & 0xFF) - 127
+        let significand = bits & 0x7F_FFFF
+        switch exponent {
+        case 128: return significand == 0 ? sign | 0x7C00 : nil
+        case -14...15:
+            guard significand & 0x1FFF == 0 else { return nil }
+            return sign | UInt16(exponent + 15) << 10 | UInt16(significand >> 13)
+        case -24 ..< -14:
+            // Subnormal: the leading one becomes explicit, and the bits that are shifted out must be zero.
+            let shift = UInt32(-exponent - 1)
+            let full = significand | 0x80_0000
+            guard full & ((1 << shift) - 1) == 0 else { return nil }
+            return sign | UInt16(full >> shift)
+        default: return bits & 0x7FFF_FFFF == 0 ? sign : nil
+        }
+    }
+
+    static func value(bits: UInt16) -> Double {
+        let exponent = Int((bits >> 10) & 0x1F)
+        let significand = Double(bits & 0x3FF)
+        let magnitude: Double =
+            switch exponent {
+            case 0: significand * 0x1p-24
+            case 31: significand == 0 ? .infinity : .nan
+            default: Double(sign: .plus, exponent: exponent - 15, significand: 1 + significand * 0x1p-10)
+            }
+        return bits & 0x8000 == 0 ? magnitude : -magnitude
+    }
+}

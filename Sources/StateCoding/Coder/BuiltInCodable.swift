@@ -1,0 +1,268 @@
+/// A type that is encoded by this protocol instead of its own `encode(to:)`: primitives, optionals and collections.
+///
+/// `Dictionary` and `Set` encode themselves in hash order, and dictionaries with other keys than texts and integers as
+/// alternating arrays. Here they are sorted, and every dictionary is a map.
+protocol BuiltInEncodable: Encodable {
+    /// Writes the value as one item.
+    func write(to output: EncodingOutput, at place: CodingPath) throws
+
+    /// The types of the parts, for checks that need no instance.
+    static var partTypes: [Any.Type] { get }
+
+    /// The change between two values; `nil` if they are the same. Errors use `place`, digests `path`.
+    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change?
+}
+
+extension BuiltInEncodable {
+    static var partTypes: [Any.Type] { [] }
+}
+
+/// The decoding side of `BuiltInEncodable`.
+protocol BuiltInDecodable: Decodable {
+    /// Reads the next item.
+    static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self
+
+    /// A plain instance.
+    static var sample: Self { get }
+}
+
+// MARK: Arrays and sets
+
+extension Array: BuiltInEncodable where Element: Encodable {
+    func write(to output: EncodingOutput, at place: CodingPath) throws {
+        if Element.self == UInt8.self { return output.writer.bytes(cast(self, to: [UInt8].self)) }
+        try place.checkDepth()
+        output.writer.array(count: count)
+        if try writePrimitives(self, to: output, at: place) { return }
+        let node = try place.open()
+        try withUnsafeBufferPointer { elements in
+            // Stepping a pointer needs no type of a buffer from the runtime.
+            guard var next = elements.baseAddress else { return }
+            for index in 0..<elements.count {
+                try encodeItem(next.pointee, into: output, under: DataKey.index(index), in: node)
+                next += 1
+            }
+        }
+    }
+
+    static var partTypes: [Any.Type] { [Element.self] }
+}
+
+extension Array: BuiltInDecodable where Element: Decodable {
+    /// Bytes come as a byte string, or as the JSON view has them: base64, or an array of numbers.
+    static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> [Element] {
+        cursor.skipTags()
+        if Element.self == UInt8.self, let bytes = cursor.takeBytesOrBase64() { return cast(bytes, to: [Element].self) }
+        guard let count = cursor.takeArray() else {
+            let expected = Element.self == UInt8.self ? "bytes (or base64 text)" : "an array"
+            throw cursor.mismatch(expected, at: place)
+        }
+        try place.checkDepth()
+        if let primitives = try readPrimitives(Element.self, count, &cursor, at: place) { return primitives }
+        let node = try place.open()
+        var result: [Element] = []
+        result.reserveCapacity(cursor.reservation(of: Element.self, count))
+        for index in 0..<count {
+            result.append(try decodeItem(Element.self, &cursor, under: DataKey.index(index), in: node))
+        }
+        return result
+    }
+
+    static var sample: [Element] { [] }
+}
+
+/// A set is an array sorted by the encodings of its elements.
+extension Set: BuiltInEncodable where Element: Encodable {
+    func write(to output: EncodingOutput, at place: CodingPath) throws {
+        let node = try place.open()
+        output.writer.array(count: count)
+        let mark = output.mark
+        for (index, element) in enumerated() {
+            try output.beginEntry(element, at: CodingPath(node: node, key: DataKey.index(index)))
+        }
+        guard output.endEntries(from: mark) else {
+            throw place.failure(.unencodable, "two elements of the set have one encoding, so one would be lost")
+        }
+    }
+
+    static var partTypes: [Any.Type] { [Element.self] }
+}
+
+extension Set: BuiltInDecodable where Element: Decodable {
+    static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Set {
+        Set(try [Element].read(&cursor, at: place))
+    }
+
+    static var sample: Set { [] }
+}
+
+// MARK: Dictionaries
+
+/// A collection of values by key: a map in CBOR, with the keys in the order of their encodings.
+protocol KeyedCollection: BuiltInEncodable, Collection where Element == (key: Key, value: Content) {
+    associatedtype Key: Encodable
+    associatedtype Content: Encodable
+
+    subscript(key: Key) -> Content? { get set }
+
+    /// Replaces the content of a key by the result of `body`.
+    mutating func update(_ key: Key, _ body: (Content?) throws -> Content) rethrows
+}
+
+extension KeyedCollection {
+    mutating func update(_ key: Key, _ body: (Content?) throws -> Content) rethrows {
+        self[key] = try body(self[key])
+    }
+}
+
+extension KeyedCollection {
+    func write(to output: EncodingOutput, at place: CodingPath) throws {
+        let node = try place.open()
+        output.writer.map(count: count)
+        let mark = output.mark
+        for (key, value) in self {
+            try output.beginEntry(key, at: place)
+            try encodeItem(value, into: output, under: EntryKey.of(key), in: node)
+        }
+        guard output.endEntries(from: mark) else {
+            throw place.failure(.unencodable, "two keys have one encoding, so one of them would be lost")
+        }
+    }
+
+    static var partTypes: [Any.Type] { [Key.self, Content.self] }
+}
+
+protocol KeyedDecodable: BuiltInDecodable {
+    associatedtype Key: Decodable
+    associatedtype Content: Decodable
+
+    /// Makes a collection of `count` entries, which come in the order of their encoded keys.
+    ///
+    /// - Parameter reservation: The number of entries to reserve memory for.
+    /// - Returns: `nil` if one key comes twice.
+    static func make(_ count: Int, reserving reservation: Int, _ next: () throws -> (Key, Content)) throws -> Self?
+}
+
+extension KeyedDecodable {
+    /// Accepts keys that the JSON view turned into text: `"5"` for 5.
+    static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
+        cursor.skipTags()
+        guard let count = cursor.takeMap() else { throw cursor.mismatch("a map", at: place) }
+        let node = try place.open()
+        let reservation = cursor.reservation(of: (Key, Content).self, count)
+        let result = try make(count, reserving: reservation) {
+            let key = try readKey(&cursor, at: place)
+            return (key, try decodeItem(Content.self, &cursor, under: EntryKey.of(key), in: node))
+        }
+        guard let result else { throw place.failure(.duplicateKey, "two keys of the map are one \(Key.self)") }
+        return result
+    }
+
+    /// Reads a key. A failure names the place of its collection.
+    static func readKey(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Key {
+        let start = cursor
+        let root = cursor.source.root(place.node.limits)
+        do {
+            return try decodeItem(Key.self, &cursor, under: nil, in: root)
+        } catch {
+            cursor = start
+            guard let text = cursor.takeText(), cursor.source.takesOtherForms(),
+                let parsed = Value(scalarKeyName: text)
+            else {
+                throw CodingFailure(error, path: []).inside(place)
+            }
+            return try decodeTree(Key.self, from: parsed, at: place)
+        }
+    }
+}
+
+extension Dictionary: BuiltInEncodable, KeyedCollection where Key: Encodable, Value: Encodable {
+    typealias Content = Value
+}
+
+extension Dictionary: BuiltInDecodable, KeyedDecodable where Key: Decodable, Value: Decodable {
+    static func make(
+        _ count: Int,
+        reserving reservation: Int,
+        _ next: () throws -> (Key, Value)
+    ) throws -> [Key: Value]? {
+        var result: [Key: Value] = [:]
+        result.reserveCapacity(reservation)
+        for _ in 0..<count {
+            let (key, value) = try next()
+            guard result.updateValue(value, forKey: key) == nil else { return nil }
+        }
+        return result
+    }
+
+    static var sample: [Key: Value] { [:] }
+}
+
+// MARK: Optionals
+
+extension Value {
+    /// The tag of a present value whose content is null (`.some(nil)`); null alone is an absent value. The number is this
+    /// project's own; readers that do not know it see null.
+    static let presentTag: UInt64 = 21_332
+}
+
+extension CBORWriter {
+    /// The head of the tag of presence.
+    private static let presentHead: [UInt8] = {
+        var writer = CBORWriter()
+        writer.tag(Value.presentTag)
+        return writer.bytes
+    }()
+
+    /// Tags the item at an offset as present, if it is null or such a tag itself.
+    ///
+    /// - Returns: Whether it inserted a tag.
+    fileprivate mutating func markPresent(at offset: Int) -> Bool {
+        let looksAbsent = withBytes { bytes in
+            let item = bytes[offset...]
+            return item.first == 0xF6 || item.first == Self.presentHead.first && item.starts(with: Self.presentHead)
+        }
+        guard looksAbsent else { return false }
+        insert(Self.presentHead, at: offset)
+        return true
+    }
+}
+
+protocol AnyOptional {
+    var content: Any? { get }
+}
+
+extension Optional: AnyOptional {
+    var content: Any? { self }
+}
+
+extension Optional: BuiltInEncodable where Wrapped: Encodable {
+    func write(to output: EncodingOutput, at place: CodingPath) throws {
+        guard let self else { return output.writer.null() }
+        let start = output.writer.count
+        try encodeItem(self, into: output, under: place.key, in: place.node)
+        // A reader counts a tag as a level.
+        if output.writer.markPresent(at: start) { _ = try place.open() }
+    }
+
+    static var partTypes: [Any.Type] { [Wrapped.self] }
+
+    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
+        if let old, let new {
+            guard let change = try changeOfTree(from: old, to: new, at: place, path: path) else { return nil }
+            // The content may have been null, or be null now, which needs a tag.
+            if case .replace = change.patch.form {} else { return change }
+        }
+        return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
+    }
+}
+
+extension Optional: BuiltInDecodable where Wrapped: Decodable {
+    static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
+        if cursor.takeNull() { return nil }
+        cursor.skipTag(Value.presentTag)
+        return try decodeItem(Wrapped.self, &cursor, under: place.key, in: place.node)
+    }
+
+    static var sample: Self { nil }
+}

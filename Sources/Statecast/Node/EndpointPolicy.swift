@@ -1,0 +1,56 @@
+internal import ZeroMQ
+
+/// Checks the syntax of an endpoint, so that a command line can tell wrong usage from an endpoint that is unavailable.
+/// For endpoints between processes.
+package enum EndpointSyntax {
+    /// Checks the text; nothing is bound, connected or resolved.
+    ///
+    /// - Throws: ``StatecastError`` with code `endpoint`: what was expected, and an example.
+    package static func check(_ text: String) throws(StatecastError) { _ = try parse(text) }
+
+    /// Only `tcp` and `ipc` are allowed: an `inproc` endpoint, which a peer may name too, can be any socket of this
+    /// process.
+    fileprivate static func parse(_ text: String) throws(StatecastError) -> Endpoint {
+        let endpoint: Endpoint
+        do throws(ZeroMQError) { endpoint = try Endpoint(text) } catch { throw StatecastError(error) }
+        guard endpoint.transport != .inproc else {
+            throw StatecastError(
+                .endpoint,
+                "\"\(endpoint)\" can only be reached within one process: use tcp://127.0.0.1:7100 or ipc://PATH"
+            )
+        }
+        return endpoint
+    }
+}
+
+/// Decides where a node may bind and connect.
+enum EndpointPolicy {
+    /// Parses an endpoint, and refuses one beyond this machine unless `insecure` permits it.
+    ///
+    /// - Throws: ``StatecastError`` with code `endpoint` or `insecure`.
+    static func bindable(_ text: String, insecure: Bool) throws(StatecastError) -> Endpoint {
+        let endpoint = try EndpointSyntax.parse(text)
+        guard endpoint.isLocal || insecure else {
+            throw StatecastError(
+                .insecure,
+                "\(endpoint) is not on this machine, and nothing encrypts or authenticates the traffic: use 127.0.0.1, "
+                    + "[::1] or ipc://, or say --insecure (insecure: true) if the network itself is trusted"
+            )
+        }
+        return endpoint
+    }
+
+    /// Parses an endpoint to connect to: with a host and a port.
+    ///
+    /// - Throws: as ``bindable(_:insecure:)``.
+    static func connectable(_ text: String, insecure: Bool) throws(StatecastError) -> Endpoint {
+        let endpoint = try bindable(text, insecure: insecure)
+        guard endpoint.isConnectable else {
+            throw StatecastError(
+                .endpoint,
+                "\(endpoint) cannot be connected to: name the host and the port, for example tcp://127.0.0.1:7100"
+            )
+        }
+        return endpoint
+    }
+}

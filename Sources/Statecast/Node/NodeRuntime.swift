@@ -1,0 +1,47 @@
+internal import Dispatch
+internal import Foundation
+internal import SyncProtocol
+internal import ZeroMQ
+
+/// A node's clocks: a steady one for deadlines, and the wall clock, which is used in states and messages only.
+struct NodeClock: Sendable {
+    private let origin = ContinuousClock.now
+
+    /// Now, on the steady clock.
+    var now: Instant { Instant(offset: origin.duration(to: .now)) }
+
+    /// An instant of the steady clock in the form that the loop's timers expect.
+    func deadline(_ instant: Instant) -> ContinuousClock.Instant { origin.advanced(by: instant.offset) }
+
+    /// Blocks the calling thread.
+    func sleep(for duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
+
+    /// The wall clock.
+    var time: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+}
+
+/// Runs tasks on a node's loop from their first line on.
+///
+/// A task that only calls the node would otherwise start on Swift's pool, and wait there while user code occupies all of
+/// its threads.
+final class LoopTaskExecutor: TaskExecutor {
+    private let loop: PollLoop
+
+    init(on loop: PollLoop) { self.loop = loop }
+
+    func enqueue(_ job: consuming ExecutorJob) { loop.enqueue(job) }
+}
+
+/// Runs work that blocks its thread or takes long on a thread of Dispatch, since Swift's pool has few threads.
+enum BlockingWork {
+    static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            start { continuation.resume(with: Swift.Result { try work() }) }
+        }
+    }
+
+    /// Starts work without waiting for it.
+    static func start(_ work: @escaping @Sendable () -> Void) {
+        DispatchQueue.global(qos: .userInitiated).async(execute: work)
+    }
+}

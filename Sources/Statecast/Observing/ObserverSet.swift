@@ -1,0 +1,107 @@
+internal import Threading
+
+/// The observers of one state, in the order of registration, and the state that they were shown last.
+///
+/// Its owner shows one state at a time. Each change starts at the state that was shown before, even where the history is
+/// not continuous: after a restart, or when a replica joins another lineage.
+struct ObserverSet<State: Sendable>: Sendable {
+    private struct Entry {
+        let observer: Listener<Change<State>>
+        /// Whether it is shown the first state: it asked for the current one before a state existed.
+        let awaitsFirst: Bool
+    }
+
+    private var entries: [Entry] = []
+    private var shown: (state: State, revision: UInt64)?
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Adds an observer, and shows it the current state if it asks for a replay. One that is cancelled already is not
+    /// added, since no later call would remove it.
+    mutating func insert(_ observer: Listener<Change<State>>, replay: Bool) {
+        guard observer.isActive else { return }
+        entries.append(Entry(observer: observer, awaitsFirst: replay && shown == nil))
+        if replay, let shown { observer.deliver(Change(replay: shown.state, revision: shown.revision)) }
+    }
+
+    mutating func remove(_ observer: Listener<Change<State>>) { entries.removeAll { $0.observer === observer } }
+
+    /// Shows the next state. The first state is no change: only observers that asked for a replay receive it.
+    mutating func show(_ state: State, revision: UInt64) {
+        let old = shown
+        shown = (state, revision)
+        guard let old else {
+            for entry in entries where entry.awaitsFirst {
+                entry.observer.deliver(Change(replay: state, revision: revision))
+            }
+            return
+        }
+        let change = Change(old: old.state, oldRevision: old.revision, new: state, revision: revision, action: nil)
+        for entry in entries { entry.observer.deliver(change) }
+    }
+}
+
+/// Observers that wait until the owner of an ``ObserverSet`` adds or removes them. Callable from any thread.
+///
+/// Nothing is released with the lock held: a callback may own an object whose `deinit` calls this object again.
+final class PendingObservers<State: Sendable>: Sendable {
+    private struct Insertion {
+        let observer: Listener<Change<State>>
+        let replay: Bool
+        let order: UInt64
+    }
+
+    private struct Requests {
+        var insertions: [ObjectIdentifier: Insertion] = [:]
+        /// Of observers that are in the set already.
+        var removals: [Listener<Change<State>>] = []
+    }
+
+    private struct Storage {
+        var requests = Requests()
+        var count: UInt64 = 0
+        var isClosed = false
+    }
+
+    private let storage = Locked(Storage())
+
+    /// Requests that an observer is added. After ``close()`` the observer is not kept.
+    func insert(_ observer: Listener<Change<State>>, replay: Bool) {
+        storage.withLock { storage in
+            guard !storage.isClosed else { return }
+            storage.count += 1
+            storage.requests.insertions[ObjectIdentifier(observer)] =
+                Insertion(observer: observer, replay: replay, order: storage.count)
+        }
+    }
+
+    /// Requests that an observer is removed. One that still waits is forgotten at once, whether the requests are applied
+    /// later or not.
+    func remove(_ observer: Listener<Change<State>>) {
+        storage.withLock { storage in
+            guard storage.requests.insertions.removeValue(forKey: ObjectIdentifier(observer)) == nil else { return }
+            if !storage.isClosed { storage.requests.removals.append(observer) }
+        }
+    }
+
+    /// Applies the requests: removals, then insertions in the order of their registration.
+    func apply(to observers: inout ObserverSet<State>) {
+        let requests = drain()
+        // Not with the lock held: an observer that is shown the state may call back.
+        for observer in requests.removals { observers.remove(observer) }
+        for insertion in requests.insertions.values.sorted(by: { $0.order < $1.order }) {
+            observers.insert(insertion.observer, replay: insertion.replay)
+        }
+    }
+
+    /// Forgets all requests, and accepts no more.
+    func close() { _ = drain(closing: true) }
+
+    private func drain(closing: Bool = false) -> Requests {
+        storage.withLock { storage in
+            if closing { storage.isClosed = true }
+            defer { storage.requests = Requests() }
+            return storage.requests
+        }
+    }
+}

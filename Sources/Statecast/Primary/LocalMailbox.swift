@@ -1,0 +1,172 @@
+internal import Threading
+
+/// A request of the primary's own process to a store.
+enum LocalRequest<State: Sendable>: Sendable {
+    case action(LocalAction)
+    case observe(Listener<Change<State>>, replay: Bool)
+    case ignore(Listener<Change<State>>)
+}
+
+/// An action of the primary's own process.
+enum LocalAction: Sendable {
+    case dispatched(any Action)
+    case awaited(any Action, @Sendable (Result<Receipt, Rejection>) -> Void)
+    case result(EffectAction)
+
+    var action: any Action {
+        switch self {
+        case .dispatched(let action), .awaited(let action, _): action
+        case .result(let result): result.action
+        }
+    }
+
+    /// Whether it is still to be reduced: the effect that sent it may have been cancelled meanwhile.
+    var isWanted: Bool {
+        guard case .result(let result) = self else { return true }
+        return result.isWanted
+    }
+
+    /// The outcome of an action that is no longer wanted.
+    static let cancelled = Rejection(.stopped, "the effect was cancelled")
+
+    /// Reports the outcome. To be called once.
+    func resolve(_ outcome: Result<Receipt, Rejection>) {
+        switch self {
+        case .dispatched: break
+        case .awaited(_, let complete): complete(outcome)
+        case .result(let result): result.complete()
+        }
+    }
+}
+
+/// The mailbox through which the primary's own process sends requests to a store, from any thread and at any time. Requests
+/// keep their order.
+///
+/// Requests before the start wait for it. After a stop, actions are refused, and observers wait for the next start.
+/// Enqueueing costs a lock, not a hop to the loop: the first request in an empty mailbox wakes the loop, which dequeues all
+/// of them. The mailbox is unbounded; callers that await their actions bound it.
+///
+/// Nothing of its users is released with a lock held: a callback may own an object whose `deinit` calls the mailbox.
+final class LocalMailbox<State: Sendable>: ActionDispatcher {
+    private enum Phase {
+        /// Changes to `open` at the start, or to `closed` if the primary is stopped first.
+        case notStarted
+        /// Changes to `closed`.
+        case open(wake: @Sendable () -> Void)
+        /// Changes to `open` at the next start.
+        case closed
+    }
+
+    private struct Storage {
+        var phase = Phase.notStarted
+        var requests: [LocalRequest<State>] = []
+        /// Kept from a stop to the next start; the store has it in between.
+        var observers = ObserverSet<State>()
+
+        /// Keeps a request for the next start. Removing an observer takes effect at once. The caller holds the observer, so
+        /// it is not released here.
+        mutating func keep(_ request: LocalRequest<State>) {
+            switch request {
+            case .action:
+                if case .notStarted = phase { requests.append(request) }
+            case .observe(let observer, _):
+                if observer.isActive { requests.append(request) }
+            case .ignore(let observer):
+                observers.remove(observer)
+                let waiting = requests.lastIndex { request in
+                    if case .observe(let other, _) = request { other === observer } else { false }
+                }
+                if let waiting { requests.remove(at: waiting) }
+            }
+        }
+    }
+
+    private let storage = Locked(Storage())
+    private let shown: Locked<State>
+    private let onRefusal: @Sendable (any Action) -> Void
+
+    /// - Parameters:
+    ///   - state: the initial state.
+    ///   - onRefusal: called for an action that was dispatched after the stop, and that no caller awaits.
+    init(_ state: State, onRefusal: @escaping @Sendable (any Action) -> Void) {
+        shown = Locked(state)
+        self.onRefusal = onRefusal
+    }
+
+    // MARK: From any thread
+
+    func dispatch(_ action: any Action) { enqueue(.action(.dispatched(action))) }
+
+    func enqueue(_ request: LocalRequest<State>) {
+        let (wake, isAccepted): ((@Sendable () -> Void)?, Bool) = storage.withLock { storage in
+            if case .action = request, case .closed = storage.phase { return (nil, false) }
+            guard case .open(let wake) = storage.phase else {
+                storage.keep(request)
+                return (nil, true)
+            }
+            storage.requests.append(request)
+            return (storage.requests.count == 1 ? wake : nil, true)
+        }
+        wake?()
+        if !isAccepted, case .action(let action) = request { refuse(action) }
+    }
+
+    /// The state that was shown last.
+    var state: State { shown.withLock { $0 } }
+
+    // MARK: From the loop
+
+    func show(_ state: State) {
+        let former = shown.withLock { shown in
+            defer { shown = state }
+            return shown
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    /// Opens the mailbox for a store that is served from now on.
+    ///
+    /// - Parameter wake: called when a request arrives in the empty mailbox.
+    func open(wake: @escaping @Sendable () -> Void) -> ObserverSet<State> {
+        storage.withLock { storage in
+            storage.phase = .open(wake: wake)
+            defer { storage.observers = ObserverSet() }
+            return storage.observers
+        }
+    }
+
+    var hasRequests: Bool { storage.withLock { !$0.requests.isEmpty } }
+
+    /// Dequeues all requests, in order.
+    func dequeueAll() -> [LocalRequest<State>] {
+        storage.withLock { storage in
+            defer { storage.requests = [] }
+            return storage.requests
+        }
+    }
+
+    /// Closes the mailbox of a store that is not served any more. Refuses the actions that still wait.
+    ///
+    /// - Parameters:
+    ///   - observers: the observers to keep for the next start; `nil`: those that the mailbox has.
+    ///   - dequeued: requests that were dequeued and not processed.
+    func close(keeping observers: ObserverSet<State>? = nil, returning dequeued: [LocalRequest<State>] = []) {
+        let (requests, former) = storage.withLock { storage in
+            let former = storage.observers
+            storage.phase = .closed
+            if let observers { storage.observers = observers }
+            let requests = dequeued + storage.requests
+            storage.requests = []
+            for request in requests { storage.keep(request) }
+            return (requests, former)
+        }
+        for case .action(let action) in requests { refuse(action) }
+        withExtendedLifetime((requests, former)) {}
+    }
+
+    private func refuse(_ action: LocalAction) {
+        if case .dispatched(let action) = action { onRefusal(action) }
+        let name = type(of: action.action).name
+        action.resolve(.failure(Rejection(.stopped, "the primary was stopped and accepts no \(name): start it again")))
+    }
+}

@@ -1,0 +1,275 @@
+import Journal
+import StateCoding
+import StateCore
+import SyncProtocol
+import Testing
+
+@testable import Statecast
+
+/// A journal that cannot be written.
+@Suite(.timeLimit(.minutes(10))) struct `A full journal` {
+    @Test func `an awaited action is rejected, and rolled back`() async throws {
+        let journal = FaultyJournal()
+        let events = EventLog()
+        let primary = try Primary.diary(journal, effect: { line, _ in .run { _ in events.add(line) } })
+        try await primary.start()
+        try await primary.send(Written(line: "1"))
+        journal.fail(FaultyJournal.full)
+        let rejection = await #expect(throws: Rejection.self) { try await primary.send(Written(line: "2")) }
+        #expect(rejection?.code == .storageFull)
+        #expect(primary.state.lines == ["1"])
+        journal.fail(nil)
+        let receipt = try await primary.sendOnceThereIsRoom(Written(line: "3"))
+        #expect(receipt.position.revision == Revision(2))
+        #expect(primary.state.lines == ["1", "3"])
+        await primary.stop()
+        #expect(!events.events.contains("2"))
+    }
+
+    @Test func `a dispatched action is reduced once there is room`() async throws {
+        let journal = FaultyJournal()
+        let primary = try Primary.diary(journal)
+        try await primary.start()
+        journal.fail(FaultyJournal.full)
+        for number in 1...100 { primary.dispatch(Written(line: "\(number)")) }
+        _ = await #expect(throws: Rejection.self) { try await primary.send(Written(line: "refused")) }
+        #expect(primary.state.lines == [])
+        journal.fail(nil)
+        try await primary.sendOnceThereIsRoom(Written(line: "last"))
+        #expect(primary.state.lines == (1...100).map { "\($0)" } + ["last"])
+        await primary.stop()
+    }
+
+    @Test func `senders wait, and no action is lost or duplicated`() async throws {
+        let journal = FaultyJournal()
+        let primary = try Primary.diary(journal)
+        let address = try await primary.start()
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        try await sender.send(Written(line: "1"))
+        journal.fail(FaultyJournal.full)
+        var receipts: [PendingReceipt] = []
+        for number in 2...50 { receipts.append(try await sender.submit(Written(line: "\(number)"))) }
+        // The refused sender pauses, and reports the reason.
+        let refusal = Rejection(.storageFull, "the primary has no room to store actions; they wait until it has")
+        for await status in sender.statuses where status == .waiting(refusal) { break }
+        #expect(primary.state.lines == ["1"])
+        journal.fail(nil)
+        for (index, receipt) in receipts.enumerated() {
+            #expect(try await receipt.receipt().position.revision == Revision(UInt64(index) + 2))
+        }
+        try await primary.send(Written(line: "51"))
+        #expect(primary.state.lines == (1...51).map { "\($0)" })
+        await sender.close()
+        await primary.stop()
+    }
+
+    @Test func `any other failure of the journal ends the primary with a message`() async throws {
+        let journal = FaultyJournal()
+        let primary = try Primary.diary(journal)
+        try await primary.start()
+        let running = Task { try await primary.run() }
+        try await primary.send(Written(line: "1"))
+        journal.fail(FaultyJournal.broken)
+        primary.dispatch(Written(line: "2"))
+        let error = await #expect(throws: StatecastError.self) { try await running.value }
+        #expect(error?.code == .journal)
+        #expect(error?.message == "the disk is broken")
+        #expect(primary.state.lines == ["1"])
+        journal.fail(nil)
+        let second = try Primary.diary(journal)
+        try await second.start()
+        #expect(second.state.lines == ["1"])
+        await second.stop()
+    }
+
+    @Test func `a record that was published before it was stored waits for room`() async throws {
+        let memory = MemoryJournal(durability: .relaxed)
+        let journal = FaultyJournal(memory)
+        let primary = try Primary.diary(journal)
+        try await primary.start()
+        journal.fail(FaultyJournal.full)
+        var lines: [String] = []
+        let rejection = await #expect(throws: Rejection.self) {
+            while true {
+                try await primary.send(Written(line: "\(lines.count)"))
+                lines.append("\(lines.count)")
+            }
+        }
+        #expect(rejection?.code == .storageFull)
+        #expect(!lines.isEmpty)
+        #expect(primary.state.lines == lines)
+        journal.fail(nil)
+        try await primary.sendOnceThereIsRoom(Written(line: "last"))
+        await primary.stop()
+        let second = try Primary.diary(FaultyJournal(memory))
+        try await second.start()
+        #expect(second.state.lines == lines + ["last"])
+        await second.stop()
+    }
+
+    @Test func `the stop reports records that were published and never stored`() async throws {
+        let log = EventLog()
+        let journal = FaultyJournal(MemoryJournal(durability: .relaxed))
+        let primary = try Primary.diary(journal, log: log)
+        try await primary.start()
+        journal.fail(FaultyJournal.full)
+        try await primary.send(Written(line: "1"))
+        await primary.stop()
+        let last = log.events.last
+        #expect(
+            last?.contains("critical: records lost that were published already: 1: there is no room") == true,
+            "\(log.events)"
+        )
+    }
+
+    @Test func `an action that cannot be journaled is refused`() async throws {
+        struct Odd: Action {
+            func encode(to encoder: any Encoder) throws { throw CodingFailure(.unencodable, "odd") }
+        }
+        let primary = try Primary.diary(FaultyJournal())
+        try await primary.start()
+        let rejection = await #expect(throws: Rejection.self) { try await primary.send(Odd()) }
+        #expect(rejection?.code == .unencodable)
+        #expect(rejection?.message.contains("cannot be journaled") == true)
+        await primary.stop()
+    }
+}
+
+/// Frames for a store whose journal has no room are deferred.
+@Suite(.timeLimit(.minutes(10))) struct `A journal with deferred frames` {
+    /// One or two diaries on one node; the journal of the first can be blocked.
+    private struct Node {
+        let node: PrimaryNode
+        let journal = FaultyJournal()
+        let first: Primary<Diary>
+        let second: Primary<Diary>?
+        let address: PrimaryAddress
+
+        init(stores: Int = 2, _ change: (inout Limits) -> Void = { _ in }) async throws {
+            var configuration = PrimaryConfiguration.anyPorts
+            configuration.limits = .quick
+            configuration.limits.uncommittedRecordsMax = 1
+            change(&configuration.limits)
+            let node = try PrimaryNode(configuration: configuration)
+            self.node = node
+            func primary(_ name: String, _ journal: FaultyJournal?) throws -> Primary<Diary> {
+                try Primary(
+                    store: name,
+                    state: Diary(),
+                    actions: Diary.actions,
+                    journal: journal,
+                    on: node,
+                    reducer: Diary.reducer()
+                )
+            }
+            first = try primary("first", journal)
+            second = stores == 2 ? try primary("second", nil) : nil
+            address = try await node.start()
+        }
+
+        func sender(_ store: String) throws -> ActionSender {
+            try ActionSender(store: store, from: address.publish, configuration: .quick)
+        }
+
+        /// Blocks the journal, and returns once it has no room.
+        func holdJournal(_ sender: ActionSender) async throws -> PendingReceipt {
+            _ = try await sender.send(Written(line: "0"))
+            journal.hold(true)
+            let held = try await sender.submit(Written(line: "1"))
+            await journal.someoneWaits()
+            return held
+        }
+    }
+
+    @Test func `does not block the other stores of its node, and loses and duplicates nothing`() async throws {
+        let node = try await Node()
+        let (first, second) = (try node.sender("first"), try node.sender("second"))
+        var receipts = [try await node.holdJournal(first)]
+        for number in 2...200 { receipts.append(try await first.submit(Written(line: "\(number)"))) }
+        for number in 0..<200 { try await second.send(Written(line: "\(number)")) }
+        #expect(node.first.state.lines == ["0"])
+        node.journal.hold(false)
+        for (index, receipt) in receipts.enumerated() {
+            #expect(try await receipt.receipt().revision == Revision(UInt64(index) + 2))
+        }
+        #expect(try await node.first.send(Written(line: "201")).revision == Revision(202))
+        #expect(node.first.state.lines == (0...201).map { "\($0)" })
+        #expect(node.second?.state.lines == (0..<200).map { "\($0)" })
+        await first.close()
+        await second.close()
+        await node.node.stop()
+    }
+
+    @Test func `refuses frames that exceed the bound of deferred ones, and processes them in order later`() async throws
+    {
+        let node = try await Node { $0.heldBytesMax = 2000 }
+        let (first, second) = (try node.sender("first"), try node.sender("second"))
+        let held = try await node.holdJournal(first)
+        let long = String(repeating: "x", count: 500)
+        var receipts: [PendingReceipt] = []
+        for number in 2...100 { receipts.append(try await first.submit(Written(line: "\(number)\(long)"))) }
+        for await status in first.statuses {
+            if case .waiting(let reason) = status {
+                #expect(reason.code == .overloaded)
+                break
+            }
+        }
+        try await second.send(Written(line: "0"))
+        node.journal.hold(false)
+        _ = try await held.receipt()
+        for (index, receipt) in receipts.enumerated() {
+            #expect(try await receipt.receipt().revision == Revision(UInt64(index) + 3))
+        }
+        #expect(try await node.first.send(Written(line: "last")).revision == Revision(102))
+        #expect(node.first.state.lines == ["0", "1"] + (2...100).map { "\($0)\(long)" } + ["last"])
+        await first.close()
+        await second.close()
+        await node.node.stop()
+    }
+
+    @Test func `defers no frames of the only store of a node, and refuses nothing`() async throws {
+        let node = try await Node(stores: 1) { $0.heldBytesMax = 0 }
+        let sender = try node.sender("first")
+        let held = try await node.holdJournal(sender)
+        let peer = try await RawPeer(node.address)
+        let session = SessionID.random()
+        let watermark = try await peer.watermark(of: session, store: "first")
+        let action = try ActionCoding.encode(Written(line: String(repeating: "x", count: 1000)))
+        for number in 1...100 {
+            let first = UInt64(number)
+            await peer.push(try WireAction.message([action], first: first, session: session, watermark, store: "first"))
+        }
+        node.journal.hold(false)
+        _ = try await held.receipt()
+        var settled = 0
+        while settled < 100 {
+            guard case .receipts(let receipts) = try await peer.next(on: "sc1/first/receipts/\(session)") else {
+                Issue.record("refused")
+                return
+            }
+            settled += receipts.outcomes.count
+        }
+        await sender.close()
+        await node.node.stop()
+    }
+
+    @Test func `has frames deferred up to exactly heldBytesMax bytes, in order`() throws {
+        func message(_ number: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: number, count: count) }
+        var held = DeferredFrames()
+        var kept: [Bool] = []
+        func keep(_ number: UInt8, _ count: Int) {
+            kept.append(held.append(message(number, count), bytesMax: 100))
+        }
+        keep(1, 60)
+        keep(2, 41)
+        keep(2, 40)
+        keep(3, 1)
+        #expect(kept == [true, false, true, false])
+        #expect(held.popFirst() == message(1, 60))
+        keep(3, 60)
+        #expect(kept.last == true)
+        #expect(held.popFirst() == message(2, 40))
+        #expect(held.popFirst() == message(3, 60))
+        #expect(held.popFirst() == nil && held.isEmpty)
+    }
+}

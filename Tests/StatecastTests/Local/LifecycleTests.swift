@@ -1,0 +1,211 @@
+import CounterApp
+import Dispatch
+import Foundation
+import StateCore
+import SyncProtocol
+import Testing
+import ZeroMQ
+
+@testable import Statecast
+
+/// A node whose start fails reports it to all waiting tasks.
+@Suite(.timeLimit(.minutes(10))) struct `A node that cannot start` {
+    private func replica() throws -> Replica<Counter> {
+        var configuration = ReplicaConfiguration.quick
+        // libzmq refuses this size when the socket is created.
+        configuration.receiveHighWaterMark = 0
+        return try Replica(store: "counter", from: "tcp://127.0.0.1:7", configuration: configuration)
+    }
+
+    private func sender() throws -> ActionSender {
+        var configuration = SenderConfiguration.quick
+        configuration.limits.frameBytesMax = -1
+        return try ActionSender(store: "counter", from: "tcp://127.0.0.1:7", configuration: configuration)
+    }
+
+    @Test func `ends the sequences of a replica, with the reason`() async throws {
+        let replica = try replica()
+        let (changes, told) = AsyncStream.makeStream(of: Change<Counter>.self)
+        let subscription = replica.observe { [token = Held { told.finish() }] _ in token.touch() }
+        let position = Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: Revision(1))
+        for _ in 0..<2 {
+            let failure = await #expect(throws: StatecastError.self) { try await replica.reached(position) }
+            #expect(failure?.code == .endpoint)
+            #expect(failure?.message.contains("receiveHighWaterMark") == true)
+        }
+        for await _ in replica.snapshots {}
+        for await _ in replica.changes() {}
+        for await _ in changes {}
+        var last: ReplicaStatus?
+        for await status in replica.statuses { last = status }
+        guard case .refused(let reason) = last else {
+            Issue.record("\(String(describing: last))")
+            return
+        }
+        #expect(reason.message.contains("receiveHighWaterMark"))
+        let failure = await #expect(throws: StatecastError.self) { try await replica.run() }
+        #expect(failure?.code == .endpoint)
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func `ends waiting for a sender, with the reason`() async throws {
+        let sender = try sender()
+        let rejection = await #expect(throws: Rejection.self) { try await sender.send(CounterIncreaseRequested()) }
+        #expect(rejection?.code == .notSent)
+        #expect(rejection?.message.contains("messageBytesMax") == true)
+        for await _ in sender.statuses {}
+        let failure = await #expect(throws: StatecastError.self) { try await sender.run() }
+        #expect(failure?.code == .endpoint)
+        await #expect(throws: StatecastError.self) { try await sender.actions() }
+    }
+}
+
+/// How a primary stops, and starts again.
+@Suite(.timeLimit(.minutes(10))) struct `A primary that stops` {
+    private static func primary(_ configuration: PrimaryConfiguration) throws -> Primary<Diary> {
+        try Primary(
+            store: "diary",
+            state: Diary(),
+            actions: Diary.actions,
+            configuration: configuration,
+            reducer: Diary.reducer()
+        )
+    }
+
+    @Test func `has reduced the actions that were dispatched before`() async throws {
+        var configuration = PrimaryConfiguration.anyPorts
+        // One turn each, so that most of them wait at the stop.
+        configuration.limits.windowActionsMax = 1
+        let primary = try Self.primary(configuration)
+        try await primary.start()
+        for number in 1...500 { primary.dispatch(Written(line: "\(number)")) }
+        await primary.stop()
+        #expect(primary.state.lines == (1...500).map { "\($0)" })
+    }
+
+    @Test func `does not reduce actions that these dispatch`() async throws {
+        let primary = try Self.primary(.anyPorts)
+        try await primary.start()
+        let subscription = primary.observe { [weak primary] change in
+            primary?.dispatch(Written(line: "\(change.new.lines.count)"))
+        }
+        await primary.stop()
+        // Otherwise the stop would never end.
+        subscription.cancel()
+    }
+
+    @Test func `starts again at the same ports`() async throws {
+        let first = try Self.primary(.anyPorts)
+        let address = try await first.start()
+        await first.stop()
+        let primary = try Self.primary(PrimaryConfiguration(publish: address.publish, actions: address.actions))
+        try await primary.startOnceItsPortsAreFree()
+        for _ in 1...50 {
+            await primary.stop()
+            #expect(try await primary.start() == address)
+        }
+        await primary.stop()
+    }
+}
+
+/// Tasks that a node's loop runs.
+@Suite(.timeLimit(.minutes(10))) struct `A task on a loop` {
+    @Test func `starts on the loop, not on the pool, and continues there`() async throws {
+        let loop = try PollLoop(name: "tasks")
+        let places = await Task.detached(executorPreference: LoopTaskExecutor(on: loop)) {
+            let before = loop.isOnLoop
+            await Task.yield()
+            return [before, loop.isOnLoop]
+        }.value
+        #expect(places == [true, true])
+        loop.shutdown()
+    }
+}
+
+/// User code may block all threads of Swift's pool. Nodes do not need them for each other.
+@Suite(.timeLimit(.minutes(10))) struct `With all threads of Swift's pool blocked` {
+    /// Signals each action that it reduces.
+    private static func primary(_ reduced: DispatchSemaphore) throws -> Primary<Counter> {
+        try Primary(
+            store: "counter",
+            state: Counter(),
+            actions: Counter.actions,
+            configuration: .anyPorts
+        ) { (state: inout Counter, _: any Action) in
+            state.counter += 1
+            reduced.signal()
+        }
+    }
+
+    @Test func `an action that a thread dispatches to a sender is sent, reduced and published`() async {
+        await #expect(processExitsWith: .success) {
+            let (reduced, published) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let primary = try Self.primary(reduced)
+            let address = try await primary.start()
+            let sender = try ActionSender(store: "counter", from: address.publish)
+            try await sender.send(CounterIncreaseRequested())
+            reduced.wait()
+            let subscription = primary.observe(replay: false) { _ in published.signal() }
+            HeldPool.run {
+                sender.dispatch(CounterIncreaseRequested())
+                guard reduced.arrives(), published.arrives() else { return false }
+                primary.dispatch(CounterIncreaseRequested())
+                return reduced.arrives() && published.arrives()
+            }
+            withExtendedLifetime((primary, sender, subscription)) {}
+        }
+    }
+
+    @Test func `a new sender starts, and a replica's snapshot is encoded`() async {
+        await #expect(processExitsWith: .success) {
+            let reduced = DispatchSemaphore(value: 0)
+            let primary = try Self.primary(reduced)
+            let address = try await primary.start()
+            HeldPool.run {
+                let sender = try ActionSender(store: "counter", from: address.publish)
+                sender.dispatch(CounterIncreaseRequested())
+                guard reduced.arrives() else { return false }
+                let replica = try Socket(.sub)
+                try replica.connect(Endpoint(address.publish))
+                let join = Address(try StoreName("counter"), .join(Nonce(bits: 1), nil)).bytes
+                try replica.subscribe(join)
+                guard try replica.wait(for: .readable, timeout: HeldPool.patience),
+                    case .message(let message)? = try replica.receive()
+                else { return false }
+                return message.starts(with: join)
+            }
+            withExtendedLifetime(primary) {}
+        }
+    }
+}
+
+/// Blocks all threads of Swift's pool, each by a task.
+private enum HeldPool {
+    /// Only detects a hang: the time limit of a test needs a thread of the pool.
+    static let patience = Duration.seconds(120)
+
+    /// Runs the body on a thread of its own while no task can run, and ends the process: with 0 if it returns true.
+    static func run(_ body: @escaping @Sendable () throws -> Bool) {
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        let held = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            for _ in 0..<count { held.wait() }
+            do { exit(try body() ? 0 : 1) } catch {
+                print(error)
+                exit(2)
+            }
+        }
+        // The pool has one thread per processor; this task occupies one of them.
+        for _ in 1..<count { Task.detached { hold(held) } }
+        hold(held)
+    }
+
+    private static func hold(_ held: DispatchSemaphore) {
+        held.signal()
+        DispatchSemaphore(value: 0).wait()
+    }
+}
+
+extension DispatchSemaphore {
+    fileprivate func arrives() -> Bool { wait(timeout: .now() + (HeldPool.patience / .seconds(1))) == .success }
+}

@@ -1,0 +1,129 @@
+import StateCoding
+import StateCore
+import SyncProtocol
+import Testing
+
+@testable import Statecast
+
+/// A primary whose records become durable late.
+@Suite(.timeLimit(.minutes(10))) struct `While a record is in flight` {
+    private func bench() throws -> HostBench<Diary> {
+        let bench = try HostBench(isDurableAtOnce: false, limits: .quick { $0.frameBytesMax = 4096 }) { _, _ in .none }
+        bench.host.begin()
+        return bench
+    }
+
+    /// A replica's state after the published updates.
+    private func replayed(_ bench: HostBench<Diary>) throws -> Diary {
+        var value = try StateEncoder().value(of: Diary())
+        var summary = Summary(of: value)
+        var revision = Revision(0)
+        for update in bench.updates {
+            #expect(update.from == revision)
+            try Patch(decoding: update.patch).apply(to: &value, summary: &summary)
+            revision = update.to
+        }
+        return try StateDecoder().decode(Diary.self, from: value)
+    }
+
+    @Test func `the next batch is reduced, and neither is visible`() throws {
+        let bench = try bench()
+        for line in ["a", "b"] {
+            try bench.push(Written(line: line))
+            bench.turn()
+        }
+        #expect(bench.lines == ["a", "b"])
+        #expect(bench.records.count == 2)
+        #expect(bench.events.events == [])
+        #expect(bench.mailbox.state == Diary())
+        bench.commit()
+        #expect(try replayed(bench) == Diary(lines: ["a", "b"]))
+        #expect(bench.mailbox.state == Diary(lines: ["a", "b"]))
+    }
+
+    @Test func `a batch that is reduced again starts at its state`() throws {
+        let bench = try bench()
+        try bench.push(Written(line: "a"))
+        bench.turn()
+        try bench.push(Written(line: "b"), Written(line: String(repeating: "x", count: 10_000)))
+        bench.turn()
+        #expect(bench.lines == ["a", "b"])
+        bench.commit()
+        #expect(try replayed(bench) == Diary(lines: ["a", "b"]))
+    }
+
+    @Test func `a snapshot contains the durable state`() throws {
+        let bench = try bench()
+        try bench.push(Written(line: "a"))
+        bench.turn()
+        bench.commit()
+        try bench.push(Written(line: "b"))
+        bench.turn()
+        bench.host.subscribed(to: .join(Nonce(bits: 1), nil))
+        bench.turn()
+        let snapshot = try #require(bench.snapshots.first)
+        let value = try Value(decoding: try snapshot.bytes.get())
+        #expect(try StateDecoder().decode(Diary.self, from: value) == Diary(lines: ["a"]))
+        #expect(snapshot.revision == Revision(1))
+        #expect(snapshot.digest == Summary(of: value).digest)
+    }
+
+    @Test func `a new observer waits for the actions dispatched before, and is added in order`() throws {
+        let bench = try bench()
+        let shown = EventLog()
+        bench.mailbox.dispatch(Written(line: "a"))
+        let subscription = observe(bench) { shown.add("\($0.oldRevision.map { "\($0)" } ?? "-") to \($0.revision)") }
+        bench.turn()
+        bench.mailbox.dispatch(Written(line: "b"))
+        bench.turn()
+        #expect(shown.events == [])
+        bench.commit()
+        #expect(shown.events == ["- to 1", "1 to 2"])
+        subscription.cancel()
+    }
+
+    @Test func `an observer that registers between two turns waits, too`() throws {
+        let bench = try bench()
+        let shown = EventLog()
+        bench.mailbox.dispatch(Written(line: "a"))
+        bench.turn()
+        let subscription = observe(bench) { shown.add("\($0.revision)") }
+        bench.turn()
+        #expect(shown.events == [])
+        bench.commit()
+        #expect(shown.events == ["1"])
+        subscription.cancel()
+    }
+
+    @Test func `an observer that registers during a batch that is reduced again is added after the batch`() throws {
+        let bench = try bench()
+        let shown = EventLog()
+        try bench.push(Written(line: "a"), Written(line: String(repeating: "x", count: 10_000)))
+        bench.mailbox.dispatch(Written(line: "b"))
+        let subscription = observe(bench) { shown.add("\($0.old == nil) \($0.revision)") }
+        bench.turn()
+        #expect(bench.lines == ["a", "b"])
+        bench.commit()
+        #expect(shown.events == ["true 2"])
+        subscription.cancel()
+    }
+
+    @Test func `a stop reports its actions as unknown, and refuses those that wait`() throws {
+        let bench = try HostBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 1 }) { _, _ in .none }
+        bench.host.begin()
+        let answers = EventLog()
+        for line in ["a", "b"] {
+            bench.mailbox.enqueue(
+                .action(
+                    .awaited(Written(line: line)) { answer in
+                        if case .failure(let rejection) = answer { answers.add("\(line) \(rejection.code)") }
+                    }
+                )
+            )
+        }
+        bench.turn()
+        #expect(bench.lines == ["a"])
+        bench.host.end()
+        #expect(answers.events == ["a outcome-unknown", "b stopped"])
+    }
+}

@@ -1,0 +1,230 @@
+import CounterApp
+import SyncProtocol
+import Testing
+
+@testable import Statecast
+
+/// The order of submissions that wait for room.
+@Suite(.timeLimit(.minutes(10))) struct `A sender's intake` {
+    private let submission = SenderIntake.Submission(bytes: [1])
+
+    private func take(_ intake: SenderIntake) async throws -> PendingReceipt {
+        try await intake.enqueue(submission, until: nil)
+    }
+
+    /// A task that submits, once it waits for room.
+    private func waiter(_ intake: SenderIntake) async -> Task<PendingReceipt, any Error> {
+        let count = intake.waitingCount
+        let task = Task { try await take(intake) }
+        while intake.waitingCount == count { await Task.yield() }
+        return task
+    }
+
+    @Test func `admits waiting submitters in order of arrival, and before later ones`() async throws {
+        let intake = SenderIntake(pendingMax: 2)
+        let first = [try await take(intake), try await take(intake)]
+        var waiting: [Task<PendingReceipt, any Error>] = []
+        for _ in 0..<3 { waiting.append(await waiter(intake)) }
+        intake.release(first[0])
+        #expect(intake.waitingCount == 2)
+        let late = Task { try await take(intake) }
+        intake.release(first[1])
+        #expect(try await waiting[0].value.ticket == Ticket(rawValue: 3))
+        #expect(try await waiting[1].value.ticket == Ticket(rawValue: 4))
+        intake.release(try await waiting[0].value)
+        intake.release(try await waiting[1].value)
+        #expect(try await waiting[2].value.ticket == Ticket(rawValue: 5))
+        #expect(try await late.value.ticket == Ticket(rawValue: 6))
+        #expect(intake.dequeueAll().map(\.ticket.rawValue) == Array(1...6))
+    }
+
+    @Test func `does not let a repeated submitter overtake a waiting one`() async throws {
+        let intake = SenderIntake(pendingMax: 1)
+        var held = try await take(intake)
+        let waiting = await waiter(intake)
+        intake.release(held)
+        // The waiting task is admitted before it runs.
+        #expect(intake.waitingCount == 0)
+        let greedy = Task { try await take(intake) }
+        held = try await waiting.value
+        #expect(held.ticket == Ticket(rawValue: 2))
+        intake.release(held)
+        #expect(try await greedy.value.ticket == Ticket(rawValue: 3))
+    }
+
+    @Test func `gives the slot of a cancelled submitter to the next`() async throws {
+        let intake = SenderIntake(pendingMax: 1)
+        let first = try await take(intake)
+        let (leaving, staying) = (await waiter(intake), await waiter(intake))
+        leaving.cancel()
+        await #expect(throws: SenderIntake.Refusal.cancelled) { try await leaving.value }
+        intake.release(first)
+        #expect(try await staying.value.ticket == Ticket(rawValue: 2))
+    }
+
+    @Test func `enqueues dispatched actions at once, without slots of awaited ones`() async throws {
+        let intake = SenderIntake(pendingMax: 1)
+        for _ in 0..<100 { try intake.enqueueAtOnce([1]) }
+        let first = try await take(intake)
+        let waiting = await waiter(intake)
+        let taken = intake.dequeueAll()
+        #expect(taken.count == 101)
+        // The outcome of a dispatched action releases no slot.
+        for action in taken where !action.receipt.isAwaited { intake.release(action.receipt) }
+        #expect(intake.waitingCount == 1)
+        intake.release(first)
+        _ = try await waiting.value
+    }
+
+    @Test func `tells waiting submitters why it is closed`() async throws {
+        let intake = SenderIntake(pendingMax: 1)
+        _ = try await take(intake)
+        let waiting = await waiter(intake)
+        intake.close(because: "the end")
+        await #expect(throws: SenderIntake.Refusal.closed(because: "the end")) { try await waiting.value }
+        await #expect(throws: SenderIntake.Refusal.closed(because: "the end")) { try await take(intake) }
+        #expect(throws: SenderIntake.Refusal.closed(because: "the end")) { try intake.enqueueAtOnce([1]) }
+    }
+}
+
+/// A sender checks the endpoint that the primary announces.
+@Suite(.timeLimit(.minutes(10))) struct `The endpoint in a watermark` {
+    private let lineage = Lineage(bits: 7)
+
+    private func watermark(_ endpoint: String) -> Frame {
+        .watermark(
+            Watermark(
+                lineage: lineage,
+                epoch: Epoch(1),
+                number: nil,
+                opened: JournalSequence(0),
+                windowActionsMax: 16,
+                actionBytesMax: 1000,
+                frameBytesMax: 10_000,
+                endpoint: endpoint
+            )
+        )
+    }
+
+    static let refused = [
+        ("inproc://zeromq.zap.01", "within one process"), ("tcp://192.0.2.1:7101", "--insecure"),
+        ("tcp://127.0.0.1:*", "cannot be connected to"), ("ipc://*", "cannot be connected to"),
+        ("udp://127.0.0.1:7101", "expected tcp://host:port"), ("", "is no endpoint"),
+        ("ipc://" + String(repeating: "x", count: 100_000), "at most 512 bytes"),
+    ]
+
+    @Test(arguments: refused)
+    func `is connected to only by tcp and ipc on this machine`(_ endpoint: String, _ expected: String)
+        async throws
+    {
+        let primary = try await RawPrimary(store: "counter")
+        let told = Latest<String>()
+        told.set(endpoint)
+        let answering = Task {
+            while case .receipts(let session) = try await primary.request().topic {
+                try await primary.publish(watermark(told.value ?? ""), on: .receipts(session))
+            }
+        }
+        defer { answering.cancel() }
+        let sender = try ActionSender(store: "counter", from: primary.endpoint, configuration: .quick)
+        let pending = try await sender.submit(CounterIncreaseRequested())
+        let rejection = await #expect(throws: Rejection.self) { try await pending.receipt() }
+        #expect(rejection?.code == .endpointRefused)
+        #expect(rejection?.message.contains(expected) == true, "\(rejection?.message ?? "")")
+        #expect((rejection?.message.utf8.count ?? 0) < 2000)
+        // It repeats its request, and is refused again each time.
+        for await status in sender.statuses where status == rejection.map(SenderStatus.refused) { break }
+        // With an acceptable endpoint it continues to send.
+        let hole = try await RawHole()
+        told.set(hole.endpoint)
+        for await status in sender.statuses where status == .open { break }
+        _ = try await sender.submit(CounterIncreaseRequested())
+        guard case .actions(let frame) = try Message.decode(try await hole.next()).frame else {
+            Issue.record("not a frame of actions")
+            return
+        }
+        #expect(frame.actions == [WireAction.increase])
+        await sender.close()
+    }
+}
+
+/// Dispatched actions whose sender ends before their receipts arrive.
+@Suite(.timeLimit(.minutes(10))) struct `Dispatched actions` {
+    @Test func `are counted in the log when their sender is closed, without the awaited ones`()
+        async throws
+    {
+        let (hole, log) = (try await RawHole(), EventLog())
+        let sender = try ActionSender(
+            store: Counter.storeName,
+            from: hole.endpoint,
+            configuration: .quick,
+            logger: LogBook.logger(log)
+        )
+        for _ in 0..<3 { sender.dispatch(CounterIncreaseRequested()) }
+        let awaited = try await sender.submit(CounterIncreaseRequested())
+        await sender.close()
+        #expect(try await awaited.outcome().number == nil)
+        let line = "warning: actions given up: the sender was closed not-sent=3 outcome-unknown=0 store=counter"
+        #expect(log.events == [line])
+        await sender.close()
+        #expect(log.events == [line], "it is said once")
+    }
+
+    @Test func `are counted in the log when their sender is dropped at once`() async throws {
+        let (hole, log) = (try await RawHole(), EventLog())
+        var sender: ActionSender? = try ActionSender(
+            store: Counter.storeName,
+            from: hole.endpoint,
+            configuration: .quick,
+            logger: LogBook.logger(log)
+        )
+        sender?.dispatch(CounterIncreaseRequested())
+        sender = nil
+        while log.events.isEmpty {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        #expect(
+            log.events == [
+                "warning: actions given up: the sender was dropped not-sent=1 outcome-unknown=0 store=counter"
+            ]
+        )
+    }
+
+    @Test func `are reported as unknown if they were pushed`() async throws {
+        let (hole, log) = (try await RawHole(), EventLog())
+        try await withCounter { cluster in
+            var configuration = SenderConfiguration.quick
+            configuration.actions = hole.endpoint
+            let sender = try ActionSender(
+                store: Counter.storeName,
+                from: cluster.address.publish,
+                configuration: configuration,
+                logger: LogBook.logger(log)
+            )
+            sender.dispatch(CounterIncreaseRequested())
+            _ = try await hole.next()
+            await sender.close()
+            #expect(
+                log.events
+                    == ["warning: actions given up: the sender was closed not-sent=0 outcome-unknown=1 store=counter"]
+            )
+        }
+    }
+
+    @Test func `are not logged if all have their receipts`() async throws {
+        let log = EventLog()
+        try await withCounter { cluster in
+            let sender = try ActionSender(
+                store: Counter.storeName,
+                from: cluster.address.publish,
+                configuration: .quick,
+                logger: LogBook.logger(log)
+            )
+            sender.dispatch(CounterIncreaseRequested())
+            try await sender.send(CounterIncreaseRequested())
+            await sender.close()
+            #expect(log.events == [])
+        }
+    }
+}

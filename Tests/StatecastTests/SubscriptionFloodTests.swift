@@ -1,0 +1,111 @@
+import CounterApp
+import Statecast
+import SyncProtocol
+import Testing
+import ZeroMQ
+
+/// libzmq cannot refuse a subscription: too many topics close all connections of subscribers, and nothing is lost.
+@Suite(.timeLimit(.minutes(10))) struct `A flood of subscriptions` {
+    private static let cutOff =
+        "warning: more topics are subscribed to than topicsMax: closing all subscriber connections; subscribers reconnect by themselves topics-max=50"
+
+    private func primary(publish: String, log: EventLog) throws -> Primary<Counter> {
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.publish = publish
+        configuration.limits = .quick
+        configuration.limits.topicsMax = 50
+        return try Primary(
+            store: Counter.storeName,
+            state: Counter(),
+            actions: Counter.actions,
+            configuration: configuration,
+            logger: LogBook.logger(log),
+            reducer: Counter.reducer
+        )
+    }
+
+    /// Subscribes to one topic for each number; each is answered.
+    private func flood(_ peer: RawPeer, _ numbers: Range<Int>) async throws {
+        for number in numbers { try await peer.subscribe("sc1/nowhere\(number)/feed") }
+    }
+
+    @Test(arguments: ["tcp://127.0.0.1:*", "ipc://*"])
+    func `closes all connections; replicas and senders continue without loss`(_ publish: String)
+        async throws
+    {
+        let log = EventLog()
+        let primary = try primary(publish: publish, log: log)
+        let address = try await primary.start()
+        let replica = try Replica<Counter>(store: "counter", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick)
+        var peer: RawPeer? = try await RawPeer(address)
+        // The flooding peer reconnects each time.
+        for number in 0..<60 { try await peer?.subscribe("sc1/nowhere\(number)/feed") }
+        var last: Receipt?
+        for _ in 0..<200 { last = try await sender.send(CounterIncreaseRequested()) }
+        while log.events.count(where: { $0 == Self.cutOff }) < 3 { await Task.yield() }
+        peer = nil
+        for _ in 0..<200 { last = try await sender.send(CounterIncreaseRequested()) }
+        let receipt = try #require(last)
+        #expect(receipt.number == ActionNumber(400))
+        #expect(receipt.revision == Revision(400))
+        try await replica.reached(receipt)
+        #expect(replica.snapshot?.state.counter == 400)
+        await sender.close()
+        await replica.close()
+        await primary.stop()
+    }
+
+    @Test func `does not begin before there is one topic too many`() async throws {
+        let log = EventLog()
+        let primary = try primary(publish: "tcp://127.0.0.1:*", log: log)
+        let address = try await primary.start()
+        let peer = try await RawPeer(address)
+        try await flood(peer, 0..<50)
+        guard case .refusal = try await peer.next(on: "sc1/nowhere49/feed") else {
+            Issue.record("not refused")
+            return
+        }
+        // Unsubscribed topics are not counted any more, and no topic is counted twice.
+        for number in 0..<25 { try await peer.unsubscribe("sc1/nowhere\(number)/feed") }
+        let other = try await RawPeer(address)
+        try await flood(other, 25..<50)
+        try await flood(peer, 50..<75)
+        guard case .refusal = try await peer.next(on: "sc1/nowhere74/feed") else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(!log.events.contains(Self.cutOff))
+        try await peer.subscribe("sc1/nowhere75/feed")
+        try await log.waits(for: Self.cutOff)
+        await primary.stop()
+    }
+
+    @Test func `that one peer repeats after each answer is answered each time`() async throws {
+        try await withCounter { cluster in
+            let peer = try await RawPeer(cluster.address)
+            for _ in 0..<500 {
+                try await peer.subscribe("sc1/counter/schema")
+                guard case .schema = try await peer.next(on: "sc1/counter/schema") else {
+                    Issue.record("another frame")
+                    return
+                }
+                try await peer.unsubscribe("sc1/counter/schema")
+            }
+        }
+    }
+
+    @Test func `is bounded in each message, at exactly subscriptionBytesMax bytes`() async throws {
+        try await withCounter { cluster in
+            let endpoint = try Endpoint(cluster.address.publish)
+            func message(_ bytes: Int) -> [UInt8] { [1] + [UInt8](repeating: 0x78, count: bytes - 1) }
+            let most = try RawConnection(to: endpoint, as: "SUB")
+            try most.send(message: message(Limits.subscriptionBytesMax))
+            try most.send(message: [1] + Array("sc1/nowhere/feed\0".utf8))
+            #expect(try most.receiveByte() != nil)
+            let more = try RawConnection(to: endpoint, as: "SUB")
+            try more.send(message: message(Limits.subscriptionBytesMax + 1))
+            #expect(try more.receiveByte() == nil)
+        }
+    }
+}
