@@ -174,7 +174,9 @@ import Testing
         let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
         for number in 1...5 { try await sender.send(Written(line: "\(number)")) }
         // Below full durability the receipt comes before the record is in the journal.
-        while try journal.records(after: JournalSequence(0), bytesMax: .max).last?.to != Revision(5) { await Task.yield() }
+        while try journal.records(after: JournalSequence(0), bytesMax: .max).last?.to != Revision(5) {
+            await Task.yield()
+        }
         faulty.forget()
         var lost: Receipt?
         for number in 6...8 { lost = try await sender.send(Written(line: "lost \(number)")) }
