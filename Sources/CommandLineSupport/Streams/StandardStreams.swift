@@ -16,7 +16,9 @@ enum StandardStreams {
     static func reserve() { _ = closed }
 
     /// Whether the process started without the descriptor.
-    static func isClosed(_ descriptor: Int32) -> Bool { closed.contains(descriptor) }
+    ///
+    /// The second look finds a descriptor that a thread of the runtime used for a moment while ``reserve()`` looked.
+    static func isClosed(_ descriptor: Int32) -> Bool { closed.contains(descriptor) || !isStream(descriptor) }
 
     private static let closed: Set<Int32> = {
         let closed = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].filter { !isStream($0) }

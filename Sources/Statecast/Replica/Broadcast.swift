@@ -24,7 +24,13 @@ final class Broadcast<Value: Sendable>: Sendable {
             guard !storage.isFinished else { return (nil, []) }
             let replaced = storage.latest
             storage.latest = value
-            return (replaced, storage.followers.values.map { $0.yield(value) })
+            // Not by `onTermination`: a cancellation calls it under the lock of its task, which `yield` takes under this one.
+            let results = storage.followers.map { key, follower in
+                let result = follower.yield(value)
+                if case .terminated = result { storage.followers[key] = nil }
+                return result
+            }
+            return (replaced, results)
         }
     }
 
@@ -44,20 +50,14 @@ final class Broadcast<Value: Sendable>: Sendable {
             of: Value.self,
             bufferingPolicy: .bufferingNewest(buffered)
         )
-        let key: UInt64? = storage.withLock { storage in
+        let isFinished = storage.withLock { storage in
             if let latest = storage.latest { continuation.yield(latest) }
-            guard !storage.isFinished else { return nil }
+            guard !storage.isFinished else { return true }
             storage.count += 1
             storage.followers[storage.count] = continuation
-            return storage.count
+            return false
         }
-        guard let key else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.storage.withLock { $0.followers.removeValue(forKey: key) }
-        }
+        if isFinished { continuation.finish() }
         return stream
     }
 }

@@ -77,9 +77,10 @@ import Testing
         let address = try await primary.start()
         let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
         try await sender.send(named: "Noted", payload: ["line": "2"])
-        #expect(primary.state.lines == ["1", "2"])
         await sender.close()
+        // The receipt is published before the state is shown in the process itself.
         await primary.stop()
+        #expect(primary.state.lines == ["1", "2"])
     }
 
     @Test func `is continued if the name is retired`() async throws {

@@ -175,6 +175,10 @@ import Testing
         let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
         let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
         for number in 1...5 { try await sender.send(Written(line: "\(number)")) }
+        // Below full durability the receipt comes before the record is in the journal.
+        while try journal.records(after: JournalSequence(0), bytesMax: .max).last?.to != Revision(5) {
+            await Task.yield()
+        }
         faulty.forget()
         var lost: Receipt?
         for number in 6...8 { lost = try await sender.send(Written(line: "lost \(number)")) }
@@ -192,9 +196,9 @@ import Testing
         #expect(receipt.position.epoch > Epoch(1))
         let lines = (1...5).map { "\($0)" } + ["next"]
         #expect(try await replica.first { $0.position == receipt.position }.state.lines == lines)
-        #expect(second.state.lines == lines)
         await sender.close()
         await second.stop()
+        #expect(second.state.lines == lines)
     }
 
     @Test func `stores snapshots of published states only, however many records one commit stores`()
