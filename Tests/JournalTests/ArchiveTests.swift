@@ -37,7 +37,7 @@ import Testing
         #expect(contents.identity == copy.identity)
         #expect(contents.identity.lineage != JournalIdentity.sample.lineage)
         #expect(contents.epochs == [.sample(1, at: 0)])
-        #expect(try bench.everything() == journal.bench.everything())
+        #expect(try bench.dump() == journal.bench.dump())
         bench.journal.close()
         #expect(try JournalReader(at: target.path).verify().snapshotCount == 4)
     }

@@ -51,7 +51,7 @@ import Threading
 
     @Test func `becomes a journal with the same content and a new lineage`() throws {
         let journal = try CounterJournal.with(batches: 30, snapshots: [10, 20])
-        let everything = try journal.bench.everything()
+        let everything = try journal.bench.dump()
         let (copy, target) = (NewPath(), NewPath())
         _ = try JournalReader(at: journal.path).backup(to: copy.path)
         let restored = try JournalReader(at: copy.path).restore(to: target.path, begun: Self.now)
@@ -63,7 +63,7 @@ import Threading
         #expect(contents.identity.begun == Self.now)
         #expect(contents.epochs == [.sample(1, at: 0)])
         #expect(contents.last == JournalSequence(30))
-        #expect(try bench.everything() == everything)
+        #expect(try bench.dump() == everything)
         try bench.journal.claim(.sample(2, at: restored.to.revision.rawValue))
         try bench.journal.append([journal.nextRecord()])
         bench.journal.close()

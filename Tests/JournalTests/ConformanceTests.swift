@@ -30,7 +30,7 @@ import Testing
         try bench.sql("DELETE FROM record WHERE sequence <= 7")
         _ = try bench.reopened()
         #expect(try bench.journal.snapshots().map(\.sequence.rawValue) == [10, 20, 30])
-        #expect(try bench.everything().records.map(\.sequence.rawValue) == Array(11...30))
+        #expect(try bench.dump().records.map(\.sequence.rawValue) == Array(11...30))
         try bench.journal.prune(keeping: .max)
         let files = try FileManager.default.contentsOfDirectory(atPath: bench.path + "/snapshots")
         #expect(files.sorted() == ["10-30.snapshot", "20-60.snapshot", "30-90.snapshot"])

@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Opens and reads a damaged copy.
-    private func check(_ bench: JournalBench, _ original: Everything, _ damage: String) throws {
+    private func check(_ bench: JournalBench, _ original: JournalDump, _ damage: String) throws {
         do throws(JournalFailure) {
             let contents = try bench.journal.open()
             defer { bench.journal.close() }
@@ -56,11 +56,11 @@ import Testing
         return records.isEmpty ? nil : records
     }
 
-    private static func original() throws -> (bench: JournalBench, everything: Everything) {
+    private static func original() throws -> (bench: JournalBench, everything: JournalDump) {
         let bench = try crashed()
         let whole = try bench.crashed()
         _ = try whole.journal.open()
-        let everything = try whole.everything()
+        let everything = try whole.dump()
         #expect(everything.records.count == 60)
         #expect(everything.snapshots.count == 3)
         whole.journal.close()
@@ -143,7 +143,7 @@ import Testing
         try bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 60")
         let failure = #expect(throws: JournalFailure.self) {
             _ = try bench.journal.open()
-            _ = try bench.everything()
+            _ = try bench.dump()
         }
         #expect(failure?.message.contains("from revision 178 on: record 60 has a wrong checksum") == true)
         bench.journal.close()
@@ -152,7 +152,7 @@ import Testing
         let contents = try bench.journal.open()
         #expect(contents?.last == JournalSequence(59))
         #expect(contents?.droppedCount == 1)
-        #expect(try bench.everything().records.count == 59)
+        #expect(try bench.dump().records.count == 59)
         try bench.journal.append([.sample(60)])
         bench.journal.close()
     }
@@ -165,12 +165,12 @@ import Testing
         try bench.acknowledge(58)
         let found = try JournalTests.files(of: bench.path)
         #expect(try bench.journal.open()?.last == JournalSequence(59))
-        #expect(try bench.everything().records.count == 59)
+        #expect(try bench.dump().records.count == 59)
         bench.journal.close()
         #expect(try JournalTests.files(of: bench.path) == found)
         _ = try bench.journal.open()
         try bench.journal.append([.sample(60, bytes: 7)])
-        #expect(try bench.everything().records.last == .sample(60, bytes: 7))
+        #expect(try bench.dump().records.last == .sample(60, bytes: 7))
         bench.journal.close()
     }
 

@@ -76,7 +76,7 @@ import Testing
         let bench = try Self.crashed()
         let before = try files(of: bench.path)
         _ = try bench.journal.open()
-        _ = try bench.everything()
+        _ = try bench.dump()
         bench.journal.close()
         #expect(try files(of: bench.path) == before)
     }

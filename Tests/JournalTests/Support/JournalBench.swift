@@ -60,7 +60,7 @@ final class JournalBench {
     }
 
     /// The readable content, from the oldest snapshot.
-    func everything() throws -> Everything { try journal.everything() }
+    func dump() throws -> JournalDump { try journal.dump() }
 }
 
 extension JournalBench {
