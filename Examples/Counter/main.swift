@@ -14,12 +14,16 @@ let primary = try Primary(store: "counter", state: Counter(), actions: actions, 
     default: break
     }
 }
-let address = try await primary.start()
+try await withPrimary(primary) { primary in
+    let endpoint = try await primary.address.publish
 
-// In any other:
-let replica = try Replica<Counter>(store: "counter", from: address.publish)
-let sender = try ActionSender(store: "counter", from: address.publish)
-try await sender.send(StepChangeRequested(step: 7))
-let receipt = try await sender.send(CounterIncreaseRequested())  // returns when applied; throws what was rejected
-try await replica.reached(receipt)  // read your own writes
-if let shown = replica.snapshot { print("revision \(shown.revision): \(shown.state)") }
+    // In any other:
+    try await withReplica(Replica<Counter>(store: "counter", from: endpoint)) { replica in
+        try await withSender(ActionSender(store: "counter", from: endpoint)) { sender in
+            try await sender.send(StepChangeRequested(step: 7))
+            let receipt = try await sender.send(CounterIncreaseRequested())  // returns when applied; throws a rejection
+            try await replica.reached(receipt)  // read your own writes
+            if let shown = replica.snapshot { print("revision \(shown.revision): \(shown.state)") }
+        }
+    }
+}

@@ -49,6 +49,8 @@ struct Pipeline {
         configuration.pendingMax = 16_384
         sender = try ActionSender(store: "marks", from: address.publish, configuration: configuration)
         action = Marked(mark: String(repeating: "m", count: max(0, actionBytes - 17)))
+        Task { [replica] in try await replica.run() }
+        Task { [sender] in try await sender.run() }
         try await replica.reached(try await sender.send(action))
     }
 

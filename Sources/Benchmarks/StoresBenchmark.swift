@@ -65,6 +65,7 @@ private struct Stores {
         var configuration = SenderConfiguration()
         configuration.pendingMax = 16_384
         senders = try names.map { try ActionSender(store: $0, from: address.publish, configuration: configuration) }
+        for sender in senders { Task { try await sender.run() } }
         self.node = node
     }
 

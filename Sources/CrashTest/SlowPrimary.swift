@@ -28,10 +28,13 @@ struct SlowPrimary: AsyncParsableCommand {
             configuration: configuration,
             reducer: Counter.reducer
         )
-        let address = try await primary.start()
-        print("ready publish=\(address.publish) actions=\(address.actions)")
-        fflush(nil)
-        try await primary.run()
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await primary.run() }
+            let address = try await primary.address
+            print("ready publish=\(address.publish) actions=\(address.actions)")
+            fflush(nil)
+            try await group.waitForAll()
+        }
     }
 }
 

@@ -100,7 +100,7 @@ package enum JournalArchive {
 /// An archive is a sequence of CBOR items (RFC 8742). Each is an array of a byte string, which holds the item itself in CBOR,
 /// and its CRC-32C as a byte string of 4 bytes, the most significant one first. In order:
 /// - `[0, "statecast-journal", 1, store, lineage, begun]`;
-/// - for each incarnation of the primary `[1, epoch, revision, fingerprint, time]`;
+/// - for each incarnation of the primary `[1, epoch, revision, stateVersion, time]`;
 /// - `[2, sequence, revision, context, state]`, the snapshot at which the history begins;
 /// - for each record `[3, sequence, from, to, body]`, followed by the snapshot that was taken after it, if any;
 /// - `[4, count]`, the number of preceding items.
@@ -127,7 +127,7 @@ private enum ArchiveItem: Hashable {
             writer.integer(identity.begun.milliseconds)
         case .epoch(let start):
             writer.array(count: 5)
-            writer.unsigned([1, start.epoch.rawValue, start.revision.rawValue, start.fingerprint])
+            writer.unsigned([1, start.epoch.rawValue, start.revision.rawValue, start.stateVersion])
             writer.integer(start.time.milliseconds)
         case .snapshot(let snapshot):
             writer.array(count: 5)
@@ -155,7 +155,7 @@ private enum ArchiveItem: Hashable {
             let numbers = (try reader.unsigned(), try reader.unsigned(), try reader.unsigned())
             let time = Timestamp(milliseconds: try reader.integer())
             let revision = Revision(numbers.1)
-            self = .epoch(EpochStart(epoch: Epoch(numbers.0), revision: revision, fingerprint: numbers.2, time: time))
+            self = .epoch(EpochStart(epoch: Epoch(numbers.0), revision: revision, stateVersion: numbers.2, time: time))
         case 2:
             let sequence = JournalSequence(try reader.unsigned())
             let entry = SnapshotEntry(sequence: sequence, revision: Revision(try reader.unsigned()))

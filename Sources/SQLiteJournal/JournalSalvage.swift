@@ -181,7 +181,7 @@ private struct DamagedJournal {
         let substitute = EpochStart(
             epoch: chain.epoch,
             revision: chain.start.entry.revision,
-            fingerprint: chain.fingerprint,
+            stateVersion: chain.stateVersion,
             time: Timestamp(milliseconds: 0)
         )
         return known + [substitute]
@@ -219,7 +219,7 @@ private struct SalvagedChain {
 
     var end: SnapshotEntry { walk.place }
 
-    var fingerprint: UInt64 { walk.start.fingerprint }
+    var stateVersion: UInt64 { walk.start.stateVersion }
 
     mutating func advance(by record: JournalRecord) throws(JournalFailure) {
         do throws(JournalFailure) { epoch = try walk.advance(by: record).epoch } catch {

@@ -144,7 +144,7 @@ enum JournalSchema {
 
     static func insert(_ epoch: EpochStart, _ db: Database) throws {
         let numbers = [
-            epoch.epoch.rawValue, epoch.revision.rawValue, epoch.fingerprint,
+            epoch.epoch.rawValue, epoch.revision.rawValue, epoch.stateVersion,
             UInt64(bitPattern: epoch.time.milliseconds),
         ]
         let arguments = numbers.map(\.bits) + [checksum(numbers)]
@@ -161,7 +161,7 @@ enum JournalSchema {
                 return EpochStart(
                     epoch: Epoch(numbers[0]),
                     revision: Revision(numbers[1]),
-                    fingerprint: numbers[2],
+                    stateVersion: numbers[2],
                     time: Timestamp(milliseconds: Int64(bitPattern: numbers[3]))
                 )
             }

@@ -1,3 +1,4 @@
+internal import SyncProtocol
 internal import ZeroMQ
 
 /// A failure of a node outside of the protocol: an endpoint in use, a state that cannot be encoded.
@@ -20,7 +21,7 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
         public static let journal = Code(description: "journal")
         /// The session file is in use, damaged, of another store, or not writable; the message says which.
         public static let session = Code(description: "session")
-        /// The node was closed.
+        /// The node has ended, or `run()` was called twice.
         public static let closed = Code(description: "closed")
         /// The replica has left the history that a position belongs to.
         public static let otherLineage = Code(description: "other-lineage")
@@ -46,5 +47,14 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
     init(_ error: ZeroMQError) {
         let detail = error.cause.map { " (\($0))" } ?? ""
         self.init(.endpoint, error.message + detail, cause: error)
+    }
+}
+
+extension StoreName {
+    /// Checks a store's name that an application passes.
+    ///
+    /// - Throws: ``StatecastError`` with code `definition`.
+    init(checking name: String) throws(StatecastError) {
+        do { try self.init(name) } catch { throw StatecastError(.definition, error.message, cause: error) }
     }
 }

@@ -136,10 +136,11 @@ struct PrimaryCommand: AsyncParsableCommand {
             let served = try app.serve(as: store, on: node, journal: journal, logger: logger)
             try await CommandRun.until(
                 done: {
-                    let address = try await node.start()
-                    let ready = try await served.readyLine(at: address)
-                    await Self.announce(ready, logger)
-                    try await node.run()
+                    try await withThrowingTaskGroup { group in
+                        group.addTask { try await node.run() }
+                        await Self.announce(try await served.readyLine(at: node.address), logger)
+                        try await group.waitForAll()
+                    }
                 },
                 logger: logger
             )

@@ -16,7 +16,7 @@ extension PrimaryConfiguration {
         journal.snapshotRecords =
             try await settings.count(.snapshotRecords, min: 1, max: 1 << 50) ?? journal.snapshotRecords
         journal.historyBytes = try await settings.bytes(.historyBytes, min: 0) ?? journal.historyBytes
-        insecure = try await settings.isOn(.insecure)
+        plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
     }
 }
 

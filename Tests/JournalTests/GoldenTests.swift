@@ -35,7 +35,9 @@ import Testing
 
         func sender(_ session: String, from endpoint: String) throws -> ActionSender {
             let file = try SessionFile(at: "\(folder.path)/\(session)", store: Counter.storeName)
-            return try ActionSender(store: Counter.storeName, from: endpoint, session: file)
+            let sender = try ActionSender(store: Counter.storeName, from: endpoint, session: file)
+            Task { try await sender.run() }
+            return sender
         }
     }
 
@@ -268,7 +270,9 @@ private final class GoldenWriter {
 
     private func sender(_ session: String, from endpoint: String) throws -> ActionSender {
         let file = try SessionFile(at: "\(folder.path)/\(session)", store: Counter.storeName)
-        return try ActionSender(store: Counter.storeName, from: endpoint, session: file)
+        let sender = try ActionSender(store: Counter.storeName, from: endpoint, session: file)
+        Task { try await sender.run() }
+        return sender
     }
 
     private func keep(_ file: String) throws {

@@ -24,10 +24,13 @@ enum PoisonPrimary {
             if action is Poison { kill(getpid(), SIGKILL) }
             state.count += 1
         }
-        let address = try await primary.start()
-        let position = await primary.position.map { "epoch=\($0.epoch) revision=\($0.revision)" } ?? ""
-        print("ready store=poison \(position) publish=\(address.publish) actions=\(address.actions)")
-        fflush(nil)
-        try await primary.run()
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await primary.run() }
+            let address = try await primary.address
+            let position = await primary.position.map { "epoch=\($0.epoch) revision=\($0.revision)" } ?? ""
+            print("ready store=poison \(position) publish=\(address.publish) actions=\(address.actions)")
+            fflush(nil)
+            try await group.waitForAll()
+        }
     }
 }

@@ -4,13 +4,12 @@ import Statecast
 import Testing
 
 /// An unavailable endpoint is reported in one line that names it and says what to do.
-@Suite(.timeLimit(.minutes(10))) struct EndpointTests {
-    private func failure(publish: String, actions: String = "tcp://127.0.0.1:*", insecure: Bool = false) async
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct EndpointTests {
+    private func failure(publish: String, actions: String = "tcp://127.0.0.1:*") async
         -> StatecastError?
     {
-        var configuration = PrimaryConfiguration(publish: publish, actions: actions)
-        configuration.insecure = insecure
-        do {
+        let configuration = PrimaryConfiguration(publish: publish, actions: actions)
+        do throws(StatecastError) {
             let primary = try Primary(
                 store: "counter",
                 state: Counter(),
@@ -22,7 +21,7 @@ import Testing
             await primary.stop()
             return nil
         } catch {
-            return error as? StatecastError
+            return error
         }
     }
 
@@ -63,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: ["tcp://0.0.0.0:*", "tcp://*:*", "tcp://192.0.2.1:7100", "tcp://example.org:7100"])
-    func `no endpoint beyond this machine is bound or connected without insecure`(_ text: String) async throws {
+    func `no endpoint beyond this machine is bound or connected by default`(_ text: String) async throws {
         let failure = try #require(await failure(publish: text))
         #expect(failure.code == .insecure)
         #expect(failure.message.contains("--insecure"))
@@ -80,16 +79,17 @@ import Testing
         #expect(throws: StatecastError.self) { try ActionSender(store: "counter", from: text) }
     }
 
-    @Test func `with insecure a wildcard is bound, and senders push to the host that they reached`()
+    @Test func `in a trusted network a wildcard is bound, and senders push to the host that they reached`()
         async throws
     {
         try await withCounter { configuration in
             configuration.publish = "tcp://0.0.0.0:*"
             configuration.actions = "tcp://0.0.0.0:*"
-            configuration.insecure = true
+            configuration.plaintext = .trustedNetwork
         } _: { cluster in
             let port = try #require(cluster.address.publish.split(separator: ":").last)
             let sender = try ActionSender(store: "counter", from: "tcp://127.0.0.1:\(port)", configuration: .quick)
+                .started()
             #expect(try await sender.send(CounterIncreaseRequested()).revision == Revision(1))
         }
     }

@@ -4,7 +4,7 @@ import StateCoding
 import Statecast
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct FlowTests {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct FlowTests {
     @Test func `an action that a sender sends is shown by a replica, which reaches its receipt`() async throws {
         try await withCounter { cluster in
             let (replica, sender) = (try cluster.replica(), try cluster.sender())
@@ -61,9 +61,9 @@ import Testing
             reducer: Fleet.reducer
         )
         let address = try await node.start()
-        let counterSender = try ActionSender(store: "counter", from: address.publish)
-        let fleetSender = try ActionSender(store: "fleet", from: address.publish)
-        let replica = try Replica<Fleet>(store: "fleet", from: address.publish)
+        let counterSender = try ActionSender(store: "counter", from: address.publish).started()
+        let fleetSender = try ActionSender(store: "fleet", from: address.publish).started()
+        let replica = try Replica<Fleet>(store: "fleet", from: address.publish).started()
         try await counterSender.send(CounterIncreaseRequested())
         try await replica.reached(try await fleetSender.send(NoteAdded(text: "hello")))
         #expect(replica.snapshot?.state.notes.map(\.text) == ["hello"])
@@ -72,7 +72,7 @@ import Testing
 
     @Test func `a replica of values follows a store without knowing its types`() async throws {
         try await withCounter { cluster in
-            let replica = try Replica<Value>(untyped: "counter", from: cluster.address.publish)
+            let replica = try Replica<Value>(untyped: "counter", from: cluster.address.publish).started()
             let sender = try cluster.sender()
             try await replica.reached(try await sender.send(named: "StepChangeRequested", payload: ["step": 5]))
             #expect(replica.snapshot?.state == ["counter": 0, "step": 5])

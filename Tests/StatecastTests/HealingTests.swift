@@ -5,13 +5,13 @@ import SyncProtocol
 import Testing
 
 /// Losses are detected and repaired.
-@Suite(.timeLimit(.minutes(10))) struct HealingTests {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct HealingTests {
     @Test func `a replica that lags misses updates, and catches up by itself`() async throws {
         try await Gatekeeper.exclusively { gate in
             try await withBlob {
                 $0.publishHighWaterMark = 10
             } _: { address in
-                let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
+                let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
                 var configuration = ReplicaConfiguration.quick
                 configuration.receiveHighWaterMark = 1
                 configuration.limits.backlogBytesMax = 1
@@ -21,7 +21,7 @@ import Testing
                     configuration: configuration,
                     logger: Logger(label: "test"),
                     content: GatedContent(TypedContent<Blob>(), gate: gate)
-                )
+                ).started()
                 try await replica.reached(try await sender.send(BlobWritten(letters: 1)))
                 gate.close()
                 var last = try await sender.send(BlobWritten(letters: 2))
@@ -43,8 +43,8 @@ import Testing
             try await stalled.subscribe("sc1/blob/feed")
             _ = try await stalled.next(on: "sc1/blob/feed")
             await stalled.stall()
-            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
-            let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: .quick)
+            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
+            let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: .quick).started()
             for _ in 0..<2000 { _ = try await sender.submit(BlobWritten(letters: 10_000)) }
             try await replica.reached(try await sender.send(BlobWritten(letters: 1)))
             #expect(replica.snapshot?.state.writes == 2001)
@@ -159,10 +159,10 @@ import Testing
         try await withBlob {
             $0.limits.chunkBytesMax = 1000
         } _: { address in
-            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
+            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
             for index in 0..<300 { _ = try await sender.submit(PartAdded(name: "part \(index)", letters: 1000)) }
             _ = try await sender.send(BlobWritten(letters: 1))
-            let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: .quick)
+            let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: .quick).started()
             var last = try await sender.send(BlobWritten(letters: 2))
             for _ in 0..<200 { last = try await sender.send(BlobWritten(letters: 3)) }
             try await replica.reached(last)
@@ -175,7 +175,7 @@ import Testing
         try await withBlob {
             $0.limits.snapshotBytesMax = 1000
         } _: { address in
-            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
+            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
             _ = try await sender.send(BlobWritten(letters: 900))
             let rejection = await #expect(throws: Rejection.self) { try await sender.send(BlobWritten(letters: 1000)) }
             #expect(rejection?.code == .tooLarge)
@@ -183,6 +183,7 @@ import Testing
             var configuration = ReplicaConfiguration.quick
             configuration.limits.snapshotBytesMax = 1000
             let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: configuration)
+                .started()
             try await replica.reached(try await sender.send(BlobWritten(letters: 10)))
             #expect(replica.snapshot?.state.text.count == 10)
         }
@@ -190,9 +191,9 @@ import Testing
 
     @Test func `a replica whose types do not fit rejects waiting tasks`() async throws {
         try await withBlob { address in
-            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
+            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
             let receipt = try await sender.send(BlobWritten(letters: 1))
-            let replica = try Replica<Counter>(store: "blob", from: address.publish, configuration: .quick)
+            let replica = try Replica<Counter>(store: "blob", from: address.publish, configuration: .quick).started()
             let rejection = await #expect(throws: Rejection.self) { try await replica.reached(receipt) }
             #expect(rejection?.code == .incompatible)
             #expect(replica.snapshot == nil)
@@ -203,8 +204,8 @@ import Testing
         try await withBlob {
             $0.limits.frameBytesMax = 8192
         } _: { address in
-            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
-            let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: .quick)
+            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
+            let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: .quick).started()
             var outcomes: [Result<Receipt, Rejection>] = []
             var pending: [PendingReceipt] = []
             for letters in [10, 20, 100_000] { pending.append(try await sender.submit(BlobWritten(letters: letters))) }

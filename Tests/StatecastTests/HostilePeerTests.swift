@@ -6,7 +6,7 @@ import SyncProtocol
 import Testing
 
 /// Faults of a peer are counted, and answered if possible; the primary continues.
-@Suite(.timeLimit(.minutes(10))) struct HostilePeerTests {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct HostilePeerTests {
     /// The primary still works, and its revision is the expected one.
     private func expectAlive(_ cluster: CounterPrimary, after applied: UInt64 = 0) async throws {
         let receipt = try await cluster.sender().send(CounterIncreaseRequested())
@@ -54,6 +54,7 @@ import Testing
     @Test func `an unknown store is refused by name, for joins and for senders`() async throws {
         try await withCounter { cluster in
             let replica = try Replica<Counter>(store: "conter", from: cluster.address.publish, configuration: .quick)
+                .started()
             var refused: Rejection?
             for await status in replica.statuses {
                 if case .refused(let reason) = status {
@@ -64,6 +65,7 @@ import Testing
             #expect(refused?.code == .unknownStore)
             #expect(refused?.message.contains("counter") == true)
             let sender = try ActionSender(store: "conter", from: cluster.address.publish, configuration: .quick)
+                .started()
             let rejection = await #expect(throws: Rejection.self) { try await sender.send(CounterIncreaseRequested()) }
             #expect(rejection?.code == .unknownStore)
             try await expectAlive(cluster)
@@ -304,7 +306,7 @@ import Testing
 }
 
 /// The limit of a subscription leaves room for encryption.
-@Suite(.timeLimit(.minutes(10))) struct `A CURVE handshake` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A CURVE handshake` {
     private struct Failed: Error {}
 
     /// A key pair, as text.

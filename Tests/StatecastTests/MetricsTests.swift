@@ -10,7 +10,7 @@ import enum CoreMetrics.MetricsSystem
 @testable import Statecast
 
 /// The metrics of the nodes. Other suites report metrics, too, so each test has a store name of its own.
-@Suite(.timeLimit(.minutes(10))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct MetricsTests {
     /// Created once per process: swift-metrics accepts no second factory.
     private static let reported: TestMetrics = {
         let metrics = TestMetrics()
@@ -410,14 +410,15 @@ private struct MeasuredStore {
     func replica(from endpoint: String? = nil) throws -> Replica<Counter> {
         var configuration = ReplicaConfiguration()
         configuration.limits = .unhurried
-        return try Replica(store: name, from: endpoint ?? address.publish, configuration: configuration)
+        return try Replica<Counter>(store: name, from: endpoint ?? address.publish, configuration: configuration)
+            .started()
     }
 
     func sender(pushingTo actions: String? = nil) throws -> ActionSender {
         var configuration = SenderConfiguration()
         configuration.limits = .unhurried
         configuration.actions = actions
-        return try ActionSender(store: name, from: address.publish, configuration: configuration)
+        return try ActionSender(store: name, from: address.publish, configuration: configuration).started()
     }
 }
 

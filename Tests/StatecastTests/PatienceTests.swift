@@ -4,7 +4,7 @@ import SyncProtocol
 import Testing
 
 /// Timeouts, cancellations and closed nodes.
-@Suite(.timeLimit(.minutes(10))) struct PatienceTests {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct PatienceTests {
     /// An endpoint without a listener.
     private func deserted() async throws -> PrimaryAddress {
         let cluster = try await CounterPrimary.start()
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func `an action that was not sent times out as not-sent`() async throws {
-        let sender = try ActionSender(store: "counter", from: try await deserted().publish)
+        let sender = try ActionSender(store: "counter", from: try await deserted().publish).started()
         let rejection = await #expect(throws: Rejection.self) {
             try await sender.send(CounterIncreaseRequested(), timeout: .milliseconds(1))
         }
@@ -32,6 +32,7 @@ import Testing
             var configuration = SenderConfiguration.quick
             configuration.actions = hole.endpoint
             let sender = try ActionSender(store: "counter", from: cluster.address.publish, configuration: configuration)
+                .started()
             let pending = Task { try await sender.send(CounterIncreaseRequested()) }
             let pushed = try await hole.next()
             guard case .actions(let frame) = try Message.decode(pushed).frame else {
@@ -55,7 +56,7 @@ import Testing
             store: "counter",
             from: try await deserted().publish,
             configuration: configuration
-        )
+        ).started()
         for _ in 0..<2 { _ = try await sender.submit(CounterIncreaseRequested()) }
         let late = await #expect(throws: Rejection.self) {
             try await sender.send(CounterIncreaseRequested(), timeout: .milliseconds(1))
@@ -80,7 +81,7 @@ import Testing
     }
 
     @Test func `closing a sender resolves its actions`() async throws {
-        let sender = try ActionSender(store: "counter", from: try await deserted().publish)
+        let sender = try ActionSender(store: "counter", from: try await deserted().publish).started()
         let pending = try await sender.submit(CounterIncreaseRequested())
         await sender.close()
         await #expect(throws: Rejection.self) { try await pending.receipt() }

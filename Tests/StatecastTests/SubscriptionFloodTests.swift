@@ -5,7 +5,7 @@ import Testing
 import ZeroMQ
 
 /// libzmq cannot refuse a subscription: too many topics close all connections of subscribers, and nothing is lost.
-@Suite(.timeLimit(.minutes(10))) struct `A flood of subscriptions` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A flood of subscriptions` {
     private static let cutOff =
         "warning: more topics are subscribed to than topicsMax: closing all subscriber connections; subscribers reconnect by themselves topics-max=50"
 
@@ -36,8 +36,8 @@ import ZeroMQ
         let log = EventLog()
         let primary = try primary(publish: publish, log: log)
         let address = try await primary.start()
-        let replica = try Replica<Counter>(store: "counter", from: address.publish, configuration: .quick)
-        let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick)
+        let replica = try Replica<Counter>(store: "counter", from: address.publish, configuration: .quick).started()
+        let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick).started()
         var peer: RawPeer? = try await RawPeer(address)
         // The flooding peer reconnects each time.
         for number in 0..<60 { try await peer?.subscribe("sc1/nowhere\(number)/feed") }

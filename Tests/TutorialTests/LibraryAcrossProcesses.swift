@@ -11,16 +11,17 @@ import Testing
             configuration: PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*"),
             reducer: Library.reducer { ["Solaris"] }
         )
-        let address = try await primary.start()
-        let replica = try Replica<Library>(store: "library", from: address.publish)
-        let sender = try ActionSender(store: "library", from: address.publish)
-
-        let shown = Spy<[String]>()
-        let subscription = replica.scope(\.books).observe { change in shown(change.new) }
-        try await sender.send(BooksRequested())
-        while await shown.next() != ["Solaris"] {}
-
-        subscription.cancel()
-        await primary.stop()
+        try await withPrimary(primary) { primary in
+            let endpoint = try await primary.address.publish
+            try await withReplica(Replica<Library>(store: "library", from: endpoint)) { replica in
+                let shown = Spy<[String]>()
+                let subscription = replica.scope(\.books).observe { change in shown(change.new) }
+                try await withSender(ActionSender(store: "library", from: endpoint)) { sender in
+                    try await sender.send(BooksRequested())
+                    while await shown.next() != ["Solaris"] {}
+                }
+                subscription.cancel()
+            }
+        }
     }
 }

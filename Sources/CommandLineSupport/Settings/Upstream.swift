@@ -37,27 +37,27 @@ package struct Upstream: Sendable {
     package let endpoint: String
     /// The store's name.
     package let store: String
-    private let insecure: Bool
+    private let plaintext: PlaintextPolicy
 
     fileprivate static let standardEndpoint = "tcp://127.0.0.1:7100"
 
     package init(_ settings: Settings) async throws {
         endpoint = try await settings.endpoint(.from) ?? Self.standardEndpoint
         store = try await settings.text(.store) ?? "fleet"
-        insecure = try await settings.isOn(.insecure)
+        plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
     }
 
     /// Makes a replica of the store, as an untyped tree.
     package func replica(logger: Logger) throws -> Replica<Value> {
         var configuration = ReplicaConfiguration()
-        configuration.insecure = insecure
+        configuration.plaintext = plaintext
         return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
     }
 
     /// Makes a sender with a new session, or with the one in a file.
     package func sender(session file: SessionFile? = nil, logger: Logger) throws -> ActionSender {
         var configuration = SenderConfiguration()
-        configuration.insecure = insecure
+        configuration.plaintext = plaintext
         return try usage {
             try ActionSender(
                 store: store,

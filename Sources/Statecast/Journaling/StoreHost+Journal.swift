@@ -267,7 +267,7 @@ extension StoreHost {
         let entry = SnapshotEntry(sequence: machine.durable, revision: machine.head)
         let context = SnapshotContext(
             epoch: machine.epoch,
-            fingerprint: definition.fingerprint,
+            stateVersion: definition.stateVersion,
             summary: publishedSummary,
             sessions: machine.sessions,
             migrations: definition.evolution.count

@@ -58,7 +58,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         history.migrations = definition.evolution.count
         let context = SnapshotContext(
             epoch: history.epoch,
-            fingerprint: definition.fingerprint,
+            stateVersion: definition.stateVersion,
             summary: history.summary,
             sessions: history.sessions,
             migrations: history.migrations
@@ -229,7 +229,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         let start = EpochStart(
             epoch: history.epoch,
             revision: history.head,
-            fingerprint: definition.fingerprint,
+            stateVersion: definition.stateVersion,
             time: time
         )
         try journal.claim(start)

@@ -23,18 +23,26 @@ package enum EndpointSyntax {
     }
 }
 
+/// Where a node may bind or connect, since nothing encrypts or authenticates the traffic.
+public enum PlaintextPolicy: Sendable {
+    /// Only on this machine: loopback addresses and `ipc`.
+    case thisMachine
+    /// Anywhere. Everyone in the network can read the state and send actions.
+    case trustedNetwork
+}
+
 /// Decides where a node may bind and connect.
 enum EndpointPolicy {
-    /// Parses an endpoint, and refuses one beyond this machine unless `insecure` permits it.
+    /// Parses an endpoint, and refuses one beyond this machine unless the policy permits it.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint` or `insecure`.
-    static func bindable(_ text: String, insecure: Bool) throws(StatecastError) -> Endpoint {
+    static func bindable(_ text: String, _ policy: PlaintextPolicy) throws(StatecastError) -> Endpoint {
         let endpoint = try EndpointSyntax.parse(text)
-        guard endpoint.isLocal || insecure else {
+        guard endpoint.isLocal || policy == .trustedNetwork else {
             throw StatecastError(
                 .insecure,
                 "\(endpoint) is not on this machine, and nothing encrypts or authenticates the traffic: use 127.0.0.1, "
-                    + "[::1] or ipc://, or say --insecure (insecure: true) if the network itself is trusted"
+                    + "[::1] or ipc://, or permit it with --insecure (plaintext: .trustedNetwork) if the network is trusted"
             )
         }
         return endpoint
@@ -42,9 +50,9 @@ enum EndpointPolicy {
 
     /// Parses an endpoint to connect to: with a host and a port.
     ///
-    /// - Throws: as ``bindable(_:insecure:)``.
-    static func connectable(_ text: String, insecure: Bool) throws(StatecastError) -> Endpoint {
-        let endpoint = try bindable(text, insecure: insecure)
+    /// - Throws: as ``bindable(_:_:)``.
+    static func connectable(_ text: String, _ policy: PlaintextPolicy) throws(StatecastError) -> Endpoint {
+        let endpoint = try bindable(text, policy)
         guard endpoint.isConnectable else {
             throw StatecastError(
                 .endpoint,

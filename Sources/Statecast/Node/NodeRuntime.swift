@@ -34,10 +34,13 @@ final class LoopTaskExecutor: TaskExecutor {
 
 /// Runs work that blocks its thread or takes long on a thread of Dispatch, since Swift's pool has few threads.
 enum BlockingWork {
-    static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            start { continuation.resume(with: Swift.Result { try work() }) }
+    static func run<Result: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let result = await withCheckedContinuation { continuation in
+            start { continuation.resume(returning: Swift.Result(catching: work)) }
         }
+        return try result.get()
     }
 
     /// Starts work without waiting for it.

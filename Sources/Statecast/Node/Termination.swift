@@ -1,17 +1,47 @@
 internal import ServiceLifecycle
 internal import Threading
 
-/// Ends a node's `run()`: when its task is cancelled, when the service group shuts down, or when the node fails.
+/// The course of a node's `run()`: it begins once, and ends when its task is cancelled, when the service group shuts down, or
+/// when the node ends it.
 struct Termination: Sendable {
-    private let failure = Monitor<StatecastError?>(nil)
+    private enum Phase: Sendable {
+        case created
+        case running
+        case ended(StatecastError?)
+    }
 
-    /// The node cannot go on.
-    func fail(_ failure: StatecastError) { self.failure.change { $0 = failure } }
+    private let phase = Monitor(Phase.created)
 
-    /// Waits until the task is cancelled, the service group shuts down, or the node fails.
+    /// - Throws: ``StatecastError`` with code `closed` if `run()` has begun or the node has ended.
+    func begin() throws(StatecastError) {
+        let isFirst = phase.change { phase in
+            guard case .created = phase else { return false }
+            phase = .running
+            return true
+        }
+        guard isFirst else {
+            throw StatecastError(.closed, "run() was called before, and works once: create another node")
+        }
+    }
+
+    /// Ends `run()`, with a failure if the node cannot go on; the first call counts.
+    func end(_ failure: StatecastError? = nil) {
+        phase.change { phase in
+            if case .ended = phase { return }
+            phase = .ended(failure)
+        }
+    }
+
+    var hasEnded: Bool {
+        if case .ended = phase.value { true } else { false }
+    }
+
+    /// Waits for the end.
     ///
     /// - Returns: the failure, if that is the reason.
     func wait() async -> StatecastError? {
-        await cancelWhenGracefulShutdown { try? await failure.wait { $0 } }
+        await cancelWhenGracefulShutdown {
+            try? await phase.wait { if case .ended(let failure) = $0 { .some(failure) } else { nil } }
+        } ?? nil
     }
 }

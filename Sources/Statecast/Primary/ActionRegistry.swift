@@ -10,7 +10,7 @@ struct ActionRegistry: Sendable {
     let entries: [StoreSchema.Entry]
 
     /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
-    init(_ actions: [any Action.Type]) throws {
+    init(_ actions: [any Action.Type]) throws(StatecastError) {
         var decoders: [String: @Sendable ([UInt8]) throws(CodingFailure) -> any Action] = [:]
         var entries: [StoreSchema.Entry] = []
         for action in actions {

@@ -49,7 +49,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: Reducer<State>
-    ) throws {
+    ) throws(StatecastError) {
         try self.init(
             store: store,
             state: state,
@@ -75,7 +75,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Void
-    ) throws {
+    ) throws(StatecastError) {
         try self.init(
             store: store,
             state: state,
@@ -101,7 +101,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         on node: PrimaryNode,
         logger: Logger = Logger(label: "statecast.primary"),
         reducer: Reducer<State>
-    ) throws {
+    ) throws(StatecastError) {
         let definition = try TypedStore(
             name: store,
             state: state,
@@ -119,19 +119,22 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         self.node = node
     }
 
-    /// Binds, unless it is bound already, and serves until the task is cancelled or the service group shuts down.
+    /// Recovers the store from its journal, binds, and serves until the task is cancelled or the service group shuts down.
     ///
     /// - Throws: ``StatecastError``: see ``PrimaryNode/run()``.
-    public func run() async throws { try await node.run() }
+    public func run() async throws(StatecastError) { try await node.run() }
 
-    /// Binds, and begins to serve.
-    ///
-    /// - Returns: the bound endpoints, with their ports.
+    /// The bound endpoints, with their ports. Waits until the primary serves: see ``PrimaryNode/address``.
+    public var address: PrimaryAddress {
+        get async throws { try await node.address }
+    }
+
+    /// Binds, and begins to serve, without ``run()``.
     @discardableResult
-    public func start() async throws -> PrimaryAddress { try await node.start() }
+    package func start() async throws(StatecastError) -> PrimaryAddress { try await node.start() }
 
-    /// Reduces the actions that were dispatched before, closes the sockets, and ends all effects.
-    public func stop() async { await node.stop() }
+    /// Ends what ``start()`` began, or ``run()``.
+    package func stop() async { await node.stop() }
 
     /// The last revision that replicas may have seen; 0 before the start.
     public var revision: Revision {

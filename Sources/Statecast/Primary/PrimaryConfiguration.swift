@@ -9,8 +9,8 @@ public struct PrimaryConfiguration: Sendable {
     /// The endpoint for actions that senders receive; `nil`: the bound one. A wildcard host stands for the host at which the
     /// sender reached the primary.
     public var advertiseActions: String?
-    /// Whether the primary may bind beyond this machine, although nothing encrypts or authenticates the traffic.
-    public var insecure = false
+    /// Where the primary may bind, since nothing encrypts or authenticates the traffic.
+    public var plaintext = PlaintextPolicy.thisMachine
     /// The messages that may wait for a slow subscriber; it misses further ones, and catches up later. Multiplied by the size
     /// of a message, it is the memory that one subscriber can occupy.
     public var publishHighWaterMark = 1000

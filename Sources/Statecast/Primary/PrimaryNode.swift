@@ -34,9 +34,11 @@ public actor PrimaryNode: Service {
     private var timer: DeadlineTimer?
     /// Whether the node has bound its endpoints before.
     private var hasBound = false
-    /// The start that is in progress.
-    private var starting: Task<PrimaryAddress, any Error>?
-    private let termination = Termination()
+    private var isStarting = false
+    private var isRunning = false
+    private var termination = Termination()
+    /// The bound endpoints, or why there are none; `nil` before the start.
+    private nonisolated let bound = Monitor<Result<PrimaryAddress, StatecastError>?>(nil)
 
     /// The bounds of the actions that one turn receives, and of the deferred ones that it processes for a store.
     private static let framesPerTurnMax = 512
@@ -72,8 +74,8 @@ public actor PrimaryNode: Service {
     deinit { loop.shutdown() }
 
     /// Adds a store; before the node starts.
-    nonisolated func add(_ definition: some StoreDefinition) throws {
-        try definitions.withLock { definitions in
+    nonisolated func add(_ definition: some StoreDefinition) throws(StatecastError) {
+        try definitions.withLock { definitions throws(StatecastError) in
             guard !definitions.contains(where: { $0.name == definition.name }) else {
                 throw StatecastError(.definition, "the node already serves a store named \"\(definition.name)\"")
             }
@@ -81,48 +83,65 @@ public actor PrimaryNode: Service {
         }
     }
 
-    /// Binds, unless it is bound already, and serves all stores until the task is cancelled or the service group shuts down.
+    /// Recovers the stores from their journals, binds both endpoints, and serves until the task is cancelled or the service
+    /// group shuts down. Then it reduces the actions that were dispatched before, closes the sockets, and ends all effects.
+    ///
+    /// It may be called again after it has returned.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `journal`: one line that says what is wrong and what
-    ///   to do. Code `journal` also reports, later, a journal that cannot be written any more.
-    public func run() async throws {
-        try await start()
+    ///   to do. Code `journal` also reports, later, a journal that cannot be written any more. Code `closed`: the node runs
+    ///   already.
+    public func run() async throws(StatecastError) {
+        guard !isRunning else {
+            throw StatecastError(.closed, "the primary runs already: run a node, or one of its primaries, once")
+        }
+        isRunning = true
+        defer { isRunning = false }
+        do throws(StatecastError) { try await start() } catch {
+            stop(because: error)
+            // Cancelled while it started.
+            guard error.code != .closed else { return }
+            throw error
+        }
         let failure = await termination.wait()
-        stop()
+        stop(because: failure ?? Self.stopped)
         if let failure { throw failure }
     }
 
-    /// Recovers the stores from their journals, binds both endpoints and begins to serve.
+    /// The bound endpoints, with their ports. Waits until the node serves.
     ///
-    /// - Returns: the bound endpoints, with their ports.
-    @discardableResult
-    public func start() async throws -> PrimaryAddress {
-        if let address = sockets?.address { return address }
-        if let starting { return try await starting.value }
-        let starting = Task { try await recoverAndBind() }
-        self.starting = starting
-        defer { self.starting = nil }
-        return try await starting.value
+    /// - Throws: the error of ``run()`` if the node cannot start; ``StatecastError`` with code `closed` if it has stopped;
+    ///   `CancellationError`.
+    public nonisolated var address: PrimaryAddress {
+        get async throws { try await bound.wait { $0 }.get() }
     }
 
-    private func recoverAndBind() async throws -> PrimaryAddress {
+    /// Recovers the stores from their journals, binds both endpoints and begins to serve.
+    @discardableResult
+    package func start() async throws(StatecastError) -> PrimaryAddress {
+        if let address = sockets?.address { return address }
+        guard !isStarting else { throw StatecastError(.closed, "the primary starts already") }
+        isStarting = true
+        defer { isStarting = false }
+        let termination = Termination()
+        self.termination = termination
+        bound.change { $0 = nil }
         let recovered = try await recovered()
-        do {
-            try Task.checkCancellation()
+        do throws(StatecastError) {
+            guard !Task.isCancelled, !termination.hasEnded else { throw Self.stopped }
             return try bindAndServe(recovered)
         } catch {
             for store in recovered { store.abandon() }
-            throw error is CancellationError
-                ? StatecastError(.closed, "the primary was stopped while it started") : error
+            throw error
         }
     }
 
     /// Recovers the stores, off the loop.
-    private func recovered() async throws -> [any HostableStore] {
+    private func recovered() async throws(StatecastError) -> [any HostableStore] {
         let (definitions, limits, time) = (definitions.withLock { $0 }, configuration.limits, clock.time)
-        return try await BlockingWork.run {
+        return try await BlockingWork.run { () throws(StatecastError) in
             var recovered: [any HostableStore] = []
-            do {
+            do throws(StatecastError) {
                 for definition in definitions { recovered.append(try definition.recover(limits: limits, time: time)) }
             } catch {
                 for store in recovered { store.abandon() }
@@ -132,11 +151,13 @@ public actor PrimaryNode: Service {
         }
     }
 
-    private func bindAndServe(_ recovered: [any HostableStore]) throws -> PrimaryAddress {
-        let publish = try EndpointPolicy.bindable(configuration.publish, insecure: configuration.insecure)
-        let actions = try EndpointPolicy.bindable(configuration.actions, insecure: configuration.insecure)
-        let advertised = try configuration.advertiseActions.map { try EndpointPolicy.bindable($0, insecure: true) }
-        do {
+    private func bindAndServe(_ recovered: [any HostableStore]) throws(StatecastError) -> PrimaryAddress {
+        let publish = try EndpointPolicy.bindable(configuration.publish, configuration.plaintext)
+        let actions = try EndpointPolicy.bindable(configuration.actions, configuration.plaintext)
+        let advertised = try configuration.advertiseActions.map { text throws(StatecastError) in
+            try EndpointPolicy.bindable(text, .trustedNetwork)
+        }
+        do throws(ZeroMQError) {
             let publisher = try Socket(.xpub, options: .publisher(configuration))
             let puller = try Socket(.pull, options: .puller(configuration.limits))
             let boundActions = try bind(puller, to: actions)
@@ -157,6 +178,7 @@ public actor PrimaryNode: Service {
             timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
             for store in stores.values { store.begin() }
             tick()
+            bound.change { $0 = .success(address) }
             return address
         } catch {
             throw StatecastError(error)
@@ -172,8 +194,13 @@ public actor PrimaryNode: Service {
     /// Closes the sockets and ends all effects.
     ///
     /// Actions that were dispatched or accepted before are reduced. Senders send actions in flight again, to the next primary.
-    public func stop() {
-        starting?.cancel()
+    package func stop() { stop(because: Self.stopped) }
+
+    private static var stopped: StatecastError { StatecastError(.closed, "the primary was stopped") }
+
+    private func stop(because reason: StatecastError) {
+        termination.end()
+        bound.change { $0 = .failure(reason) }
         for store in stores.values { store.finish() }
         sockets = nil
         timer = nil
@@ -220,7 +247,7 @@ public actor PrimaryNode: Service {
             onLoop: { [weak self] store, work in
                 Task.detached(executorPreference: tasks) { await self?.run(work, on: store) }
             },
-            fail: { [termination] in termination.fail($0) },
+            fail: { [termination] in termination.end($0) },
             journalPolicy: configuration.journal,
             encode: { [weak self] store, work in
                 BlockingWork.start {

@@ -56,7 +56,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         machine = PrimaryMachine(
             store: definition.name,
             history: recovered.history,
-            fingerprint: definition.fingerprint,
+            stateVersion: definition.stateVersion,
             actions: definition.registry.entries,
             actionsEndpoint: runtime.actionsEndpoint,
             readsPast: recovered.journal != nil,

@@ -9,7 +9,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let state: State
     let summary: Summary
     /// The declared version of the state: see `StateEvolution`.
-    var fingerprint: UInt64 { UInt64(evolution.count) }
+    var stateVersion: UInt64 { UInt64(evolution.count) }
     let registry: ActionRegistry
     let reducer: Reducer<State>
     let middleware: [Middleware<State>]
@@ -32,7 +32,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         journal: (any Journal)?,
         evolution: StateEvolution,
         logger: Logger
-    ) throws {
+    ) throws(StatecastError) {
         let store = name
         do {
             self.name = try StoreName(name)

@@ -7,30 +7,32 @@ internal import ZeroMQ
 /// Follows one store of a primary and shows its state.
 ///
 /// ```swift
-/// let replica = try Replica<Counter>(store: "counter", from: "tcp://127.0.0.1:7100")
-/// for await snapshot in replica.snapshots {
-///     print(snapshot.revision, snapshot.state)
+/// try await withReplica(Replica<Counter>(store: "counter", from: "tcp://127.0.0.1:7100")) { replica in
+///     for await snapshot in replica.snapshots {
+///         print(snapshot.revision, snapshot.state)
+///     }
 /// }
 /// ```
 ///
-/// It starts at once, waits for the primary if necessary, and recovers by itself from lost messages, lost connections and
-/// restarts of the primary. It ends with ``close()``, or when it is released.
+/// ``run()`` connects, waits for the primary if necessary, and recovers from lost messages, lost connections and restarts of
+/// the primary. Observe, iterate and wait before or while it runs. When it ends, all sequences and observations end.
 ///
 /// A replica of `Value`, created with `Replica(untyped:from:)`, follows any store without knowing its types.
 public final class Replica<State: Sendable>: Service {
     private let node: ReplicaNode
+    private let content: any DocumentContent<State>
+    private let bytesMax: Int
+    private let lag: ReplicaLag
+    private let metrics: ReplicaMetrics
     private let queue = DocumentQueue()
     private let pendingObservers = PendingObservers<State>()
     private let snapshotBroadcast = Broadcast<StateSnapshot<State>>()
     private let statusBroadcast = Broadcast<ReplicaStatus>(.joining)
     private let clock = PrimaryTime()
     private let waiters = PositionWaiters()
-    private let store: StoreName
     private let termination = Termination()
-    /// Ends all sequences, observers and waiting tasks, for a reason; the first one counts.
-    private let finish: @Sendable (_ reason: StatecastError) -> Void
 
-    /// Follows a store whose state is kept in `content`.
+    /// Creates a replica of a store, whose state is kept in `content`.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
     package init(
@@ -40,13 +42,14 @@ public final class Replica<State: Sendable>: Service {
         logger: Logger,
         content: any DocumentContent<State>
     ) throws(StatecastError) {
-        do { self.store = try StoreName(store) } catch {
-            throw StatecastError(.definition, error.message, cause: error)
-        }
-        let endpoint = try EndpointPolicy.connectable(endpoint, insecure: configuration.insecure)
-        let lag = ReplicaLag(store: self.store)
+        let store = try StoreName(checking: store)
+        let endpoint = try EndpointPolicy.connectable(endpoint, configuration.plaintext)
+        self.content = content
+        bytesMax = configuration.limits.snapshotBytesMax
+        lag = ReplicaLag(store: store)
+        metrics = ReplicaMetrics(store: store)
         node = try ReplicaNode(
-            store: self.store,
+            store: store,
             endpoint: endpoint,
             configuration: configuration,
             queue: queue,
@@ -54,48 +57,9 @@ public final class Replica<State: Sendable>: Service {
             primaryTime: clock,
             logger: logger
         )
-        let (node, queue, pendingObservers, waiters) = (node, queue, pendingObservers, waiters)
-        let (snapshotBroadcast, statusBroadcast) = (snapshotBroadcast, statusBroadcast)
-        let finish: @Sendable (StatecastError) -> Void = { reason in
-            node.shutdown()
-            queue.finish()
-            pendingObservers.close()
-            snapshotBroadcast.finish()
-            statusBroadcast.finish()
-            waiters.close(because: reason)
-        }
-        self.finish = finish
-        let metrics = ReplicaMetrics(store: self.store)
-        Task.detached { [termination] in
-            do throws(StatecastError) { try await node.start() } catch {
-                logger.error("cannot follow", metadata: ["store": "\(store)", "error": "\(error)"])
-                statusBroadcast.send(.refused(Rejection(.malformed, "\(error)")))
-                finish(error)
-                termination.fail(error)
-                return
-            }
-            var document = Document(content, bytesMax: configuration.limits.snapshotBytesMax)
-            var observers = ObserverSet<State>()
-            await queue.forEachBatch { batch in
-                pendingObservers.apply(to: &observers)
-                guard !batch.steps.isEmpty else { return }
-                metrics.dequeued(steps: batch.steps.count)
-                await Self.process(
-                    batch.steps,
-                    in: &document,
-                    node,
-                    snapshotBroadcast,
-                    &observers,
-                    statusBroadcast,
-                    waiters
-                )
-                if let position = document.position { lag.shown(position) }
-                if batch.wasFull { await node.resumeReading() }
-            }
-        }
     }
 
-    deinit { finish(Self.closed) }
+    deinit { finish(because: Self.closed) }
 
     // MARK: State and status
 
@@ -123,8 +87,8 @@ public final class Replica<State: Sendable>: Service {
 
     /// Returns when this replica shows the change that a receipt confirms: read your own writes.
     ///
-    /// - Throws: ``StatecastError`` with code `other-lineage` if the replica has left the receipt's history, `closed` if it
-    ///   was closed, `endpoint` if it could not start; ``Rejection`` with code `incompatible` if the published state does
+    /// - Throws: ``StatecastError`` with code `other-lineage` if the replica has left the receipt's history, `closed` if
+    ///   ``run()`` has ended, `endpoint` if it could not start; ``Rejection`` with code `incompatible` if the published state does
     ///   not fit the replica's types or limits; `CancellationError`.
     public func reached(_ receipt: Receipt) async throws { try await reached(receipt.position) }
 
@@ -133,35 +97,61 @@ public final class Replica<State: Sendable>: Service {
 
     // MARK: Lifecycle
 
-    /// For a service group: waits until it shuts down, and closes.
+    /// Follows the store until the task is cancelled or the service group shuts down. All sequences and observations end then.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint` if the replica cannot start, for example because no file
-    ///   descriptors are left. Its sequences have ended then, and its last status says why.
-    public func run() async throws {
-        let failure = await termination.wait()
+    ///   descriptors are left; with code `closed` if `run()` was called before.
+    @concurrent public func run() async throws(StatecastError) {
+        try termination.begin()
+        do throws(StatecastError) { try await node.start() } catch {
+            statusBroadcast.send(.refused(Rejection(.malformed, "\(error)")))
+            finish(because: error)
+            throw error
+        }
+        await cancelWhenGracefulShutdown { await self.processSteps() }
         await close()
-        if let failure { throw failure }
     }
 
-    /// Stops following; all sequences end.
-    public func close() async {
+    /// Ends ``run()``.
+    package func close() async {
         await node.stop()
-        finish(Self.closed)
+        finish(because: Self.closed)
+    }
+
+    /// Ends all sequences, observers and waiting tasks; the first reason counts.
+    private func finish(because reason: StatecastError) {
+        termination.end()
+        node.shutdown()
+        queue.finish()
+        pendingObservers.close()
+        snapshotBroadcast.finish()
+        statusBroadcast.finish()
+        waiters.close(because: reason)
     }
 
     private static var closed: StatecastError { StatecastError(.closed, "the replica was closed") }
 
     // MARK: Document
 
+    /// Shows the states that the node receives, until the task is cancelled or the queue is finished.
+    private func processSteps() async {
+        var document = Document(content, bytesMax: bytesMax)
+        var observers = ObserverSet<State>()
+        await queue.forEachBatch { batch in
+            pendingObservers.apply(to: &observers)
+            guard !batch.steps.isEmpty else { return }
+            metrics.dequeued(steps: batch.steps.count)
+            await process(batch.steps, in: &document, for: &observers)
+            if let position = document.position { lag.shown(position) }
+            if batch.wasFull { await node.resumeReading() }
+        }
+    }
+
     /// Processes a batch of steps and shows the resulting state: one state, regardless of the number of steps.
-    private static func process(
+    private func process(
         _ steps: [DocumentStep],
         in document: inout Document<State>,
-        _ node: ReplicaNode,
-        _ snapshotBroadcast: Broadcast<StateSnapshot<State>>,
-        _ observers: inout ObserverSet<State>,
-        _ statusBroadcast: Broadcast<ReplicaStatus>,
-        _ waiters: PositionWaiters
+        for observers: inout ObserverSet<State>
     ) async {
         let before = document.position
         var confirmed: Position?
@@ -203,7 +193,7 @@ extension Replica: StateSource {
     /// changes, not actions. If the replica joins another history, or starts over from a snapshot, the change starts at the
     /// state shown before, and the new revision may be the lower one.
     ///
-    /// Closing the replica releases `body`, after a call that is running, and ends sequences like
+    /// The end of ``run()`` releases `body`, after a call that is running, and ends sequences like
     /// `changes(replay:bufferedMax:)`.
     ///
     /// - Parameters:
@@ -227,7 +217,7 @@ extension Replica: StateSource {
 }
 
 extension Replica where State: Codable {
-    /// Starts to follow a store.
+    /// Creates a replica of a store.
     ///
     /// - Parameters:
     ///   - store: the store's name.
@@ -250,7 +240,7 @@ extension Replica where State: Codable {
 }
 
 extension Replica where State: Decodable {
-    /// Starts to follow a store with a type that can only be decoded. Each state that is shown is decoded as a whole; a
+    /// Creates a replica of a store with a type that can only be decoded. Each state that is shown is decoded as a whole; a
     /// `Codable` type is patched in O(change).
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
@@ -271,7 +261,7 @@ extension Replica where State: Decodable {
 }
 
 extension Replica where State == Value {
-    /// Starts to follow a store without knowing its types.
+    /// Creates a replica of a store whose types are unknown.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
     public convenience init(
@@ -305,8 +295,8 @@ public struct StateSnapshot<State: Sendable>: Sendable {
 
 /// How a replica follows its primary.
 public struct ReplicaConfiguration: Sendable {
-    /// Whether the replica may connect to other machines, although nothing encrypts or authenticates the traffic.
-    public var insecure = false
+    /// Where the replica may connect to, since nothing encrypts or authenticates the traffic.
+    public var plaintext = PlaintextPolicy.thisMachine
     /// The messages that may wait in memory for this replica; further ones are lost, and the replica requests them again.
     public var receiveHighWaterMark = 1000
     /// The bounds of the protocol.

@@ -8,10 +8,13 @@ internal import ZeroMQ
 /// Sends actions to one store of a primary, and reports the outcome of each.
 ///
 /// ```swift
-/// let sender = try ActionSender(store: "counter", from: "tcp://127.0.0.1:7100")
-/// let receipt = try await sender.send(StepChangeRequested(step: 7))
-/// try await replica.reached(receipt)
+/// try await withSender(ActionSender(store: "counter", from: "tcp://127.0.0.1:7100")) { sender in
+///     let receipt = try await sender.send(StepChangeRequested(step: 7))
+///     try await replica.reached(receipt)
+/// }
 /// ```
+///
+/// ``run()`` connects, waits for the primary if necessary, and sends. Actions that are submitted before wait for it.
 ///
 /// The primary applies the actions of one sender in the order of their submission, each exactly once, despite lost messages
 /// and lost connections. The outcome of an action may be unknown only if the primary begins a new history; it is then
@@ -26,7 +29,7 @@ public final class ActionSender: Service, ActionDispatcher {
     /// The actions that an earlier process left in the session file, oldest first. They are sent before all others.
     public let resumed: [ResumedAction]
 
-    /// Begins a session. Waits for the primary if necessary.
+    /// Creates a sender with a session of its own, or with the session of a file.
     ///
     /// - Parameters:
     ///   - store: the store's name.
@@ -40,13 +43,11 @@ public final class ActionSender: Service, ActionDispatcher {
         session file: SessionFile? = nil,
         configuration: SenderConfiguration = SenderConfiguration(),
         logger: Logger = Logger(label: "statecast.sender")
-    ) throws {
-        do { self.store = try StoreName(store) } catch {
-            throw StatecastError(.definition, error.message, cause: error)
-        }
-        let endpoint = try EndpointPolicy.connectable(endpoint, insecure: configuration.insecure)
+    ) throws(StatecastError) {
+        self.store = try StoreName(checking: store)
+        let endpoint = try EndpointPolicy.connectable(endpoint, configuration.plaintext)
         if let actions = configuration.actions {
-            _ = try EndpointPolicy.connectable(actions, insecure: configuration.insecure)
+            _ = try EndpointPolicy.connectable(actions, configuration.plaintext)
         }
         self.logger = logger
         let session = if let file { try ResumedSession(file, of: self.store) } else { nil as ResumedSession? }
@@ -63,25 +64,27 @@ public final class ActionSender: Service, ActionDispatcher {
             intake: intake,
             session: session,
             statuses: statusBroadcast,
+            termination: termination,
             logger: logger
         )
-        Task.detached(executorPreference: node.tasks) { [node, statusBroadcast, termination] in
-            do throws(StatecastError) { try await node.start() } catch {
-                logger.error("cannot send", metadata: ["store": "\(store)", "error": "\(error)"])
-                statusBroadcast.send(.refused(Rejection(.malformed, "\(error)")))
-                statusBroadcast.finish()
-                await node.stop(because: "\(error)")
-                termination.fail(error)
-            }
-        }
     }
 
     deinit {
-        Task.detached(executorPreference: node.tasks) { [node] in
-            await node.stop(because: "the sender was dropped")
-            node.shutdown()
-        }
+        // run() has ended, or was never called: the actions that wait for it are given up.
+        node.shutdown()
         statusBroadcast.finish()
+        let cause = "the sender was released before it ran"
+        let waiting = intake.dequeueAll().map(\.receipt)
+        for receipt in waiting { receipt.resolve(.notSent(Rejection(.notSent, "\(cause); the action was not sent"))) }
+        for action in resumed {
+            action.receipt.resolve(.notSent(Rejection(.kept, "\(cause); the session file keeps the action")))
+        }
+        if waiting.contains(where: { !$0.isAwaited }) {
+            logger.warning(
+                "actions given up: \(cause)",
+                metadata: ["store": "\(store)", "not-sent": "\(waiting.count)"]
+            )
+        }
     }
 
     // MARK: Sending
@@ -138,7 +141,7 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// There is no backpressure: waiting actions occupy memory, in addition to the ``SenderConfiguration/pendingMax`` awaited
     /// ones. Use ``submit(_:position:)`` for many actions: it waits for room. An action without an encoding, or after
-    /// ``close()``, is dropped and logged. Metrics count rejections. Closing or releasing the sender logs the number of
+    /// the end of ``run()``, is dropped and logged. Metrics count rejections. When ``run()`` ends, it logs the number of
     /// actions without a receipt.
     public func dispatch(_ action: any Action) {
         do { try intake.enqueueAtOnce(try ActionCoding.encode(action)) } catch {
@@ -223,24 +226,29 @@ public final class ActionSender: Service, ActionDispatcher {
 
     // MARK: Lifecycle
 
-    /// For a service group: waits until it shuts down, and closes.
+    /// Connects and sends until the task is cancelled or the service group shuts down. Actions without a receipt are given up
+    /// then: rejected with code `not-sent` or `outcome-unknown`, or with code `kept` if a session file keeps them.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint` if the sender cannot start, for example because no file
-    ///   descriptors are left.
-    public func run() async throws {
+    ///   descriptors are left; with code `session` if the session file cannot be written; with code `closed` if `run()` was
+    ///   called before.
+    @concurrent public func run() async throws(StatecastError) {
+        try termination.begin()
+        do throws(StatecastError) { try await node.start() } catch {
+            statusBroadcast.send(.refused(Rejection(.malformed, "\(error)")))
+            termination.end(error)
+        }
         let failure = await termination.wait()
-        await close()
+        await close(because: failure.map { "\($0)" } ?? "the sender was closed")
         if let failure { throw failure }
     }
 
-    /// Stops sending. Actions without a receipt are rejected.
-    public func close() async { await close(because: "the sender was closed") }
-
-    /// Stops sending. Actions without a receipt are rejected with the cause.
-    package func close(because cause: String) async {
+    /// Ends ``run()``. Actions without a receipt are given up.
+    package func close(because cause: String = "the sender was closed") async {
         await node.stop(because: cause)
         node.shutdown()
         statusBroadcast.finish()
+        termination.end()
     }
 }
 
@@ -248,8 +256,8 @@ public final class ActionSender: Service, ActionDispatcher {
 public struct SenderConfiguration: Sendable {
     /// The endpoint for actions; `nil`: the one that the primary announces, which is nearly always right.
     public var actions: String?
-    /// Whether the sender may connect to other machines, although nothing encrypts or authenticates the traffic.
-    public var insecure = false
+    /// Where the sender may connect to, since nothing encrypts or authenticates the traffic.
+    public var plaintext = PlaintextPolicy.thisMachine
     /// The maximum number of actions without a receipt; further calls of `send` and `submit` wait, in order. Dispatched
     /// actions do not count.
     public var pendingMax = 4096

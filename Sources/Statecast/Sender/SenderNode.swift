@@ -16,14 +16,13 @@ actor SenderNode {
     private let configuration: SenderConfiguration
     private let intake: SenderIntake
     private let statuses: Broadcast<SenderStatus>
+    private let termination: Termination
     private let metrics: SenderMetrics
     private let logger: Logger
     private let clock = NodeClock()
     private var generator = SystemRandomNumberGenerator()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-    /// For tasks that only call this node.
-    nonisolated let tasks: LoopTaskExecutor
 
     private var machine: SenderMachine
     private var saver: SessionSaver?
@@ -63,15 +62,16 @@ actor SenderNode {
         intake: SenderIntake,
         session: ResumedSession?,
         statuses: Broadcast<SenderStatus>,
+        termination: Termination,
         logger: Logger
     ) throws(StatecastError) {
         do { loop = try PollLoop(name: "statecast-sender") } catch { throw StatecastError(error) }
-        tasks = LoopTaskExecutor(on: loop)
         self.store = store
         self.endpoint = endpoint
         self.configuration = configuration
         self.intake = intake
         self.statuses = statuses
+        self.termination = termination
         self.logger = logger
         metrics = SenderMetrics(store: store)
         let (limits, now) = (configuration.limits, clock.now)
@@ -308,7 +308,7 @@ actor SenderNode {
         logger.error("cannot send: \(failure)", metadata: ["store": "\(store)"])
         statuses.send(.refused(Rejection(.stopped, failure.message)))
         stop(because: failure.message)
-        statuses.finish()
+        termination.end(failure)
     }
 
     /// The caller has processed the outcomes up to this one.
@@ -391,7 +391,7 @@ actor SenderNode {
     /// The endpoint for actions: the configured or the announced one, with the reached host in place of a wildcard.
     private func target(_ advertised: String) throws -> Endpoint {
         if let own = configuration.actions {
-            return try EndpointPolicy.connectable(own, insecure: configuration.insecure)
+            return try EndpointPolicy.connectable(own, configuration.plaintext)
         }
         guard advertised.utf8.count <= Self.endpointBytesMax else {
             throw StatecastError(.endpoint, "an endpoint has at most \(Self.endpointBytesMax) bytes")
@@ -399,7 +399,7 @@ actor SenderNode {
         do {
             var target = try Endpoint(advertised)
             if target.isWildcardHost, let host = endpoint.host { target = target.replacingHost(with: host) }
-            return try EndpointPolicy.connectable(target.description, insecure: configuration.insecure)
+            return try EndpointPolicy.connectable(target.description, configuration.plaintext)
         } catch let error as ZeroMQError {
             throw StatecastError(error)
         }

@@ -18,7 +18,7 @@ extension EpochStart {
         EpochStart(
             epoch: Epoch(epoch),
             revision: Revision(revision),
-            fingerprint: UInt64.max - epoch,
+            stateVersion: UInt64.max - epoch,
             time: Timestamp(milliseconds: 1_700_000_000_000 + Int64(epoch))
         )
     }

@@ -90,15 +90,15 @@ public struct EpochStart: Hashable, Sendable {
     /// The revision at the start.
     public let revision: Revision
     /// The declared version of its State.
-    public let fingerprint: UInt64
+    public let stateVersion: UInt64
     /// The time of the start.
     public let time: Timestamp
 
     /// Creates a start.
-    public init(epoch: Epoch, revision: Revision, fingerprint: UInt64, time: Timestamp) {
+    public init(epoch: Epoch, revision: Revision, stateVersion: UInt64, time: Timestamp) {
         self.epoch = epoch
         self.revision = revision
-        self.fingerprint = fingerprint
+        self.stateVersion = stateVersion
         self.time = time
     }
 }
@@ -122,7 +122,7 @@ package struct SnapshotContext: Hashable, Sendable {
     /// The incarnation that made the snapshot.
     package let epoch: Epoch
     /// The declared version of the encoded State.
-    package let fingerprint: UInt64
+    package let stateVersion: UInt64
     /// The digest and size of the state.
     package let summary: Summary
     /// The sessions with their durable outcomes.
@@ -130,9 +130,9 @@ package struct SnapshotContext: Hashable, Sendable {
     /// The number of migrations that the state went through.
     package let migrations: Int
 
-    package init(epoch: Epoch, fingerprint: UInt64, summary: Summary, sessions: SessionTable, migrations: Int) {
+    package init(epoch: Epoch, stateVersion: UInt64, summary: Summary, sessions: SessionTable, migrations: Int) {
         self.epoch = epoch
-        self.fingerprint = fingerprint
+        self.stateVersion = stateVersion
         self.summary = summary
         self.sessions = sessions
         self.migrations = migrations
@@ -143,7 +143,7 @@ package struct SnapshotContext: Hashable, Sendable {
         var writer = CBORWriter()
         writer.array(count: 6)
         writer.write(epoch)
-        writer.unsigned(fingerprint)
+        writer.unsigned(stateVersion)
         writer.unsigned(summary.digest)
         writer.write(count: summary.bytes)
         sessions.write(to: &writer)
@@ -155,7 +155,7 @@ package struct SnapshotContext: Hashable, Sendable {
         var reader = CBORReader(bytes)
         let count = try reader.arrayCount(atLeast: 6)
         epoch = try reader.quantity()
-        fingerprint = try reader.unsigned()
+        stateVersion = try reader.unsigned()
         summary = Summary(digest: try reader.unsigned(), bytes: try reader.count())
         sessions = try SessionTable(from: &reader)
         migrations = try reader.count()

@@ -139,7 +139,7 @@ extension PrimaryMachine {
         let entries = fits ? actions : actions.map { StoreSchema.Entry(name: $0.name, example: nil) }
         return StoreSchema(
             lineage: lineage,
-            fingerprint: fingerprint,
+            stateVersion: stateVersion,
             actions: entries,
             epoch: epoch,
             head: head,
@@ -159,7 +159,7 @@ extension PrimaryMachine {
             epoch: epoch,
             head: head,
             time: time,
-            fingerprint: fingerprint,
+            stateVersion: stateVersion,
             heartbeatInterval: limits.heartbeatInterval,
             offer: offer
         )

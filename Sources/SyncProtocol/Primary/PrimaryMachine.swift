@@ -14,7 +14,7 @@ package struct PrimaryMachine: Hashable, Sendable {
     package let lineage: Lineage
     package let epoch: Epoch
     package let limits: Limits
-    let fingerprint: UInt64
+    let stateVersion: UInt64
     let actionsEndpoint: String
     let actions: [StoreSchema.Entry]
     /// Whether the shell can read updates from the journal that are no longer in memory.
@@ -52,7 +52,7 @@ package struct PrimaryMachine: Hashable, Sendable {
     package init(
         store: StoreName,
         history: History,
-        fingerprint: UInt64,
+        stateVersion: UInt64,
         actions: [StoreSchema.Entry],
         actionsEndpoint: String,
         readsPast: Bool = false,
@@ -65,7 +65,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         epoch = history.epoch
         epochs = history.epochs
         self.limits = limits
-        self.fingerprint = fingerprint
+        self.stateVersion = stateVersion
         self.actions = actions
         self.actionsEndpoint = actionsEndpoint
         self.readsPast = readsPast

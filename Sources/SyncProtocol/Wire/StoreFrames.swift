@@ -82,7 +82,7 @@ package struct Welcome: Hashable, Sendable {
     package let head: Revision
     package let time: Timestamp
     /// The declared version of the state. Readers do not decide by it.
-    package let fingerprint: UInt64
+    package let stateVersion: UInt64
     package let heartbeatInterval: Duration
     package let offer: Offer?
 
@@ -91,7 +91,7 @@ package struct Welcome: Hashable, Sendable {
         epoch: Epoch,
         head: Revision,
         time: Timestamp,
-        fingerprint: UInt64,
+        stateVersion: UInt64,
         heartbeatInterval: Duration,
         offer: Offer?
     ) {
@@ -99,7 +99,7 @@ package struct Welcome: Hashable, Sendable {
         self.epoch = epoch
         self.head = head
         self.time = time
-        self.fingerprint = fingerprint
+        self.stateVersion = stateVersion
         self.heartbeatInterval = heartbeatInterval
         self.offer = offer
     }
@@ -135,7 +135,7 @@ package struct Welcome: Hashable, Sendable {
         writer.write(epoch)
         writer.write(head)
         writer.write(time)
-        writer.unsigned(fingerprint)
+        writer.unsigned(stateVersion)
         writer.write(heartbeatInterval)
         guard let offer else { return writer.null() }
         writer.array(count: 4)
@@ -151,7 +151,7 @@ package struct Welcome: Hashable, Sendable {
             epoch: try reader.quantity(),
             head: try reader.quantity(),
             time: try reader.timestamp(),
-            fingerprint: try reader.unsigned(),
+            stateVersion: try reader.unsigned(),
             heartbeatInterval: try reader.duration(),
             offer: try reader.optional { reader throws(CodingFailure) in try Offer(from: &reader) }
         )
@@ -172,7 +172,7 @@ package struct Chunk: Hashable, Sendable {
 /// The actions that a store accepts, and its current state.
 package struct StoreSchema: Hashable, Sendable {
     package let lineage: Lineage
-    package let fingerprint: UInt64
+    package let stateVersion: UInt64
     package let actions: [Entry]
     package let epoch: Epoch
     package let head: Revision
@@ -183,7 +183,7 @@ package struct StoreSchema: Hashable, Sendable {
 
     package init(
         lineage: Lineage,
-        fingerprint: UInt64,
+        stateVersion: UInt64,
         actions: [Entry],
         epoch: Epoch,
         head: Revision,
@@ -191,7 +191,7 @@ package struct StoreSchema: Hashable, Sendable {
         durability: String?
     ) {
         self.lineage = lineage
-        self.fingerprint = fingerprint
+        self.stateVersion = stateVersion
         self.actions = actions
         self.epoch = epoch
         self.head = head
@@ -213,7 +213,7 @@ package struct StoreSchema: Hashable, Sendable {
     func write(to writer: inout CBORWriter) {
         writer.begin(.schema)
         writer.write(lineage)
-        writer.unsigned(fingerprint)
+        writer.unsigned(stateVersion)
         writer.array(count: actions.count)
         for action in actions {
             writer.array(count: 2)
@@ -229,7 +229,7 @@ package struct StoreSchema: Hashable, Sendable {
     init(from reader: inout CBORReader) throws(CodingFailure) {
         self.init(
             lineage: try reader.lineage(),
-            fingerprint: try reader.unsigned(),
+            stateVersion: try reader.unsigned(),
             actions: try reader.list { reader throws(CodingFailure) in
                 try reader.fixedArray(2)
                 return Entry(

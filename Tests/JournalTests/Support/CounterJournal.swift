@@ -103,7 +103,7 @@ final class CounterJournal {
         let tree = state ?? tree
         let context = SnapshotContext(
             epoch: Epoch(1),
-            fingerprint: EpochStart.sample(1, at: 0).fingerprint,
+            stateVersion: EpochStart.sample(1, at: 0).stateVersion,
             summary: Summary(of: tree),
             sessions: sessions ?? self.sessions,
             migrations: 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Statecast
 
-@Suite(.timeLimit(.minutes(10))) struct DocumentTests {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct DocumentTests {
     private let first = Lineage(bits: 1)
     private let second = Lineage(bits: 2)
 
@@ -20,7 +20,7 @@ import Testing
                 configuration: .quick,
                 logger: Logger(label: "test"),
                 content: GatedContent(UntypedContent(), gate: gate)
-            )
+            ).started()
             try await primary.welcome(to: first, at: Revision(1), ["n": 1])
             try await replica.reached(Position(lineage: first, epoch: Epoch(1), revision: Revision(1)))
 
@@ -122,7 +122,7 @@ import Testing
 }
 
 /// A state that grows by updates has the same bound as a snapshot.
-@Suite(.timeLimit(.minutes(10))) struct `The size of a replica's state` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `The size of a replica's state` {
     private static func position(_ revision: UInt64) -> Position {
         Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: Revision(revision))
     }
@@ -208,7 +208,8 @@ import Testing
             var configuration = ReplicaConfiguration.quick
             configuration.limits.snapshotBytesMax = 20_000
             let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: configuration)
-            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick)
+                .started()
+            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
             try await replica.reached(try await sender.send(PartAdded(name: "first", letters: 9000)))
             try await replica.reached(try await sender.send(PartAdded(name: "second", letters: 9000)))
             let receipt = try await sender.send(PartAdded(name: "third", letters: 9000))

@@ -5,7 +5,7 @@ import Testing
 @testable import Statecast
 
 /// The size on the wire of a change of one row.
-@Suite(.timeLimit(.minutes(10))) struct `An update of one row's field, beside eleven other fields` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `An update of one row's field, beside eleven other fields` {
     @Test func `is a message of at most 96 bytes, whose patch has at most 40`() async throws {
         let primary = try Primary(
             store: "depot",
@@ -64,7 +64,7 @@ private struct Truck: Codable, Equatable, Sendable {
 }
 
 /// A state whose `==` hides a change.
-@Suite(.timeLimit(.minutes(10))) struct `A change that == does not report` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A change that == does not report` {
     @Test func `is detected when a snapshot is encoded, and logged`() async throws {
         let log = EventLog()
         let primary = try Primary(
@@ -80,7 +80,7 @@ private struct Truck: Codable, Equatable, Sendable {
         )
         let address = try await primary.start()
         try await primary.send(Peeked())
-        let replica = try Replica<Room>(store: "blind", from: address.publish, configuration: .quick)
+        let replica = try Replica<Room>(store: "blind", from: address.publish, configuration: .quick).started()
         while !log.events.contains(where: { $0.hasPrefix("error: the state differs from the published one") }) {
             try Task.checkCancellation()
             await Task.yield()

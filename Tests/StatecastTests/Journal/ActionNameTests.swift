@@ -4,7 +4,7 @@ import SyncProtocol
 import Testing
 
 /// A build whose action types have other names than those in its journal.
-@Suite(.timeLimit(.minutes(10))) struct `A journal whose actions were renamed` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A journal whose actions were renamed` {
     private struct Noted: Action {
         let line: String
     }
@@ -39,7 +39,7 @@ import Testing
     private func recordOne() async throws {
         let primary = try primary([Noted.self])
         let address = try await primary.start()
-        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick).started()
         try await sender.send(Noted(line: "1"))
         let rejection = await #expect(throws: Rejection.self) { try await sender.send(named: "Unknown", payload: [:]) }
         #expect(rejection?.code == .unknownAction)
@@ -75,7 +75,7 @@ import Testing
         try await recordOne()
         let primary = try primary([Note.self])
         let address = try await primary.start()
-        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick).started()
         try await sender.send(named: "Noted", payload: ["line": "2"])
         await sender.close()
         // The receipt is published before the state is shown in the process itself.

@@ -6,7 +6,7 @@ import SyncProtocol
 import Testing
 
 /// Primaries of different builds, one after another on one journal.
-@Suite(.timeLimit(.minutes(10))) struct `A journal of another build` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A journal of another build` {
     /// Starts a build and lists some items.
     @discardableResult
     private static func run<S: Shop>(
@@ -55,7 +55,7 @@ import Testing
         let last = try #require(try journal.open()?.epochs.last)
         let revision = Revision(2)
         try journal.claim(
-            EpochStart(epoch: last.epoch.next, revision: revision, fingerprint: .max, time: last.time)
+            EpochStart(epoch: last.epoch.next, revision: revision, stateVersion: .max, time: last.time)
         )
         journal.close()
         let again = try await Self.run(FirstShop.self, journal)
@@ -79,7 +79,7 @@ import Testing
         let first = try FirstShop.primary(journal)
         let address = try await first.start()
         let old = try FirstShop.replica(from: address)
-        let sender = try ActionSender(store: "shop", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "shop", from: address.publish, configuration: .quick).started()
         try await old.reached(try await sender.send(Listed(number: 1, title: "Lamp")))
         let before = try #require(old.snapshot)
         await first.stop()

@@ -7,7 +7,7 @@ import Testing
 @testable import Statecast
 
 /// A journal that cannot be written.
-@Suite(.timeLimit(.minutes(10))) struct `A full journal` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A full journal` {
     @Test func `an awaited action is rejected, and rolled back`() async throws {
         let journal = FaultyJournal()
         let events = EventLog()
@@ -44,7 +44,7 @@ import Testing
         let journal = FaultyJournal()
         let primary = try Primary.diary(journal)
         let address = try await primary.start()
-        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick).started()
         try await sender.send(Written(line: "1"))
         journal.fail(FaultyJournal.full)
         var receipts: [PendingReceipt] = []
@@ -136,7 +136,7 @@ import Testing
 }
 
 /// Frames for a store whose journal has no room are deferred.
-@Suite(.timeLimit(.minutes(10))) struct `A journal with deferred frames` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A journal with deferred frames` {
     /// One or two diaries on one node; the journal of the first can be blocked.
     private struct Node {
         let node: PrimaryNode
@@ -168,7 +168,7 @@ import Testing
         }
 
         func sender(_ store: String) throws -> ActionSender {
-            try ActionSender(store: store, from: address.publish, configuration: .quick)
+            try ActionSender(store: store, from: address.publish, configuration: .quick).started()
         }
 
         /// Blocks the journal, and returns once it has no room.

@@ -6,7 +6,7 @@ import SyncProtocol
 import Testing
 
 /// Reduces the actions of a journal again.
-@Suite(.timeLimit(.minutes(10))) struct `A replay` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A replay` {
     /// Records the time and the session of each line.
     private static let reducer = Reducer<Diary> { diary, action, context in
         guard let written = action as? Written else { return }
@@ -28,7 +28,7 @@ import Testing
             reducer: reducer
         )
         let address = try await primary.start()
-        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick).started()
         for number in 1...lines {
             _ = try await sender.send(Written(line: "\(number)"))
             try await primary.send(Written(line: "own \(number)"))

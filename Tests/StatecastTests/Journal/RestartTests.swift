@@ -6,7 +6,7 @@ import SyncProtocol
 import Testing
 
 /// A primary that is ended and started again on the same journal.
-@Suite(.timeLimit(.minutes(10))) struct `A primary with a journal` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A primary with a journal` {
     private static func primary(
         _ journal: any Journal,
         _ configuration: PrimaryConfiguration = .anyPorts,
@@ -70,7 +70,7 @@ import Testing
         let journal = Self.journals(kind, in: folder)
         let first = try Self.primary(journal())
         let address = try await first.start()
-        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick).started()
         for number in 1...20 { _ = try await sender.send(Written(line: "\(number)")) }
         await first.stop()
         let configuration = PrimaryConfiguration(publish: address.publish, actions: address.actions)
@@ -172,8 +172,8 @@ import Testing
         let faulty = FaultyJournal(journal)
         let first = try Self.primary(faulty)
         let address = try await first.start()
-        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
-        let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick).started()
+        let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick).started()
         for number in 1...5 { try await sender.send(Written(line: "\(number)")) }
         // Below full durability the receipt comes before the record is in the journal.
         while try journal.records(after: JournalSequence(0), bytesMax: .max).last?.to != Revision(5) {

@@ -8,7 +8,7 @@ import Testing
 @testable import Statecast
 
 /// The journal after a stop, and its recovery at the next start.
-@Suite(.timeLimit(.minutes(10))) struct `Stopping a primary with a journal` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `Stopping a primary with a journal` {
     @Test func `stores a snapshot, which replaces that of the last stop`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
@@ -185,7 +185,7 @@ import Testing
 }
 
 /// A primary whose journal's directory is removed, or replaced, while it runs.
-@Suite(.timeLimit(.minutes(10))) struct `A primary whose journal is removed or replaced` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A primary whose journal is removed or replaced` {
     /// Waits for the end of the primary, and checks the failure.
     private func expectEnd(_ running: Task<Void, any Error>, _ path: String) async {
         let error = await #expect(throws: StatecastError.self) { try await running.value }
@@ -203,7 +203,7 @@ import Testing
         let primary = try Primary.diary(SQLiteJournal(at: path, durability: durability), log: log)
         let address = try await primary.start()
         let running = Task { try await primary.run() }
-        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick)
+        let sender = try ActionSender(store: "diary", from: address.publish, configuration: .quick).started()
         try await sender.send(Written(line: "1"))
         try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
         let late = try await sender.submit(Written(line: "2"))

@@ -9,7 +9,7 @@ import ZeroMQ
 @testable import Statecast
 
 /// A node whose start fails reports it to all waiting tasks.
-@Suite(.timeLimit(.minutes(10))) struct `A node that cannot start` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A node that cannot start` {
     private func replica() throws -> Replica<Counter> {
         var configuration = ReplicaConfiguration.quick
         // libzmq refuses this size when the socket is created.
@@ -25,11 +25,14 @@ import ZeroMQ
 
     @Test func `ends the sequences of a replica, with the reason`() async throws {
         let replica = try replica()
-        let (changes, told) = AsyncStream.makeStream(of: Change<Counter>.self)
-        let subscription = replica.observe { [token = Held { told.finish() }] _ in token.touch() }
+        let (changes, changesEnd) = AsyncStream.makeStream(of: Change<Counter>.self)
+        let subscription = replica.observe { [token = Held { changesEnd.finish() }] _ in token.touch() }
         let position = Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: Revision(1))
-        for _ in 0..<2 {
-            let failure = await #expect(throws: StatecastError.self) { try await replica.reached(position) }
+        let waiting = Task { try await replica.reached(position) }
+        let failure = await #expect(throws: StatecastError.self) { try await replica.run() }
+        #expect(failure?.code == .endpoint)
+        for task in [waiting, Task { try await replica.reached(position) }] {
+            let failure = await #expect(throws: StatecastError.self) { try await task.value }
             #expect(failure?.code == .endpoint)
             #expect(failure?.message.contains("receiveHighWaterMark") == true)
         }
@@ -43,25 +46,144 @@ import ZeroMQ
             return
         }
         #expect(reason.message.contains("receiveHighWaterMark"))
-        let failure = await #expect(throws: StatecastError.self) { try await replica.run() }
-        #expect(failure?.code == .endpoint)
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `ends waiting for a sender, with the reason`() async throws {
+    @Test func `ends the waiting for a sender, with the reason`() async throws {
         let sender = try sender()
-        let rejection = await #expect(throws: Rejection.self) { try await sender.send(CounterIncreaseRequested()) }
-        #expect(rejection?.code == .notSent)
-        #expect(rejection?.message.contains("messageBytesMax") == true)
-        for await _ in sender.statuses {}
+        let sending = Task { try await sender.send(CounterIncreaseRequested()) }
         let failure = await #expect(throws: StatecastError.self) { try await sender.run() }
         #expect(failure?.code == .endpoint)
+        for task in [sending, Task { try await sender.send(CounterIncreaseRequested()) }] {
+            let rejection = await #expect(throws: Rejection.self) { try await task.value }
+            #expect(rejection?.code == .notSent)
+            #expect(rejection?.message.contains("messageBytesMax") == true)
+        }
+        for await _ in sender.statuses {}
         await #expect(throws: StatecastError.self) { try await sender.actions() }
+    }
+
+    @Test func `ends the waiting for a primary, with the reason`() async throws {
+        try await withCounter { cluster in
+            var configuration = PrimaryConfiguration.quick
+            configuration.publish = cluster.address.publish
+            let primary = try Primary(
+                store: "counter",
+                state: Counter(),
+                actions: Counter.actions,
+                configuration: configuration,
+                reducer: Counter.reducer
+            )
+            let address = Task { try await primary.address }
+            let sending = Task { try await primary.send(CounterIncreaseRequested()) }
+            let failure = await #expect(throws: StatecastError.self) { try await primary.run() }
+            #expect(failure?.code == .endpoint)
+            await #expect(throws: StatecastError.self) { try await address.value }
+            await #expect(throws: Rejection.self) { try await sending.value }
+        }
+    }
+}
+
+/// `run()` of each node, and the scopes that run them.
+@Suite(.timeLimit(.minutes(10))) struct `A node that runs` {
+    private static func primary() throws -> Primary<Counter> {
+        try Primary(
+            store: "counter",
+            state: Counter(),
+            actions: Counter.actions,
+            configuration: .quick,
+            reducer: Counter.reducer
+        )
+    }
+
+    @Test func `works for the duration of its scope`() async throws {
+        let primary = try Self.primary()
+        let nodes = try await withPrimary(primary) { primary in
+            let endpoint = try await primary.address.publish
+            let replica = try Replica<Counter>(store: "counter", from: endpoint)
+            let sender = try ActionSender(store: "counter", from: endpoint)
+            try await withReplica(replica) { replica in
+                try await withSender(sender) { sender in
+                    try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+                }
+            }
+            return (replica, sender)
+        }
+        #expect(nodes.0.snapshot?.state.counter == 1)
+        for await _ in nodes.0.states {}
+        let rejection = await #expect(throws: Rejection.self) { try await nodes.1.send(CounterIncreaseRequested()) }
+        #expect(rejection?.code == .notSent)
+        let failure = await #expect(throws: StatecastError.self) { try await primary.address }
+        #expect(failure?.code == .closed)
+    }
+
+    @Test func `ends with its task, without an error`() async throws {
+        let primary = try Self.primary()
+        try await withPrimary(primary) { primary in
+            let endpoint = try await primary.address.publish
+            let replica = try Replica<Counter>(store: "counter", from: endpoint)
+            let sender = try ActionSender(store: "counter", from: endpoint)
+            let running = [Task { try await replica.run() }, Task { try await sender.run() }]
+            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+            for task in running { task.cancel() }
+            for task in running { try await task.value }
+        }
+    }
+
+    @Test func `does not run twice`() async throws {
+        let primary = try Self.primary()
+        try await withPrimary(primary) { primary in
+            let endpoint = try await primary.address.publish
+            let replica = try Replica<Counter>(store: "counter", from: endpoint)
+            let sender = try ActionSender(store: "counter", from: endpoint)
+            try await withReplica(replica) { replica in
+                try await withSender(sender) { sender in
+                    try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+                    for run in [primary.run, replica.run, sender.run] as [@Sendable () async throws -> Void] {
+                        let failure = await #expect(throws: StatecastError.self) { try await run() }
+                        #expect(failure?.code == .closed)
+                    }
+                    try await replica.reached(try await sender.send(CounterIncreaseRequested()))
+                }
+            }
+            await #expect(throws: StatecastError.self) { try await replica.run() }
+        }
+    }
+
+    @Test func `reports its own failure instead of that of the body`() async throws {
+        struct BodyFailure: Error {}
+        try await withPrimary(Self.primary()) { primary in
+            var configuration = PrimaryConfiguration.quick
+            configuration.publish = try await primary.address.publish
+            let second = try Primary(
+                store: "counter",
+                state: Counter(),
+                actions: Counter.actions,
+                configuration: configuration,
+                reducer: Counter.reducer
+            )
+            let failure = await #expect(throws: StatecastError.self) {
+                try await withPrimary(second) { second in
+                    do { _ = try await second.address } catch { throw BodyFailure() }
+                }
+            }
+            #expect(failure?.code == .endpoint)
+        }
+    }
+
+    @Test func `throws the failure of its body`() async throws {
+        struct BodyFailure: Error {}
+        await #expect(throws: BodyFailure.self) {
+            try await withPrimary(Self.primary()) { primary in
+                _ = try await primary.address
+                throw BodyFailure()
+            }
+        }
     }
 }
 
 /// How a primary stops, and starts again.
-@Suite(.timeLimit(.minutes(10))) struct `A primary that stops` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A primary that stops` {
     private static func primary(_ configuration: PrimaryConfiguration) throws -> Primary<Diary> {
         try Primary(
             store: "diary",
@@ -109,7 +231,7 @@ import ZeroMQ
 }
 
 /// Tasks that a node's loop runs.
-@Suite(.timeLimit(.minutes(10))) struct `A task on a loop` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A task on a loop` {
     @Test func `starts on the loop, not on the pool, and continues there`() async throws {
         let loop = try PollLoop(name: "tasks")
         let places = await Task.detached(executorPreference: LoopTaskExecutor(on: loop)) {
@@ -123,7 +245,7 @@ import ZeroMQ
 }
 
 /// User code may block all threads of Swift's pool. Nodes do not need them for each other.
-@Suite(.timeLimit(.minutes(10))) struct `With all threads of Swift's pool blocked` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `With all threads of Swift's pool blocked` {
     /// Signals each action that it reduces.
     private static func primary(_ reduced: DispatchSemaphore) throws -> Primary<Counter> {
         try Primary(
@@ -142,7 +264,7 @@ import ZeroMQ
             let (reduced, published) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let primary = try Self.primary(reduced)
             let address = try await primary.start()
-            let sender = try ActionSender(store: "counter", from: address.publish)
+            let sender = try ActionSender(store: "counter", from: address.publish).started()
             try await sender.send(CounterIncreaseRequested())
             reduced.wait()
             let subscription = primary.observe(replay: false) { _ in published.signal() }
@@ -156,15 +278,11 @@ import ZeroMQ
         }
     }
 
-    @Test func `a new sender starts, and a replica's snapshot is encoded`() async {
+    @Test func `a replica's snapshot is encoded`() async {
         await #expect(processExitsWith: .success) {
-            let reduced = DispatchSemaphore(value: 0)
-            let primary = try Self.primary(reduced)
+            let primary = try Self.primary(DispatchSemaphore(value: 0))
             let address = try await primary.start()
             HeldPool.run {
-                let sender = try ActionSender(store: "counter", from: address.publish)
-                sender.dispatch(CounterIncreaseRequested())
-                guard reduced.arrives() else { return false }
                 let replica = try Socket(.sub)
                 try replica.connect(Endpoint(address.publish))
                 let join = Address(try StoreName("counter"), .join(Nonce(bits: 1), nil)).bytes

@@ -6,7 +6,7 @@ import Testing
 @testable import Statecast
 
 /// Middlewares on a primary, seen from its store.
-@Suite(.timeLimit(.minutes(10))) struct `Middlewares on a primary` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `Middlewares on a primary` {
     @Test func `may change an action, and see the state before and after`() throws {
         let events = EventLog()
         let upper = Middleware<Diary> { action, store, next in
@@ -73,7 +73,7 @@ import Testing
 }
 
 /// Rejections by a policy of the primary reach the sender in another process.
-@Suite(.timeLimit(.minutes(10))) struct PolicyTests {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct PolicyTests {
     private static func start(
         _ middleware: Middleware<Counter>...
     ) async throws -> (primary: Primary<Counter>, address: PrimaryAddress) {
@@ -91,7 +91,7 @@ import Testing
     }
 
     private static func sender(_ address: PrimaryAddress) throws -> ActionSender {
-        try ActionSender(store: Counter.storeName, from: address.publish, configuration: .quick)
+        try ActionSender(store: Counter.storeName, from: address.publish, configuration: .quick).started()
     }
 
     @Test func `an action that a policy rejects is rejected with its code and message, and the next one is reduced`()
@@ -159,6 +159,7 @@ import Testing
             }
         )
         let replica = try Replica<Counter>(store: Counter.storeName, from: address.publish, configuration: .quick)
+            .started()
         try await replica.reached(try await Self.sender(address).send(StepChangeRequested(step: 1000)))
         #expect(replica.snapshot?.state.step == 10)
         await primary.stop()

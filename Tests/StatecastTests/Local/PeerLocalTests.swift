@@ -4,7 +4,7 @@ import Statecast
 import Testing
 
 /// A replica and a sender, used through the protocols of a core.
-@Suite(.timeLimit(.minutes(10))) struct `A replica and a sender in one process` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A replica and a sender in one process` {
     /// A component that only dispatches.
     private func work(_ dispatcher: any ActionDispatcher, times: Int) {
         for number in 1...times { dispatcher.dispatch(StepChangeRequested(step: number)) }
@@ -28,7 +28,7 @@ import Testing
             store: Counter.storeName,
             from: first.address.publish,
             configuration: configuration
-        )
+        ).started()
         work(sender, times: 100)
         let second = try await first.restart()
         let receipt = try await sender.send(CounterIncreaseRequested())

@@ -5,11 +5,11 @@ import Statecast
 import Testing
 
 /// A primary, used in its own process.
-@Suite(.timeLimit(.minutes(10))) struct `A primary in its own process` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A primary in its own process` {
     @Test func `accepts actions, and returns a receipt that a replica reaches`() async throws {
         let primary = try Primary.diary()
         let address = try await primary.start()
-        let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
+        let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick).started()
         primary.dispatch(Written(line: "a"))
         let receipt = try await primary.send(Written(line: "b"))
         #expect(receipt.session == .primary)
@@ -39,7 +39,7 @@ import Testing
             #expect(primary.state.lines.count == number)
         }
         await primary.stop()
-        try await restart(primary)
+        try await primary.startOnceItsPortsAreFree()
         #expect(primary.state == Diary())
         await primary.stop()
     }
@@ -104,7 +104,7 @@ import Testing
             state.lines.append(line)
         }
         let address = try await primary.start()
-        let sender = try ActionSender(store: "diary", from: address.publish)
+        let sender = try ActionSender(store: "diary", from: address.publish).started()
         let sent = try await sender.submit(Written(line: "a"))
         for await _ in reducing.stream { break }
         let changes = EventLog()
@@ -159,7 +159,7 @@ import Testing
         let rejection = await #expect(throws: Rejection.self) { try await primary.send(Written(line: "b")) }
         #expect(rejection?.code == .stopped)
         primary.dispatch(Written(line: "c"))
-        try await restart(primary)
+        try await primary.startOnceItsPortsAreFree()
         try await primary.send(Written(line: "d"))
         var steps: [String] = []
         for await change in changes {
@@ -191,7 +191,7 @@ import Testing
         })
         var end = ends.makeAsyncIterator()
         for _ in 0..<2 {
-            try await restart(primary)
+            try await primary.startOnceItsPortsAreFree()
             _ = await first(of: primary) { $0.new.lines == ["resumed"] }
             await primary.stop()
             await end.next()
@@ -238,7 +238,7 @@ import Testing
             }
         )
         let address = try await primary.start()
-        let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick)
+        let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick).started()
         replicas.set(replica)
         primary.dispatch(Written(line: "ask"))
         for await lines in seen {
@@ -258,17 +258,5 @@ import Testing
         defer { subscription.cancel() }
         for await change in changes where condition(change) { return change }
         preconditionFailure("the stream does not end")
-    }
-
-    /// Starts it once its endpoints are free: libzmq releases them with a delay.
-    private func restart(_ primary: Primary<Diary>) async throws {
-        while true {
-            do {
-                try await primary.start()
-                return
-            } catch let error as StatecastError where error.code == .endpoint {
-                await Task.yield()
-            }
-        }
     }
 }

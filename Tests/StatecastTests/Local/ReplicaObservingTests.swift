@@ -5,7 +5,7 @@ import Testing
 @testable import Statecast
 
 /// How an observation of a replica ends while its subscription is kept.
-@Suite(.timeLimit(.minutes(10))) struct `An observer of a replica` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `An observer of a replica` {
     @Test func `is released when the replica is closed`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()
@@ -16,14 +16,23 @@ import Testing
         }
     }
 
-    @Test func `is released when the replica is dropped`() async throws {
+    @Test func `is released when the replica ends`() async throws {
         try await withCounter { cluster in
-            var replica: Replica<Counter>? = try cluster.replica()
-            var states = try #require(replica).changes().makeAsyncIterator()
+            let replica = try Replica<Counter>(store: "counter", from: cluster.address.publish)
+            let running = Task { try await replica.run() }
+            var states = replica.changes().makeAsyncIterator()
             _ = await states.next(isolation: #isolation)
-            replica = nil
+            running.cancel()
             while await states.next(isolation: #isolation) != nil {}
+            try await running.value
         }
+    }
+
+    @Test func `is released when a replica that never ran is released`() async throws {
+        var replica: Replica<Counter>? = try Replica<Counter>(store: "counter", from: "tcp://127.0.0.1:7")
+        let states = try #require(replica).changes()
+        replica = nil
+        for await _ in states { Issue.record("there is no state") }
     }
 
     @Test func `is released at once if the replica is closed already`() async throws {

@@ -5,7 +5,7 @@ import Statecast
 import Testing
 
 /// Senders that end, and others that go on with their session files.
-@Suite(.timeLimit(.minutes(10))) struct `A sender with a session file` {
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A sender with a session file` {
     private let folder: TemporaryFolder
     private let journal = MemoryJournal()
 
@@ -34,7 +34,7 @@ import Testing
     private func file() throws -> SessionFile { try SessionFile(at: folder.path + "/session", store: "diary") }
 
     private func sender(_ file: SessionFile, from endpoint: String) throws -> ActionSender {
-        try ActionSender(store: "diary", from: endpoint, session: file, configuration: .quick)
+        try ActionSender(store: "diary", from: endpoint, session: file, configuration: .quick).started()
     }
 
     @Test func `leaves what it could not send to the next`() async throws {

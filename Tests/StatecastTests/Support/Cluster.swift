@@ -66,11 +66,11 @@ struct CounterPrimary {
     }
 
     func replica() throws -> Replica<Counter> {
-        try Replica(store: Counter.storeName, from: address.publish, configuration: .quick)
+        try Replica<Counter>(store: Counter.storeName, from: address.publish, configuration: .quick).started()
     }
 
     func sender() throws -> ActionSender {
-        try ActionSender(store: Counter.storeName, from: address.publish, configuration: .quick)
+        try ActionSender(store: Counter.storeName, from: address.publish, configuration: .quick).started()
     }
 }
 
@@ -130,10 +130,11 @@ extension Primary {
     /// Starts at ports that another primary has just closed: libzmq releases them with a delay.
     func startOnceItsPortsAreFree() async throws {
         while true {
-            do {
+            do throws(StatecastError) {
                 try await start()
                 return
-            } catch let error as StatecastError where error.code == .endpoint {
+            } catch {
+                guard error.code == .endpoint else { throw error }
                 await Task.yield()
             }
         }

@@ -61,7 +61,7 @@ actor RawPrimary {
             epoch: Epoch(1),
             head: revision,
             time: Timestamp(milliseconds: 0),
-            fingerprint: 0,
+            stateVersion: 0,
             heartbeatInterval: .seconds(60),
             offer: offer
         )

@@ -130,6 +130,6 @@ extension Shop {
     }
 
     static func replica(from address: PrimaryAddress) throws -> Replica<Self> {
-        try Replica(store: "shop", from: address.publish, configuration: .quick)
+        try Replica<Self>(store: "shop", from: address.publish, configuration: .quick).started()
     }
 }

@@ -52,7 +52,7 @@ struct Cluster {
                     epoch: Epoch(1),
                     summary: ModelPrimary.summary(of: .map([:]))
                 ),
-                fingerprint: 0,
+                stateVersion: 0,
                 actions: [],
                 actionsEndpoint: Fixture.endpoint,
                 limits: limits,

@@ -14,7 +14,7 @@ import Testing
         #expect(welcome.offer == nil)
         #expect(welcome.lineage == Fixture.lineage)
         #expect(welcome.epoch == Fixture.epoch)
-        #expect(welcome.fingerprint == 99)
+        #expect(welcome.stateVersion == 99)
         #expect(welcome.time == Fixture.time)
         #expect(answer.updates(on: topic).isEmpty)
     }

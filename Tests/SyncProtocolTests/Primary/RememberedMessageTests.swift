@@ -114,7 +114,7 @@ import Testing
         var fromRecords = PrimaryBench(history: history, Self.limits)
         let context = SnapshotContext(
             epoch: Fixture.epoch,
-            fingerprint: 0,
+            stateVersion: 0,
             summary: Summary(digest: 7, bytes: 1),
             sessions: bench.machine.sessions,
             migrations: 0

@@ -150,14 +150,14 @@ import Testing
         #expect(known() == 3)
     }
 
-    @Test func `a subscription to the schema gets the actions, the fingerprint and the store's position`() {
+    @Test func `a subscription to the schema gets the actions, the state version and the store's position`() {
         var bench = PrimaryBench()
         bench.push(1...2)
         bench.closeAndCommit()
         bench.push(3...3)
         let schema = StoreSchema(
             lineage: Fixture.lineage,
-            fingerprint: 99,
+            stateVersion: 99,
             actions: [StoreSchema.Entry(name: "add", example: nil)],
             epoch: Fixture.epoch,
             head: Revision(2),
@@ -176,7 +176,7 @@ import Testing
         if underway > 0 { bench.push(5...(4 + underway)) }
         let context = SnapshotContext(
             epoch: Fixture.epoch,
-            fingerprint: 0,
+            stateVersion: 0,
             summary: Summary(digest: 7, bytes: 1),
             sessions: bench.machine.sessions,
             migrations: 0

@@ -112,7 +112,7 @@ import Testing
             epoch: Fixture.epoch,
             head: Revision(1),
             time: Fixture.time,
-            fingerprint: 0,
+            stateVersion: 0,
             heartbeatInterval: .seconds(10),
             offer: ReplicaBench.offer(1, bytes: 1, chunk: 1)
         )

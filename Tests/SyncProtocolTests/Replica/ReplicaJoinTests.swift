@@ -56,7 +56,7 @@ import Testing
             epoch: Fixture.epoch,
             head: Revision(1),
             time: Fixture.time,
-            fingerprint: 0,
+            stateVersion: 0,
             heartbeatInterval: .seconds(1),
             offer: ReplicaBench.offer(1, bytes: 1, chunk: 1)
         )

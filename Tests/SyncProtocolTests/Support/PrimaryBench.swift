@@ -22,7 +22,7 @@ struct PrimaryBench {
         machine = PrimaryMachine(
             store: Fixture.store(),
             history: history,
-            fingerprint: 99,
+            stateVersion: 99,
             actions: [StoreSchema.Entry(name: "add", example: nil)],
             actionsEndpoint: Fixture.endpoint,
             readsPast: readsPast,

@@ -60,7 +60,7 @@ struct ReplicaBench {
             epoch: epoch,
             head: Revision(head),
             time: Fixture.time,
-            fingerprint: 99,
+            stateVersion: 99,
             heartbeatInterval: .seconds(1),
             offer: offer
         )

@@ -77,7 +77,7 @@ extension SeededGenerator {
                     epoch: epoch,
                     head: Revision(number()),
                     time: time(),
-                    fingerprint: number(),
+                    stateVersion: number(),
                     heartbeatInterval: duration(),
                     offer: oneIn(2) ? offer() : nil
                 )
@@ -113,7 +113,7 @@ extension SeededGenerator {
             return .schema(
                 StoreSchema(
                     lineage: lineage,
-                    fingerprint: number(),
+                    stateVersion: number(),
                     actions: entries,
                     epoch: epoch,
                     head: Revision(number()),

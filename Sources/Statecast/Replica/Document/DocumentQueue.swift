@@ -59,7 +59,7 @@ final class DocumentQueue: Sendable {
     /// Ends ``forEachBatch(_:)`` once it has handed out all steps.
     func finish() { storage.change { $0.isFinished = true } }
 
-    /// Hands out all queued steps, again and again, until the queue is finished. One consumer only.
+    /// Passes all queued steps to `body`, repeatedly, until the queue is finished or the task is cancelled. For one consumer.
     func forEachBatch(_ body: (Batch) async -> Void) async {
         while let batch = await next() { await body(batch) }
     }
@@ -68,7 +68,7 @@ final class DocumentQueue: Sendable {
     private func next() async -> Batch? {
         try? await storage.wait { $0.isSignaled || $0.isFinished ? () : nil }
         return storage.change { storage in
-            guard storage.isSignaled else { return nil }
+            guard storage.isSignaled, !Task.isCancelled else { return nil }
             defer { storage = Storage(isFinished: storage.isFinished) }
             return storage.batch
         }

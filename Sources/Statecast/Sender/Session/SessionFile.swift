@@ -38,17 +38,16 @@ public final class SessionFile: Sendable {
     ///
     /// - Throws: ``StatecastError`` with code `session` if another process has the file open, or if the file is damaged, of a
     ///   later version or of another store, or cannot be read; with code `definition` if the store's name is invalid.
-    public convenience init(at path: String, store: String) throws {
+    public convenience init(at path: String, store: String) throws(StatecastError) {
         try self.init(at: path, store: store, keepsOutcomes: false)
     }
 
     /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/acknowledge(upTo:)`` acknowledges them;
     ///   otherwise until the process has them.
-    package init(at path: String, store: String, keepsOutcomes: Bool) throws {
+    package init(at path: String, store: String, keepsOutcomes: Bool) throws(StatecastError) {
         self.path = path
         self.keepsOutcomes = keepsOutcomes
-        let name: StoreName
-        do { name = try StoreName(store) } catch { throw StatecastError(.definition, error.message, cause: error) }
+        let name = try StoreName(checking: store)
         let log = try SessionLog(at: path)
         let saved = try Self.read(log, forgets: !keepsOutcomes)
         if let saved, saved.store != name {

@@ -28,7 +28,7 @@ struct DocumentPrimary {
         machine = PrimaryMachine(
             store: store,
             history: History(lineage: Self.lineage, epoch: Epoch(1), summary: Summary(of: state)),
-            fingerprint: 6_425_107_239_870_014_923,
+            stateVersion: 6_425_107_239_870_014_923,
             actions: [],
             actionsEndpoint: "tcp://127.0.0.1:7101",
             limits: Limits(),
