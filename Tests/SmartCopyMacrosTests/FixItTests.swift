@@ -2,7 +2,7 @@ import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
 @Suite struct FixItTests {
-    @Test func `a variable whose type the macro cannot tell gets a placeholder for it`() {
+    @Test func `a variable whose type the macro cannot infer gets a placeholder for it`() {
         expect(
             """
             @SmartCopy
@@ -41,7 +41,7 @@ import Testing
         "init(id: Int, done: @escaping () -> Void, extra: Int) { self.id = id }",
         "init(from decoder: any Decoder) throws { id = 1 }",
     ])
-    func `a struct whose initializers do not take all fields gets the missing initializer`(own: String) {
+    func `a struct without an initializer for all fields gets the missing initializer`(own: String) {
         let message = """
             @SmartCopy needs 'init(id: Int, done: @escaping () -> Void)': the initializers in this struct replace the \
             memberwise one; add it, or move them to an extension

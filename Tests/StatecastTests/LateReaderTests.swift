@@ -22,7 +22,7 @@ import ZeroMQ
             _ = try publisher.send(Array("late".utf8) + Self.payload)
             try await crowd.look(publisher)
         }
-        // Closing another connection takes longer than replacing one.
+        // Closing another connection needs more time than replacing one.
         let other = try Self.subscriber(to: "other", at: endpoint)
         while crowd.left["other"] != 1 {
             _ = try publisher.send(Array("other".utf8) + Self.payload)

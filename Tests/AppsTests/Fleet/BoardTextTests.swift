@@ -60,7 +60,7 @@ import Testing
         fleet.reduce(NoteAdded(text: String(repeating: "long ", count: 50)))
         let title = String(repeating: "title ", count: 40)
         for line in BoardText(columns: columns).lines(of: props(fleet), title: title) {
-            // Wide characters here are all from one block; the others take one column each.
+            // Wide characters here are all from one block; the others have one column each.
             let width = line.reduce(0) { $0 + ($1 == "机" ? 2 : 1) }
             #expect(width <= max(0, columns), "\(line)")
         }

@@ -203,7 +203,7 @@ import Testing
         (.dispatchedWhileStopped(action: "A"), ["A", "call start() first"]),
         (.unhandledByMiddleware(action: "A"), ["A", "add the middleware", ".thunk"]),
     ])
-    func `says what was done, and what to do instead`(misuse: RuntimeWarning, parts: [String]) {
+    func `names the mistake and the remedy`(misuse: RuntimeWarning, parts: [String]) {
         for part in parts { #expect(misuse.description.contains(part)) }
     }
 }

@@ -20,7 +20,7 @@ extension PrimaryConfiguration {
 }
 
 extension Limits {
-    /// Short heartbeats and retries, so that recovery takes tens of milliseconds instead of seconds.
+    /// Short heartbeats and retries, so that recovery needs tens of milliseconds instead of seconds.
     static var quick: Limits {
         var limits = Limits()
         limits.heartbeatInterval = .milliseconds(20)

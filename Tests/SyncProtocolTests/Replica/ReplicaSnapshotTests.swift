@@ -3,7 +3,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `A replica that pulls a snapshot` {
-    /// One that was offered six chunks of two bytes at revision 5, the primary standing at a head.
+    /// A replica with an offer of six chunks of two bytes at revision 5, from a primary at the given head.
     private func pulling(head: UInt64 = 5, _ change: (inout Limits) -> Void = { _ in }) -> ReplicaBench {
         var bench = ReplicaBench(
             .with {
@@ -105,7 +105,7 @@ import Testing
         #expect(bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(4), index: 0)) == [])
         bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(5), index: 1))
         #expect(bench.chunksAsked == [])
-        #expect(bench.subscriptions == [.feed], "it asks a random moment later, apart from the others")
+        #expect(bench.subscriptions == [.feed], "it joins again after a random delay")
         bench.wait()
         #expect(bench.joinsFrom == .some(nil))
         #expect(bench.subscriptions.count == 2)
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: [(Int.max, 1), (1 << 29, 1), (5, 0), (Int.max, Int.max)])
-    func `an offer that cannot be meant is incompatible and costs no memory`(bytes: Int, chunk: Int) {
+    func `an implausible offer is incompatible and allocates no memory`(bytes: Int, chunk: Int) {
         var bench = ReplicaBench()
         bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: chunk))
         #expect(bench.subscriptions == [.feed])
