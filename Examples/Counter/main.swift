@@ -20,6 +20,6 @@ let address = try await primary.start()
 let replica = try Replica<Counter>(store: "counter", from: address.publish)
 let sender = try ActionSender(store: "counter", from: address.publish)
 try await sender.send(StepChangeRequested(step: 7))
-let receipt = try await sender.send(CounterIncreaseRequested())  // returns when applied; throws what was rejected
+let receipt = try await sender.send(CounterIncreaseRequested())  // returns when applied; throws if rejected
 try await replica.reached(receipt)  // read your own writes
 if let shown = replica.snapshot { print("revision \(shown.revision): \(shown.state)") }

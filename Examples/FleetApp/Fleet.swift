@@ -58,7 +58,7 @@ package struct Host: Codable, Equatable, Sendable {
     }
 }
 
-/// A message to everybody who reads the board.
+/// A message to all readers of the board.
 package struct Note: Codable, Equatable, Sendable {
     /// When the primary received it.
     package internal(set) var time: Timestamp

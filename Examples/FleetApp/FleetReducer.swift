@@ -1,7 +1,7 @@
 internal import StateCoding
 package import StateCore
 
-/// A host took a sample of itself. The first sample adds the host to the fleet.
+/// A host measured a sample. The first sample adds the host to the fleet.
 package struct HostSampled: Action, Equatable {
     package var host: String
     package var sample: Sample

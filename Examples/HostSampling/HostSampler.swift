@@ -65,7 +65,7 @@ package struct HostSamplingFailure: Error, Equatable, CustomStringConvertible {
     package let code: Code
     /// The file or the kernel facility.
     package let source: String
-    /// Says what was expected and what came.
+    /// The expected and the actual content.
     package let message: String
 
     package var description: String { "\(code): \(source): \(message)" }

@@ -51,7 +51,7 @@ public protocol Journal: JournalReading {
     /// Checks that the journal is still where it was opened, so that the next start finds the appended records.
     ///
     /// ``append(_:)`` checks this before it returns. The primary calls this function before it publishes a record that is not
-    /// appended yet, and while it is idle. It must take only microseconds, as it runs on the primary's loop. The default
+    /// appended yet, and while it is idle. It must return within microseconds, as it runs on the primary's loop. The default
     /// implementation does nothing, which suits a journal that cannot be removed.
     ///
     /// - Throws: ``JournalFailure`` with code `removed`.

@@ -7,7 +7,7 @@ internal import SyncProtocol
 ///
 /// A write costs a few stores to memory and survives the end of the process. The acknowledged record is written to two slots
 /// in turn: if the system ends during one write, the other slot is valid. The page also names the store, so that salvage
-/// knows it if the database cannot be read.
+/// can find the name if the database cannot be read.
 ///
 /// Unchecked, but safe: after `open`, only the thread that appends writes acknowledgements, and ``CrashMarker`` has its own
 /// part of the page and one user.

@@ -102,7 +102,7 @@ package enum JournalArchive {
 /// - `[0, "statecast-journal", 1, store, lineage, begun]`;
 /// - for each incarnation of the primary `[1, epoch, revision, fingerprint, time]`;
 /// - `[2, sequence, revision, context, state]`, the snapshot at which the history begins;
-/// - for each record `[3, sequence, from, to, body]`, followed by the snapshot that was taken after it, if any;
+/// - for each record `[3, sequence, from, to, body]`, followed by the snapshot after that record, if any;
 /// - `[4, count]`, the number of preceding items.
 private enum ArchiveItem: Hashable {
     case identity(JournalIdentity)

@@ -159,7 +159,7 @@ struct JournalDirectory: Hashable, Sendable {
     func damaged(_ what: String) -> JournalFailure {
         JournalFailure(
             .damaged,
-            "the journal \(path) is damaged: \(what). Nothing was changed. Restore a backup, or go on from the last state "
+            "the journal \(path) is damaged: \(what). Nothing was changed. Restore a backup, or continue from the last state "
                 + "that can be read, under a new lineage, with: statecast-journal salvage \(path) NEW-DIRECTORY",
             reason: what
         )

@@ -5,7 +5,7 @@ package import SyncProtocol
 /// The result of salvaging a damaged journal.
 package struct JournalSalvage: Sendable {
     package let copy: JournalCopy
-    /// The damage that ends the copy; `nil` if there is none.
+    /// The damage that ends the copy; `nil` without damage.
     package let damage: String?
     /// The last acknowledged revision; `nil` if it cannot be read.
     package let acknowledged: Revision?
@@ -198,7 +198,7 @@ private struct SalvagedChain {
     let start: JournalSnapshot
     /// The last incarnation of the primary in the chain.
     private(set) var epoch: Epoch
-    /// The damage at the end of the chain; `nil` if there is none.
+    /// The damage at the end of the chain; `nil` without damage.
     var damage: String?
     /// Whether the record after the start is intact and does not continue from it.
     private(set) var isRefuted = false

@@ -98,7 +98,7 @@ extension JournalReader {
         do throws(JournalFailure) {
             guard let snapshot = try snapshotIfKept(entry) else { return nil }
             guard try walk.agrees(with: snapshot) else {
-                return directory.damaged("the snapshot of revision \(entry.revision) is not what the records lead to")
+                return directory.damaged("the snapshot of revision \(entry.revision) differs from the state to which the records lead")
             }
             return nil
         } catch {

@@ -250,7 +250,7 @@ final class RecordStore: Sendable {
         }
         guard last >= snapshot.sequence else {
             throw directory.damaged(
-                "it ends with record \(last), and the snapshot of revision \(snapshot.revision) was taken after record "
+                "it ends with record \(last), and the snapshot of revision \(snapshot.revision) was created after record "
                     + "\(snapshot.sequence)"
             )
         }

@@ -42,16 +42,16 @@
                 create a new wrapper without the state of the old one
                 """
             case .tuplePattern:
-                "@SmartCopy cannot copy a tuple pattern: declare each property by itself"
+                "@SmartCopy cannot copy a tuple pattern: declare each property separately"
             case .missingType(let name):
-                "@SmartCopy cannot tell the type of '\(name)' from its value: write the type"
+                "@SmartCopy cannot infer the type of '\(name)' from its value: write the type"
             case .opaqueType:
                 "@SmartCopy cannot copy a property of a 'some' type, since no parameter can have the same one: name the type"
             case .initAccessor:
                 "@SmartCopy cannot copy a property with an init accessor, which sets other properties"
             case .conditionalFields:
                 """
-                @SmartCopy cannot tell which branch of '#if' is compiled: move the stored properties and initializers \
+                @SmartCopy cannot determine which branch of '#if' is compiled: move the stored properties and initializers \
                 out of it
                 """
             }
@@ -76,7 +76,7 @@
     /// A change to the source that removes the reason of an error.
     enum SmartCopyFixIt: String, FixItMessage {
         case writeType = "write the type"
-        case addInitializer = "add an initializer that takes every field"
+        case addInitializer = "add an initializer with every field"
 
         var message: String { rawValue }
 
@@ -84,7 +84,7 @@
     }
 
     extension Diagnostic {
-        /// The error of a `var` whose type only the type checker knows; the fix-it inserts a placeholder for the type.
+        /// The error of a `var` whose type only the type checker can infer; the fix-it inserts a placeholder for the type.
         static func missingType(of binding: PatternBindingSyntax) -> Diagnostic {
             let annotation = TypeAnnotationSyntax(
                 colon: .colonToken(trailingTrivia: .space),

@@ -51,7 +51,7 @@
             return needsParentheses ? "(\(spelling))? = nil" : "\(spelling)? = nil"
         }
 
-        /// The type of a parameter that takes the whole value. A stored function escapes.
+        /// The type of a parameter for the whole value. A stored function escapes.
         var initializerParameter: String {
             isFunction ? "@escaping \(spelling)" : spelling
         }

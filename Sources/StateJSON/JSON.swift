@@ -3,7 +3,7 @@ public import StateCoding
 /// Reads and writes JSON, for people, command lines and tools; never for the wire.
 ///
 /// Values are written by the rules of their description (`Value.description`). Reading turns none of these back, as JSON does
-/// not carry the kinds; but typed decoding takes base64 for `[UInt8]` and `Data`, the words for floats, texts for UUIDs, URLs,
+/// not carry the kinds; but typed decoding accepts base64 for `[UInt8]` and `Data`, the words for floats, texts for UUIDs, URLs,
 /// dates and decimals, numbers for decimals, and texts for dictionary keys that are numbers, bools, bytes, UUIDs, URLs or dates.
 /// A dictionary whose keys are arrays or maps is not read back.
 public enum JSON {

@@ -16,7 +16,7 @@ struct ReplicaCommand: AsyncParsableCommand {
             {"lineage":"...","epoch":1,"revision":3,"state":{...}}. A slow reader misses states in between, never the \
             newest. Without a UTF-8 locale, pictures are drawn in ASCII.
 
-            It waits for the primary, and continues by itself after a restart of the primary. Stopped before the state of \
+            It waits for the primary, and continues after a restart of the primary. Stopped before the state of \
             --once or --until, it ends with 1.
 
 

@@ -56,7 +56,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How long the whole command may take, such as 5, 500ms or 2m. (STATECAST_TIMEOUT, default: 10s; with "
+            "The time limit of the whole command, such as 5, 500ms or 2m. (STATECAST_TIMEOUT, default: 10s; with "
                 + "--ndjson no limit)",
             valueName: "duration"
         )

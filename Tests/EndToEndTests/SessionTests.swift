@@ -94,12 +94,12 @@ import Testing
         let kept = try await Tool.send.run(sending(away) + ["--timeout", "0.5"], input: increases(3))
         #expect(kept.exitCode == 1)
         #expect(kept.output.isEmpty)
-        #expect(kept.errors.contains("lines taken: 3, actions outstanding: 3"))
-        #expect(kept.errors.contains("go on with --resume"))
+        #expect(kept.errors.contains("lines consumed: 3, actions outstanding: 3"))
+        #expect(kept.errors.contains("continue with --resume"))
 
         let forgetful = try await Tool.send.run(sending(away))
         #expect(forgetful.exitCode == 64)
-        #expect(forgetful.errors.contains("lines taken: 3, actions outstanding: 3"))
+        #expect(forgetful.errors.contains("lines consumed: 3, actions outstanding: 3"))
         #expect(forgetful.errors.contains("--resume"))
 
         try await withServed(publish: away.publish, actions: away.actions) { served in
@@ -154,7 +154,7 @@ import Testing
             }
             #expect(ending.exitCode == 1)
             #expect(ending.errors.contains("interrupted before the input ended"))
-            #expect(ending.errors.contains("lines taken: 2, actions outstanding: 0"))
+            #expect(ending.errors.contains("lines consumed: 2, actions outstanding: 0"))
             let resumed = try await Tool.send.run(sending(served) + ["--resume"], input: increases(3))
             #expect(try resumed.output.map { try ReceiptLine($0).line } == [3])
         }
@@ -168,7 +168,7 @@ import Testing
                 tool.send(SIGINT)
             }
             #expect(ending.exitCode == 1)
-            #expect(ending.errors.contains("lines taken: 1, actions outstanding: 0"))
+            #expect(ending.errors.contains("lines consumed: 1, actions outstanding: 0"))
         }
     }
 
@@ -215,7 +215,7 @@ import Testing
             let full = try await Tool.shell(command + " > /dev/full", from: served.publish)
             #expect(full.exitCode == 1)
             #expect(full.errors.contains("cannot write to standard output: No space left on device"))
-            #expect(full.errors.contains("lines taken: "))
+            #expect(full.errors.contains("lines consumed: "))
             let closed = try await Tool.shell(
                 "{ \(command) --resume; echo \"ended with $?\" >&2; } | head -1",
                 from: served.publish

@@ -103,7 +103,7 @@ import Testing
                     let (x, y): (Int, Int)
                 }
                 """,
-            "@SmartCopy cannot copy a tuple pattern: declare each property by itself",
+            "@SmartCopy cannot copy a tuple pattern: declare each property separately",
             line: 3,
             column: 9
         )
@@ -154,7 +154,7 @@ import Testing
                 }
                 """,
             """
-            @SmartCopy cannot tell which branch of '#if' is compiled: move the stored properties and initializers out of it
+            @SmartCopy cannot determine which branch of '#if' is compiled: move the stored properties and initializers out of it
             """,
             line: 4,
             column: 5
@@ -207,7 +207,7 @@ import Testing
             expandsTo: source.replacing("@SmartCopy\n", with: ""),
             diagnostics: [
                 DiagnosticSpec(
-                    message: "@SmartCopy cannot copy a tuple pattern: declare each property by itself",
+                    message: "@SmartCopy cannot copy a tuple pattern: declare each property separately",
                     line: 3,
                     column: 9
                 ),

@@ -17,7 +17,7 @@ import Testing
                 """,
             diagnostics: [
                 DiagnosticSpec(
-                    message: "@SmartCopy cannot tell the type of 'route' from its value: write the type",
+                    message: "@SmartCopy cannot infer the type of 'route' from its value: write the type",
                     line: 3,
                     column: 9,
                     fixIts: [FixItSpec(message: "write the type")]
@@ -67,10 +67,10 @@ import Testing
                     message: message,
                     line: 1,
                     column: 1,
-                    fixIts: [FixItSpec(message: "add an initializer that takes every field")]
+                    fixIts: [FixItSpec(message: "add an initializer with every field")]
                 )
             ],
-            applying: ["add an initializer that takes every field"],
+            applying: ["add an initializer with every field"],
             fixedTo: """
                 @SmartCopy
                 public struct Robot {

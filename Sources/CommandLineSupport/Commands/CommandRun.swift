@@ -27,7 +27,7 @@ extension AsyncParsableCommand {
     }
 }
 
-/// A command's work, which ends by itself or when SIGINT, SIGTERM or SIGHUP asks it to stop.
+/// A command's work, which ends when it is complete, or when SIGINT, SIGTERM or SIGHUP asks it to stop.
 package struct CommandRun: Service {
     private let work: @Sendable () async throws -> Void
 

@@ -21,9 +21,9 @@ package struct CommonOptions: ParsableArguments {
 
     package init() {}
 
-    /// What the command draws on the terminal.
+    /// The form of the command's output on the terminal.
     package enum Screen: Sendable {
-        /// Lines, among which log lines may stand.
+        /// Lines, which may alternate with log lines.
         case lines
         /// A picture that log lines would overwrite: if standard error is a terminal, only critical lines pass.
         case picture

@@ -102,7 +102,7 @@ package struct SendPipeline: Sendable {
         case .lines: logger.notice("\(tally.total)")
         }
         if file != nil { await sender.close() }
-        let kept = file.flatMap { $0.isUnfinished ? "\($0.contents): go on with --resume" : nil }
+        let kept = file.flatMap { $0.isUnfinished ? "\($0.contents): continue with --resume" : nil }
         try tally.conclude(upstream, sender.status, inputEnd, because: cause.text, kept: kept)
     }
 
@@ -189,7 +189,7 @@ package struct SendPipeline: Sendable {
     ) async -> SendTally {
         var tally = SendTally()
         var canPrint = true
-        // The session file forgets the outcomes that were printed, up to the first that was not.
+        // The session file drops the printed outcomes, up to the first one that was not printed.
         var canForget = file != nil
         var isKept = false
         while let batch = await submitted.dequeueAll() {

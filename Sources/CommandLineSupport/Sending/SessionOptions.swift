@@ -25,7 +25,7 @@ package struct SessionOptions: ParsableArguments {
 
     package func validate() throws {
         if session?.isEmpty == true { throw ValidationError("--session needs the path of a file.") }
-        if resume && session == nil { throw ValidationError("--resume needs --session and the file to go on with.") }
+        if resume && session == nil { throw ValidationError("--resume needs --session with the file to continue.") }
     }
 
     /// Opens the file, if one was named.
@@ -36,7 +36,7 @@ package struct SessionOptions: ParsableArguments {
         let file = try SessionFile(at: session, store: store, keepsOutcomes: true)
         guard !resume else { return file }
         guard !file.isUnfinished else {
-            throw CommandFailure.wrongUsage("\(file.contents): go on with --resume, or name another file")
+            throw CommandFailure.wrongUsage("\(file.contents): continue with --resume, or name another file")
         }
         file.beginInput()
         return file
@@ -46,7 +46,7 @@ package struct SessionOptions: ParsableArguments {
 extension SessionFile {
     /// The unfinished work, for messages.
     var contents: String {
-        "the session file \(path) holds an unfinished session (lines taken: \(position), actions outstanding: "
+        "the session file \(path) holds an unfinished session (lines consumed: \(position), actions outstanding: "
             + "\(outstandingCount))"
     }
 }

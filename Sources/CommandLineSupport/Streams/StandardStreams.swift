@@ -17,7 +17,7 @@ enum StandardStreams {
 
     /// Whether the process started without the descriptor.
     ///
-    /// The second look finds a descriptor that a thread of the runtime used for a moment while ``reserve()`` looked.
+    /// The second check finds a descriptor that a thread of the runtime used for a moment while ``reserve()`` looked.
     static func isClosed(_ descriptor: Int32) -> Bool { closed.contains(descriptor) || !isStream(descriptor) }
 
     private static let closed: Set<Int32> = {
@@ -105,7 +105,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ coun
 
 /// A serial queue for calls that block, so that they occupy no thread of the cooperative pool.
 ///
-/// A cancelled caller resumes at once. Its call goes on: the process can end, but the call cannot.
+/// A cancelled caller resumes at once. Its system call continues in the background, because it cannot be cancelled.
 final class BlockingCallQueue: Sendable {
     private let queue: DispatchQueue
 

@@ -17,7 +17,7 @@ public struct Rejection: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The reason, for programs.
     public let code: Code
-    /// What was expected, what was found, and what to do.
+    /// The expected and the actual input, and the remedy.
     public let message: String
 
     /// Creates a rejection.

@@ -15,7 +15,7 @@ public protocol Connector<State, Props>: Sendable {
 
 /// Consumes props: a view, an audio player, a report writer.
 ///
-/// Conform to this protocol with a class or an actor whose updates may take time, and to ``ViewComponent`` with a class of
+/// Conform to this protocol with a class or an actor whose updates may be slow, and to ``ViewComponent`` with a class of
 /// the main actor. The props contain all data that the component needs, and commands for its requests.
 public protocol Component<Props>: AnyObject, Sendable {
     /// The data that it needs.

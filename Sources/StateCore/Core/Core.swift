@@ -88,8 +88,8 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     }
 
     /// - Parameters:
-    ///   - drainedRequestsMax: the number of requests, its own included, that a dispatching thread processes before it hands
-    ///     the queue to another thread, so that a busy core cannot capture a thread such as the main one.
+    ///   - drainedRequestsMax: the number of requests, its own included, that a dispatching thread processes before another
+    ///     thread continues, so that a busy core cannot capture a thread such as the main one.
     ///   - followUpsMax: the number of follow-up actions without any request from outside that raises a warning. The limit
     ///     on the depth alone does not detect actions that are each answered by several.
     init(
@@ -146,7 +146,7 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     /// Enqueues an action.
     ///
     /// If no other thread drains the queue, this applies the action, notifies the observers, and does the same for the
-    /// actions that they dispatch, before it returns. A long queue is handed to another thread.
+    /// actions that they dispatch, before it returns. A long queue continues on another thread.
     ///
     /// If a middleware rejects the action, this does not report it; `send(_:)` does.
     @inlinable

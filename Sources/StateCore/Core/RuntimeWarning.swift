@@ -39,7 +39,7 @@ public enum RuntimeWarning: Hashable, Sendable, CustomStringConvertible {
             "\(action) was awaited inside an observer, reducer or middleware of the same core: "
                 + "dispatch it instead, or await it in a task of its own"
         case .nextCalledTwice(let action):
-            "a middleware passed \(action) on twice: dispatch what is to be reduced in addition"
+            "a middleware passed \(action) on twice: dispatch an additional action instead"
         case .rejectedTooLate(let action, let error):
             "a middleware threw after it had passed \(action) on (\(error)): refuse before calling next"
         case .dispatchedWhileStopped(let action):

@@ -70,7 +70,7 @@ struct SerialDrainQueue<Request: Sendable>: ~Copyable, Sendable {
     @inlinable
     func detachDrainer() { drainer.store(0, ordering: .releasing) }
 
-    /// Makes the calling thread the one that drains.
+    /// Makes the calling thread the drainer.
     @inlinable
     func attachDrainer() {
         _ = drainer.load(ordering: .acquiring)

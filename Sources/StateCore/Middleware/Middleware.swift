@@ -141,6 +141,6 @@ extension Array {
 
 extension Rejection {
     package static func swallowed(_ action: any Action) -> Rejection {
-        Rejection(.swallowed, "a middleware took \(type(of: action).name) and did not pass it on")
+        Rejection(.swallowed, "a middleware neither passed \(type(of: action).name) on nor answered it")
     }
 }

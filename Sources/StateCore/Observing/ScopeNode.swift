@@ -129,8 +129,8 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
         let last = content.pointee.last
         lock.unlock()
         if let last, last.revision == change.revision {
-            // A replay starts with the known part. A change that leads forward is the one that it was computed for; a change
-            // that leads back, into another history, may have revisions that occurred before.
+            // A replay starts with the known part. The stored part change belongs to this change if that leads
+            // forward. A change that leads back, into another history, may have revisions that occurred before.
             guard let oldRevision = change.oldRevision else {
                 return last.isDelivered || reference == .latest
                     ? replay(last.new, revision: change.revision) : replay(change)

@@ -93,7 +93,7 @@ public final class TestCore<State: Equatable & Sendable> {
 extension TestCore {
     // MARK: Sending
 
-    /// Sends an action and asserts what it changes.
+    /// Sends an action and asserts its changes.
     ///
     /// Receive the actions of `.dispatch` effects and middlewares first, since any core reduces them before a later action.
     /// The actions that an effect sends at its own pace may come before or after: the test decides.
@@ -139,7 +139,7 @@ extension TestCore {
 
     // MARK: Receiving
 
-    /// Waits for an action of a type from an effect, reduces it, and asserts what it changes.
+    /// Waits for an action of a type from an effect, reduces it, and asserts its changes.
     ///
     /// Among the actions that effects have sent at their own pace it receives the first that matches, since a core may
     /// reduce them in any order. The actions of `.dispatch` effects and middlewares have to be received in order.

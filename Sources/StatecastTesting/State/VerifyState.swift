@@ -9,7 +9,7 @@
 /// It checks each given state, every pair of them, and variants of them. A variant changes one place in the encoding (a
 /// number by one, a text by a letter, a bool to its opposite; removes an element or an entry, repeats an element, fills in
 /// an absent optional) such that the type accepts it. There are at most 200 variants, spread evenly over the state, and
-/// fewer of a large state: 100 fields take well below a second. Each variant costs a few passes over the state, and
+/// fewer of a large state: 100 fields need well below a second. Each variant costs a few passes over the state, and
 /// thousands of rows show no more than a few.
 ///
 /// ```swift

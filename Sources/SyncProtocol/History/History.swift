@@ -103,7 +103,7 @@ public struct EpochStart: Hashable, Sendable {
     }
 }
 
-/// The starts of a lineage's incarnations, which tell whether a position is still part of the history.
+/// The starts of a lineage's incarnations, which show whether a position is still part of the history.
 package struct EpochTable: Hashable, Sendable {
     /// Ascending.
     private let starts: [EpochStart]

@@ -24,7 +24,7 @@ internal import Threading
 /// therefore does not starve the sockets, nor the reverse, provided that a handler receives a bounded number of messages
 /// (the next poll returns at once while some are left). An idle loop sleeps.
 ///
-/// A loop lives until ``shutdown()``: its thread retains it.
+/// A loop exists until ``shutdown()``: its thread retains it.
 package final class PollLoop: SerialExecutor {
     /// The maximum number of jobs in a turn.
     package static let jobsPerTurnMax = 256
@@ -33,7 +33,7 @@ package final class PollLoop: SerialExecutor {
     private let wakeUp: WakeUp
     private let name: String
 
-    /// The thread that runs this loop; 0 if there is none.
+    /// The thread that runs this loop; 0 without a thread.
     private let owner = Atomic<UInt>(0)
 
     /// The watched sockets, doorbells and timers.
