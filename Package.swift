@@ -19,8 +19,8 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ImmutableWeakCaptures"),
     ] + (isTestable ? [.unsafeFlags(["-enable-testing"])] : [])
 
-/// For tests whose own code crashes the optimizer of Swift 6.3 in release ("While splitting coroutine", an async closure
-/// that is passed to a helper). The code under test is optimized nevertheless.
+/// For tests whose own code crashes the optimizer of Swift 6.3 in release ("While splitting coroutine", an async
+/// closure that is passed to a helper). The code under test is optimized nevertheless.
 let settingsOfUnoptimizedTests = settings + (isTestable ? [.unsafeFlags(["-Onone"])] : [])
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -125,8 +125,8 @@ let macros: [Target] = [
     .target(name: "SmartCopy", dependencies: ["SmartCopyMacros"], swiftSettings: settings),
 ]
 
-/// The macro's tests need the trait. They exist only if `STATECAST_TARGETS` names them: SwiftPM builds a test bundle for the
-/// host if one of its targets depends on a macro itself, and would compile every module twice.
+/// The macro's tests need the trait. They exist only if `STATECAST_TARGETS` names them: SwiftPM builds a test bundle
+/// for the host if one of its targets depends on a macro itself, and would compile every module twice.
 let testsOfMacros: [Target] = [
     .testTarget(name: "SmartCopyTests", dependencies: ["SmartCopy"], swiftSettings: settings),
     .testTarget(
@@ -301,8 +301,8 @@ func chosen(from known: [Target], by list: String) -> [Target] {
     return known.filter { names.contains($0.name) }
 }
 
-/// All targets but the macro's tests, or those that `STATECAST_TARGETS` lists. Scripts build parts of the package this way,
-/// such as with a sanitizer. A name that no target has is an error.
+/// All targets but the macro's tests, or those that `STATECAST_TARGETS` lists. Scripts build parts of the package this
+/// way, such as with a sanitizer. A name that no target has is an error.
 let all = layers + testing + macros + examples + executables + tests + [tutorial]
 let targets = Context.environment["STATECAST_TARGETS"].map { chosen(from: all + testsOfMacros, by: $0) } ?? all
 

@@ -13,8 +13,8 @@ import Foundation
 package struct HostSampler: Sendable {
     private let root: String
 
-    /// - Parameter root: the root of the file system, or a folder with recorded files of `/proc`. macOS uses it for the size
-    ///   of the file system alone.
+    /// - Parameter root: the root of the file system, or a folder with recorded files of `/proc`. macOS uses it for the
+    ///   size of the file system alone.
     package init(root: String = "/") {
         self.root = root
     }

@@ -199,8 +199,8 @@ struct JournalDirectory: Hashable, Sendable {
             case .SQLITE_FULL:
                 return JournalFailure(.storageFull, "there is no room for the journal \(path): \(message)")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged("SQLite cannot read journal.sqlite: \(message)")
-            // All statements are fixed: if SQLite rejects one, the tables differ from those that were created. Errors of
-            // GRDB itself with this code have no statement.
+            // All statements are fixed: if SQLite rejects one, the tables differ from those that were created. Errors
+            // of GRDB itself with this code have no statement.
             case .SQLITE_ERROR where error.sql != nil:
                 return damaged("SQLite cannot read journal.sqlite: \(message)")
             default:

@@ -12,8 +12,8 @@ package struct JournalVerification: Sendable {
 }
 
 extension JournalReader {
-    /// Checks each record's checksum, order and patch; each snapshot, and whether the records lead to it; the epochs, and the
-    /// last acknowledged record.
+    /// Checks each record's checksum, order and patch; each snapshot, and whether the records lead to it; the epochs,
+    /// and the last acknowledged record.
     ///
     /// - Throws: ``JournalFailure`` with code `damaged` that names the last intact revision.
     package func verify() throws(JournalFailure) -> JournalVerification {

@@ -152,8 +152,8 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// The snapshots whose later records are kept, oldest first, the first one also if its file is missing. Pruning removes
-    /// records before snapshots: an interrupted one leaves snapshots without their records.
+    /// The snapshots whose later records are kept, oldest first, the first one also if its file is missing. Pruning
+    /// removes records before snapshots: an interrupted one leaves snapshots without their records.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
         var entries = try directory.snapshots()
         let origin = try reading { db in try JournalSchema.originEntry(db) }

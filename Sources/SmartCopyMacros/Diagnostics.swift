@@ -84,7 +84,8 @@
     }
 
     extension Diagnostic {
-        /// The error of a `var` whose type only the type checker can infer; the fix-it inserts a placeholder for the type.
+        /// The error of a `var` whose type only the type checker can infer; the fix-it inserts a placeholder for the
+        /// type.
         static func missingType(of binding: PatternBindingSyntax) -> Diagnostic {
             let annotation = TypeAnnotationSyntax(
                 colon: .colonToken(trailingTrivia: .space),
@@ -99,8 +100,8 @@
             )
         }
 
-        /// The error of a struct without a memberwise initializer; the fix-it appends one to the body, as visible as its
-        /// narrowest field, like the memberwise one.
+        /// The error of a struct without a memberwise initializer; the fix-it appends one to the body, as visible as
+        /// its narrowest field, like the memberwise one.
         static func missingInitializer(
             for fields: [Field],
             of structure: StructDeclSyntax,

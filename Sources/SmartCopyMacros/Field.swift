@@ -106,7 +106,8 @@
     }
 
     extension String {
-        /// Whether this has only letters, digits and underscores. A raw identifier may hold anything between its backticks.
+        /// Whether this has only letters, digits and underscores. A raw identifier may hold anything between its
+        /// backticks.
         fileprivate var isWord: Bool {
             first?.isNumber == false && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
         }

@@ -146,7 +146,8 @@ struct PrimaryCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints the ready line. If standard output cannot be written, logs the line on standard error and continues to serve.
+    /// Prints the ready line. If standard output cannot be written, logs the line on standard error and continues to
+    /// serve.
     private static func announce(_ ready: String, _ logger: Logger) async {
         do { try await LineOutput().write(ready) } catch is CancellationError {} catch {
             logger.warning("\(error); \(ready)")

@@ -28,7 +28,8 @@ import Testing
         return path
     }
 
-    /// Kills a sender after it printed a number of lines, before the end of its input. Returns all lines that it printed.
+    /// Kills a sender after it printed a number of lines, before the end of its input. Returns all lines that it
+    /// printed.
     private func killed(_ arguments: [String], after count: Int, input: String) async throws -> [ReceiptLine] {
         let (lines, ending) = try await Tool.send.running(arguments) { tool in
             try await tool.write(input)

@@ -11,7 +11,8 @@ import Testing
 /// Journals and session files that earlier releases wrote, in `Golden/RELEASE`. This build must read and continue them.
 ///
 /// Each release adds its own before it is tagged, and never changes those of earlier releases: write the files with
-/// `STATECAST_GOLDEN=RELEASE swift test --filter 'can be written by this build'`, add the release to ``releases``, and commit both.
+/// `STATECAST_GOLDEN=RELEASE swift test --filter 'can be written by this build'`, add the release to ``releases``, and
+/// commit both.
 @Suite(.timeLimit(.minutes(10))) struct `Golden files of a release` {
     static let releases = ["0.1"]
 
@@ -180,7 +181,8 @@ extension Expected.Outcome {
     }
 }
 
-/// Writes the golden files of this build: two senders, two incarnations of the primary, the second one as after a crash.
+/// Writes the golden files of this build: two senders, two incarnations of the primary, the second one as after a
+/// crash.
 private final class GoldenWriter {
     private let target: String
     private let folder = NewPath()
@@ -275,7 +277,8 @@ private final class GoldenWriter {
         try FileManager.default.copyItem(atPath: "\(folder.path)/\(file)", toPath: "\(target)/\(file)")
     }
 
-    /// Copies the journal as after a crash, except SQLite's log, which is most of the bytes: it is written to the database.
+    /// Copies the journal as after a crash, except SQLite's log, which is most of the bytes: it is written to the
+    /// database.
     private func copyJournal() throws {
         try keep("journal")
         let database = try DatabaseQueue(path: target + "/journal/journal.sqlite")

@@ -86,7 +86,8 @@ private final class Crowd {
                 case .subscriptions: try Socket(.xpub, options: .publisher(PrimaryConfiguration()))
                 }
             let endpoint = try socket.bind(Endpoint("tcp://127.0.0.1:*"))
-            // One thread of libzmq serves all connections: when it answers this one, it has read the messages of the others.
+            // One thread of libzmq serves all connections: when it answers this one, it has read the messages of the
+            // others.
             func awaitThread() throws { try RawConnection(to: endpoint, as: way.peer).reset() }
             for count in [2, 10, 1_100] {
                 for _ in 0..<5 {

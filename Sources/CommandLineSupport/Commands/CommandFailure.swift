@@ -24,8 +24,8 @@ package struct CommandFailure: Error, CustomStringConvertible {
 
     package var description: String { message }
 
-    /// The command line, the environment or the config file asks for something invalid: 64. Service managers recognize by
-    /// the code that a restart cannot help.
+    /// The command line, the environment or the config file asks for something invalid: 64. Service managers recognize
+    /// by the code that a restart cannot help.
     package static func wrongUsage(_ message: String) -> CommandFailure {
         CommandFailure(exitCode: .validationFailure, message: message)
     }

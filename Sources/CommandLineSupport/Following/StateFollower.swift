@@ -20,8 +20,8 @@ package struct StateFollower: Sendable {
 
     /// Shows states until the goal is reached, the time limit expires or the process is asked to stop.
     ///
-    /// - Throws: ``CommandFailure`` on a timeout, or if the process is asked to stop before the last state; ``Rejection`` if
-    ///   the primary refuses the replica; ``OutputClosed``.
+    /// - Throws: ``CommandFailure`` on a timeout, or if the process is asked to stop before the last state;
+    ///   ``Rejection`` if the primary refuses the replica; ``OutputClosed``.
     package func run(_ display: some StateDisplay) async throws {
         let progress = Progress()
         do { try await cancelWhenGracefulShutdown { try await follow(display, progress) } } catch is CancellationError {

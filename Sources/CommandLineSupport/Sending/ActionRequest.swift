@@ -72,8 +72,8 @@ struct MalformedLine: Error, Hashable {
     let message: String
 }
 
-/// The payload on a command line: JSON; fields such as `step=7`; `@file` or `-` for JSON in a file or in standard input;
-/// nothing for `{}`.
+/// The payload on a command line: JSON; fields such as `step=7`; `@file` or `-` for JSON in a file or in standard
+/// input; nothing for `{}`.
 private struct PayloadArguments {
     private let arguments: [String]
     /// The most bytes to read: no primary accepts a larger action.

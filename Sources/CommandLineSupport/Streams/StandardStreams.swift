@@ -43,8 +43,8 @@ enum StandardStreams {
     }
 }
 
-/// Standard output: each line reaches the reader at once. A slow reader suspends the caller, and blocks no thread of the
-/// cooperative pool.
+/// Standard output: each line reaches the reader at once. A slow reader suspends the caller, and blocks no thread of
+/// the cooperative pool.
 package final class LineOutput: Sendable {
     private let queue = BlockingCallQueue("standard-output")
 
@@ -52,8 +52,8 @@ package final class LineOutput: Sendable {
 
     /// Writes a line.
     ///
-    /// - Throws: ``OutputClosed`` if the reader closed the stream; `CancellationError`; ``CommandFailure`` for any other
-    ///   error.
+    /// - Throws: ``OutputClosed`` if the reader closed the stream; `CancellationError`; ``CommandFailure`` for any
+    ///   other error.
     package func write(_ line: String) async throws { try await write(raw: line + "\n") }
 
     /// Writes text without a line end.

@@ -1,7 +1,7 @@
 /// The reason for which an action was not applied: a code for programs and a message for people.
 ///
-/// A middleware throws a rejection to keep an action from the reducer. Across processes the sender receives it in place of a
-/// receipt.
+/// A middleware throws a rejection to keep an action from the reducer. Across processes the sender receives it in place
+/// of a receipt.
 public struct Rejection: Error, Hashable, Sendable, CustomStringConvertible {
     /// A stable code.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

@@ -1,8 +1,8 @@
 internal import Threading
 
 extension Reducer {
-    /// Combines reducers: each action passes through all of them in the order given, and their effects start in the same
-    /// order.
+    /// Combines reducers: each action passes through all of them in the order given, and their effects start in the
+    /// same order.
     public static func combine(_ reducers: [Reducer]) -> Reducer {
         Reducer(readsContext: reducers.contains { $0.readsContext }) { state, action, context in
             var effects = EffectList()

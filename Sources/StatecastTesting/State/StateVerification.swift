@@ -159,8 +159,8 @@ extension StateVerification {
         return true
     }
 
-    /// Whether a state is `==` to itself, as all states without NaN are. (A collection that shares its memory is equal to
-    /// itself even with NaN in it, so `==` does not decide that.)
+    /// Whether a state is `==` to itself, as all states without NaN are. (A collection that shares its memory is equal
+    /// to itself even with NaN in it, so `==` does not decide that.)
     private mutating func isReflexive(_ sample: StateSample<State>) -> Bool {
         if sample.tree.holdsNaN { return false }
         if sample.state == sample.state { return true }

@@ -1,8 +1,8 @@
 import StateCoding
 import Testing
 
-/// A type may use a default for a part that it cannot decode. It must not hide a patch that does not fit: its state would
-/// then differ from those of the primary and of the tree.
+/// A type may use a default for a part that it cannot decode. It must not hide a patch that does not fit: its state
+/// would then differ from those of the primary and of the tree.
 @Suite struct `A patch of a type that ignores decoding failures` {
     @Test(
         arguments: [

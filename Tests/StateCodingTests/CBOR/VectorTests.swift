@@ -64,7 +64,8 @@ import Testing
         #expect(try reader.encodedItem() == bytes(hex))
     }
 
-    /// The RFC's unassigned simple values 16 and 255 are well-formed, but a state cannot hold a value without a meaning.
+    /// The RFC's unassigned simple values 16 and 255 are well-formed, but a state cannot hold a value without a
+    /// meaning.
     @Test(arguments: ["f0", "f8ff", "81f0", "a161618181f8ff", "c1f818"])
     func `simple values without a meaning are refused by name`(hex: String) {
         let failure = #expect(throws: CodingFailure.self) { try Value(decoding: bytes(hex)) }

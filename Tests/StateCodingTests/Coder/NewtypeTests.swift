@@ -119,7 +119,8 @@ import Testing
     }
 }
 
-/// Checks that the patch between two states is the expected one, and leads to the new state in every way of applying it.
+/// Checks that the patch between two states is the expected one, and leads to the new state in every way of applying
+/// it.
 private func checkNewtype<State: Codable & Equatable>(
     _ old: State,
     _ new: State,

@@ -4,8 +4,8 @@ import Testing
 
 /// A stored input with its expected outcome: `Corpus/<kind>/<description>.<outcome>.hex`.
 ///
-/// The text consists of hexadecimal digits and `"ASCII"`, in pieces separated by spaces. A suffix `*n` repeats a piece or
-/// a group in parentheses n times. `#` starts a comment. The outcome is `accepted` or the code of the failure.
+/// The text consists of hexadecimal digits and `"ASCII"`, in pieces separated by spaces. A suffix `*n` repeats a piece
+/// or a group in parentheses n times. `#` starts a comment. The outcome is `accepted` or the code of the failure.
 struct CorpusFile: Sendable, CustomTestStringConvertible {
     enum Kind: String, CaseIterable { case decoder, patch, json }
 

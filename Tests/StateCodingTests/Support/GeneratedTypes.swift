@@ -102,8 +102,8 @@ struct Wrapper<Content: Generated>: Generated {
     mutating func change(_ generator: inout SeededGenerator) { content.change(&generator) }
 }
 
-/// Encodes its content in its place, by passing the encoder on. (A set that receives the encoder like this writes itself in
-/// hash order, for which there are no laws, so the content is always a struct.)
+/// Encodes its content in its place, by passing the encoder on. (A set that receives the encoder like this writes
+/// itself in hash order, for which there are no laws, so the content is always a struct.)
 struct Alias<Content: Generated>: Generated {
     var content: Content
 

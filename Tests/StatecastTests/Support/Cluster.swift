@@ -49,8 +49,8 @@ struct CounterPrimary {
         return CounterPrimary(primary: primary, address: try await primary.start())
     }
 
-    /// Starts another primary at the same endpoints, as after a crash. libzmq releases an endpoint with a delay, so this
-    /// retries until it is free.
+    /// Starts another primary at the same endpoints, as after a crash. libzmq releases an endpoint with a delay, so
+    /// this retries until it is free.
     func restart() async throws -> CounterPrimary {
         await primary.stop()
         while true {

@@ -2,8 +2,8 @@ import Foundation
 import StateCoding
 import Statecast
 
-/// A gate that blocks the decoding of states. A blocked caller occupies a thread of Swift's pool, which has one per processor,
-/// so only one gate exists at a time.
+/// A gate that blocks the decoding of states. A blocked caller occupies a thread of Swift's pool, which has one per
+/// processor, so only one gate exists at a time.
 final class Gatekeeper: @unchecked Sendable {  // every access to the variables holds the condition's lock
     private let condition = NSCondition()
     private var isClosed = false

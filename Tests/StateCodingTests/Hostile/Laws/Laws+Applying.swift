@@ -26,7 +26,8 @@ struct ApplyInput {
 }
 
 extension Laws {
-    /// A patch applies completely or not at all, patches have the same effect in order and composed, and summaries stay equal.
+    /// A patch applies completely or not at all, patches have the same effect in order and composed, and summaries stay
+    /// equal.
     static func checkApplying(_ bytes: [UInt8]) throws(BrokenLaw) {
         let input = ApplyInput(bytes)
         var patches: [Patch] = []

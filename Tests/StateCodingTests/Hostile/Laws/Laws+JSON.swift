@@ -2,7 +2,8 @@ import StateCoding
 import StateJSON
 
 extension Laws {
-    /// Parsed JSON that is printed and parsed again prints the same text, and every value has a JSON text of bounded size.
+    /// Parsed JSON that is printed and parsed again prints the same text, and every value has a JSON text of bounded
+    /// size.
     static func checkJSON(_ bytes: [UInt8]) throws(BrokenLaw) {
         if case .success(let value) = may({ () throws(CodingFailure) in try JSON.value(parsing: bytes) }) {
             let text = JSON.text(of: value)
