@@ -89,8 +89,8 @@ final class CommitMarkFile: @unchecked Sendable {
         } catch { throw directory.failed(error) }
         throw JournalFailure(
             .inUse,
-            "the journal \(directory.path) is in use by another process, which has its file \"marks\" locked: stop that "
-                + "process, or choose another directory"
+            "the journal \(directory.path) is in use by another process, which has its file \"marks\" locked: stop "
+                + "that process, or choose another directory"
         )
     }
 
@@ -194,7 +194,8 @@ final class CommitMarkFile: @unchecked Sendable {
         guard self[Offset.magic] == Self.magic, purpose != nil else { throw Self.missing(in: directory) }
         guard self[Offset.lineage] == lineage.bits else {
             throw directory.damaged(
-                "the file \"marks\" belongs to lineage \(Lineage(bits: self[Offset.lineage])), journal.sqlite to \(lineage)"
+                "the file \"marks\" belongs to lineage \(Lineage(bits: self[Offset.lineage])), journal.sqlite to "
+                    + "\(lineage)"
             )
         }
         guard let acknowledged, self[Offset.epoch + 8] == Self.checksum(self[Offset.epoch], 0) else {

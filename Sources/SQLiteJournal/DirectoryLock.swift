@@ -43,8 +43,8 @@ final class DirectoryLock: Sendable {
         guard isLocked else {
             throw JournalFailure(
                 .inUse,
-                "the journal \(directory.path) is in use by \(Self.holder(in: file)): stop that process, or choose another "
-                    + "directory"
+                "the journal \(directory.path) is in use by \(Self.holder(in: file)): stop that process, or choose "
+                    + "another directory"
             )
         }
         // The file may have been removed between opening and locking.
@@ -118,8 +118,9 @@ struct OpenedFiles {
     private func removed(_ what: String) -> JournalFailure {
         JournalFailure(
             .removed,
-            "the journal \(directory.path) was removed or replaced while it was in use: \(what). Nothing more is acknowledged. "
-                + "Put its directory back, or restore a backup, before a primary is started: without it a new history begins"
+            "the journal \(directory.path) was removed or replaced while it was in use: \(what). Nothing more is "
+                + "acknowledged. Put its directory back, or restore a backup, before a primary is started: without it "
+                + "a new history begins"
         )
     }
 }

@@ -250,8 +250,8 @@ final class RecordStore: Sendable {
         }
         guard last >= snapshot.sequence else {
             throw directory.damaged(
-                "it ends with record \(last), and the snapshot of revision \(snapshot.revision) was created after record "
-                    + "\(snapshot.sequence)"
+                "it ends with record \(last), and the snapshot of revision \(snapshot.revision) was created after "
+                    + "record \(snapshot.sequence)"
             )
         }
         let known = max(acknowledged.sequence, snapshot.sequence)

@@ -25,7 +25,8 @@
             case .notAStruct(let noun):
                 "@SmartCopy needs a struct, and this is \(noun): only a struct has a memberwise initializer"
             case .noFields:
-                "@SmartCopy found no stored property that an initializer can set: there is nothing to copy with a change"
+                "@SmartCopy found no stored property that an initializer can set: there is nothing to copy with a "
+                    + "change"
             case .noVisibleFields(let access):
                 """
                 @SmartCopy found no stored property as visible as the struct: copy() would be \(access) and have no \
@@ -33,8 +34,8 @@
                 """
             case .missingInitializer(let needed):
                 """
-                @SmartCopy needs '\(needed)': the initializers in this struct replace the memberwise one; add it, or move \
-                them to an extension
+                @SmartCopy needs '\(needed)': the initializers in this struct replace the memberwise one; add it, or \
+                move them to an extension
                 """
             case .mayBeWrapper(let attribute):
                 """
@@ -46,13 +47,14 @@
             case .missingType(let name):
                 "@SmartCopy cannot infer the type of '\(name)' from its value: write the type"
             case .opaqueType:
-                "@SmartCopy cannot copy a property of a 'some' type, since no parameter can have the same one: name the type"
+                "@SmartCopy cannot copy a property of a 'some' type, since no parameter can have the same one: name "
+                    + "the type"
             case .initAccessor:
                 "@SmartCopy cannot copy a property with an init accessor, which sets other properties"
             case .conditionalFields:
                 """
-                @SmartCopy cannot determine which branch of '#if' is compiled: move the stored properties and initializers \
-                out of it
+                @SmartCopy cannot determine which branch of '#if' is compiled: move the stored properties and \
+                initializers out of it
                 """
             }
         }

@@ -12,7 +12,8 @@ struct ActionsCommand: AsyncParsableCommand {
         discussion: """
             A rejected action has a code and a message; its revision is the state's at that time.
 
-            {"revision":12,"status":"applied","session":"...","number":3,"time":"...","user":null,"action":"...","payload":{}}
+            {"revision":12,"status":"applied","session":"...","number":3,"time":"...","user":null,\
+            "action":"...","payload":{}}
             """
     )
 

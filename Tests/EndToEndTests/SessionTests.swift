@@ -202,7 +202,7 @@ import Testing
             let full = try await Tool.shell("trap '' XFSZ; ulimit -f 200; " + command, from: served.publish)
             #expect(full.exitCode == 1)
             #expect(full.errors.contains("cannot write the session file"))
-            #expect(try full.output.allSatisfy { try ReceiptLine($0).status == "applied" }, "the others are printed again")
+            #expect(try full.output.allSatisfy { try ReceiptLine($0).status == "applied" }, "the others come later")
             let sent = try await Tool.send.run(sending(served) + ["--resume"], input: increases(20_000))
             #expect(sent.exitCode == 0, "\(sent.errors)")
             #expect(try await state(of: served).state.counter == 20_000)

@@ -123,8 +123,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try JSON.value(parsing: String(repeating: "[", count: 1_000_000)) }
     }
 
-    @Test(arguments: seeds(0..<40)) func `a value that was parsed from JSON is parsed again from its text`(seed: UInt64) throws
-    {
+    @Test(arguments: seeds(0..<40)) func `a parsed value is parsed again from its text`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {
             let value = generator.value()

@@ -54,8 +54,8 @@ package struct CommonOptions: ParsableArguments {
         sources + """
 
 
-            Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 65 the \
-            journal is damaged, 66 nothing at the path of --select, 78 the journal is of another store or build, 1 \
+            Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 65 \
+            the journal is damaged, 66 nothing at the path of --select, 78 the journal is of another store or build, 1 \
             anything else. SIGINT and SIGTERM stop gracefully, SIGHUP too where it is not ignored.
             """
 }

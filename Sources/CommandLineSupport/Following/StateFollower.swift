@@ -148,8 +148,8 @@ extension Position {
         }
         guard isRewound(from: shown) else { return nil }
         return
-            "the primary at \(upstream.endpoint) lost changes and went back: revision \(revision) of epoch \(epoch) follows "
-            + "revision \(shown.revision) of epoch \(shown.epoch)"
+            "the primary at \(upstream.endpoint) lost changes and went back: revision \(revision) of epoch \(epoch) "
+            + "follows revision \(shown.revision) of epoch \(shown.epoch)"
     }
 
     private func isRewound(from shown: Position) -> Bool { epoch > shown.epoch && revision < shown.revision }

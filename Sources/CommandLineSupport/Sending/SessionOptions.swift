@@ -7,7 +7,8 @@ internal import SyncProtocol
 package struct SessionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Keep unfinished work in this file, so that a later run can resume it and no action is lost or applied twice.",
+            "Keep unfinished work in this file, so that a later run can resume it and no action is lost or applied "
+                + "twice.",
             valueName: "file"
         )
     )
@@ -15,8 +16,8 @@ package struct SessionOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Resume the session in the file, or begin one. Give the same input from its start: lines that an earlier run "
-                + "read are skipped, outcomes that it did not print are printed first."
+            "Resume the session in the file, or begin one. Give the same input from its start: lines that an earlier "
+                + "run read are skipped, outcomes that it did not print are printed first."
         )
     )
     package var resume = false
@@ -90,8 +91,8 @@ struct InputProgress: Sendable {
 
     private func otherInput(_ difference: String) -> CommandFailure {
         .wrongUsage(
-            "expected an input that begins with the \(consumed.position) lines of an earlier run, \(difference): --resume "
-                + "needs the same input from its start"
+            "expected an input that begins with the \(consumed.position) lines of an earlier run, \(difference): "
+                + "--resume needs the same input from its start"
         )
     }
 }

@@ -59,7 +59,8 @@ package struct History: Hashable, Sendable {
         guard record.from == head, sequence == self.sequence.next else {
             throw CodingFailure(
                 .malformed,
-                "record \(sequence) from revision \(record.from) cannot follow record \(self.sequence) at revision \(head)"
+                "record \(sequence) from revision \(record.from) cannot follow record \(self.sequence) at revision "
+                    + "\(head)"
             )
         }
         try sessions.replay(

@@ -326,7 +326,8 @@ package struct ReplicaMachine: Hashable, Sendable {
             let reason = Rejection(
                 .incompatible,
                 "expected a snapshot of 1 to \(limits.snapshotBytesMax) bytes in at most "
-                    + "\(Limits.snapshotChunksMax) chunks, got one of \(offer.bytes) bytes in chunks of \(offer.chunkBytes)"
+                    + "\(Limits.snapshotChunksMax) chunks, got one of \(offer.bytes) bytes in chunks of "
+                    + "\(offer.chunkBytes)"
             )
             return incompatible(reason, lineage: welcome.lineage, epoch: welcome.epoch)
         }

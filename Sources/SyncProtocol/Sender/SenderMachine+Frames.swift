@@ -239,6 +239,9 @@ extension Rejection {
         .outcomeUnknown,
         "the primary began a new history and has no outcomes of the previous one"
     )
-    fileprivate static let limitsLowered = Rejection(.tooLarge, "the primary's limits are now too low for the sent actions")
+    fileprivate static let limitsLowered = Rejection(
+        .tooLarge,
+        "the primary's limits are now too low for the sent actions"
+    )
     fileprivate static let sessionForgotten = Rejection(.unknownSession, "the primary no longer knows the session")
 }

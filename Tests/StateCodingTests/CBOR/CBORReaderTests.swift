@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds(0..<40)) func `values decode as encoded, their prefixes are refused, and damaged bytes never trap`(
+    @Test(arguments: seeds(0..<40)) func `values decode, their prefixes are refused, and damage never traps`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)

@@ -179,7 +179,7 @@ import Testing
 }
 
 @Suite struct `A Decimal` {
-    @Test(arguments: seeds(0..<20)) func `decodes to an equal one, and equal ones have one encoding`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<20)) func `decodes to an equal one, and has one encoding`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             let digits = String((0...generator.below(38)).map { _ in Character("\(generator.below(10))") })

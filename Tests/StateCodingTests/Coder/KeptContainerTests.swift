@@ -107,8 +107,8 @@ private struct Keeper: Decodable {
         case 1:
             read = {
                 let container = try decoder.container(keyedBy: Keys.self)
-                return
-                    "\(try container.decode(String.self, forKey: .name)) \(try container.decode(Int.self, forKey: .number))"
+                let name = try container.decode(String.self, forKey: .name)
+                return "\(name) \(try container.decode(Int.self, forKey: .number))"
             }
         default:
             let name = try decoder.container(keyedBy: Keys.self).superDecoder(forKey: .name)

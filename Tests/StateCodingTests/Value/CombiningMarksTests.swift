@@ -68,7 +68,8 @@ import Testing
 
     @Test func `are accepted in texts that people write`() throws {
         let texts = [
-            "\u{5D1}\u{5B0}\u{5BC}\u{5E8}\u{5B5}\u{5D0}\u{5E9}\u{5B4}\u{5C1}\u{5D9}\u{5EA} \u{5D1}\u{5BC}\u{5B8}\u{5E8}\u{5B8}\u{5D0} ",
+            "\u{5D1}\u{5B0}\u{5BC}\u{5E8}\u{5B5}\u{5D0}\u{5E9}\u{5B4}\u{5C1}\u{5D9}\u{5EA} "
+                + "\u{5D1}\u{5BC}\u{5B8}\u{5E8}\u{5B8}\u{5D0} ",
             "Ti\u{1EBF}ng Vi\u{1EC7}t c\u{F3} s\u{E1}u thanh \u{111}i\u{1EC7}u. ",
             "\u{915}\u{94D}\u{937}\u{93F}\u{930}\u{941} \u{0F40}\u{0F71}\u{0F72} \u{1112}\u{1161}\u{11AB} \u{D55C} ",
         ]

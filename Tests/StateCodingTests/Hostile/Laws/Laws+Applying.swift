@@ -87,7 +87,7 @@ extension Laws {
     private static func checkDifference(from old: Value, to new: Value) throws(BrokenLaw) {
         let patch = Patch(from: old, to: new)
         var value = old
-        guard try applies(patch, to: &value) else { throw BrokenLaw("a difference fits the value that it was computed from") }
+        guard try applies(patch, to: &value) else { throw BrokenLaw("a difference fits its old value") }
         try require(value == new, "a difference leads from one value to the other")
     }
 }
