@@ -6,7 +6,7 @@
 /// ```
 ///
 /// All observers of one scope and its copies share one mapping and one comparison for each change; without observers
-/// there is none. Observers of a scope and of its source are notified in the order in which they registered.
+/// they do neither. Observers of a scope and of its source are notified in the order in which they registered.
 ///
 /// Revisions are those of the source, without those at which the part stayed equal. A scope retains its source. Its
 /// subscriptions do not, and do not need the scope either.

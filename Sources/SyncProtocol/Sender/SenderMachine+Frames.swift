@@ -27,7 +27,7 @@ extension SenderMachine {
             return diverged(number, at: now, using: &generator)
         }
         if watermark.number != nil, link?.lineage != watermark.lineage {
-            // The primary knows the session from before this sender left that history, or from another process. New
+            // The primary has the session from before this sender left that history, or from another process. New
             // actions under the same numbers would be mistaken for old ones, or wait for abandoned numbers.
             return abandonSession(.otherLineage, using: &generator) + askAgain(at: now, using: &generator)
         }

@@ -140,7 +140,7 @@ private struct TokenKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// Its keys retain an object, which lives as long as the coder retains a key.
+/// Its keys retain an object, which exists as long as the coder retains a key.
 private struct Tagged: Codable {
     @TaskLocal static var decoding: Token?
 

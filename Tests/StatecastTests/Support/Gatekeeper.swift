@@ -55,12 +55,12 @@ final class Gatekeeper: @unchecked Sendable {  // every access to the variables 
 
 /// A lock with one owner at a time, in order of arrival.
 private actor Turns {
-    private var isTaken = false
+    private var isHeld = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     func take() async {
-        guard isTaken else {
-            isTaken = true
+        guard isHeld else {
+            isHeld = true
             return
         }
         await withCheckedContinuation { waiters.append($0) }
@@ -68,7 +68,7 @@ private actor Turns {
 
     func giveBack() {
         guard waiters.isEmpty else { return waiters.removeFirst().resume() }
-        isTaken = false
+        isHeld = false
     }
 }
 

@@ -138,12 +138,12 @@ import Testing
     }
 
     @Test func `an offer of snapshotBytesMax bytes is accepted, a larger or empty one is incompatible`() {
-        for (bytes, isTaken) in [(4096, true), (4097, false), (0, false)] {
+        for (bytes, isAccepted) in [(4096, true), (4097, false), (0, false)] {
             var bench = ReplicaBench(.with { $0.snapshotBytesMax = 4096 })
             bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: 1024))
-            #expect(bench.chunksAsked.isEmpty != isTaken)
-            if case .incompatible = bench.status { #expect(!isTaken) } else { #expect(isTaken) }
-            if !isTaken { #expect(bench.subscriptions == [.feed]) }
+            #expect(bench.chunksAsked.isEmpty != isAccepted)
+            if case .incompatible = bench.status { #expect(!isAccepted) } else { #expect(isAccepted) }
+            if !isAccepted { #expect(bench.subscriptions == [.feed]) }
         }
     }
 
@@ -155,11 +155,11 @@ import Testing
     }
 
     @Test func `an offer in snapshotChunksMax chunks is accepted, one in more is incompatible`() {
-        for (bytes, isTaken) in [(Limits.snapshotChunksMax, true), (Limits.snapshotChunksMax + 1, false)] {
+        for (bytes, isAccepted) in [(Limits.snapshotChunksMax, true), (Limits.snapshotChunksMax + 1, false)] {
             var bench = ReplicaBench()
             bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: 1))
-            #expect(bench.chunksAsked.isEmpty != isTaken)
-            if case .incompatible = bench.status { #expect(!isTaken) } else { #expect(isTaken) }
+            #expect(bench.chunksAsked.isEmpty != isAccepted)
+            if case .incompatible = bench.status { #expect(!isAccepted) } else { #expect(isAccepted) }
         }
     }
 
