@@ -5,8 +5,9 @@
 /// let subscription = fuel.observe { change in print(change.new) }
 /// ```
 ///
-/// All observers of one scope and its copies share one mapping and one comparison for each change; without observers
-/// they do neither. Observers of a scope and of its source are notified in the order in which they registered.
+/// All observers of one scope and its copies share one mapping and one comparison for each change. A scope
+/// without observers does neither. Observers of a scope and of its source are notified in the order in which they
+/// registered.
 ///
 /// Revisions are those of the source, without those at which the part stayed equal. A scope retains its source. Its
 /// subscriptions do not, and do not need the scope either.
