@@ -1,4 +1,4 @@
-# make run        a primary, an agent and a live board on this machine; Ctrl-C ends all (SECONDS=10: ends by itself)
+# make run        a primary, an agent and a live board on this machine; Ctrl-C ends all (SECONDS=10: after ten seconds)
 # make test       builds everything without warnings, checks the format, runs all tests
 # make test-release  builds all products in release, checks the installation, runs the main suites optimized
 # make install    executables, man pages, completions, units and config in release (PREFIX=/usr/local DESTDIR=)

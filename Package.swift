@@ -6,7 +6,7 @@ import PackageDescription
 /// `STATECAST_TESTABLE=1`: tests see internal symbols in release builds, too.
 let isTestable = Context.environment["STATECAST_TESTABLE"] != nil
 
-/// What every target is compiled with.
+/// The settings of every target.
 let settings: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
@@ -19,8 +19,8 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ImmutableWeakCaptures"),
     ] + (isTestable ? [.unsafeFlags(["-enable-testing"])] : [])
 
-/// For tests in release whose own code crashes the optimizer of Swift 6.3 ("While splitting coroutine", an async closure
-/// that is handed to a helper). What they test is optimized all the same.
+/// For tests whose own code crashes the optimizer of Swift 6.3 in release ("While splitting coroutine", an async
+/// closure that is passed to a helper). The code under test is optimized nevertheless.
 let settingsOfUnoptimizedTests = settings + (isTestable ? [.unsafeFlags(["-Onone"])] : [])
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -36,25 +36,25 @@ let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-s
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
-/// What only `StatecastTesting` needs: a package that turns the default traits off does not fetch it.
+/// A dependency of `StatecastTesting` alone: a package that turns the default traits off does not fetch it.
 func inTests(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Testing"]))
 }
 
-/// swift-syntax takes minutes to build: SwiftPM fetches it only if the trait `SmartCopy` is enabled.
+/// swift-syntax needs minutes to build: SwiftPM fetches it only if the trait `SmartCopy` is enabled.
 func syntax(_ name: String) -> Target.Dependency {
     .product(name: name, package: "swift-syntax", condition: .when(traits: ["SmartCopy"]))
 }
 
 // Debian's libzmq.pc names an include path of a private requirement in a form that SwiftPM warns about at each build.
-// There the header and the library lie where the compiler looks anyway; Homebrew's do not.
+// On Debian the compiler finds the header and the library without it; Homebrew's are elsewhere.
 #if os(macOS)
     let libzmqPackage: String? = "libzmq"
 #else
     let libzmqPackage: String? = nil
 #endif
 
-/// One row per module, from the pure core outwards: each imports only what stands above it.
+/// One entry per module, from the pure core outwards: each module imports only modules above it in this list.
 let layers: [Target] = [
     .target(name: "Threading", swiftSettings: settings),
     .target(name: "DurableFiles", swiftSettings: settings),
@@ -84,7 +84,7 @@ let layers: [Target] = [
     ),
 ]
 
-/// What users of the library test with.
+/// The library for tests of users.
 let testing: [Target] = [
     .target(
         name: "StatecastTesting",
@@ -105,7 +105,7 @@ let testing: [Target] = [
     ),
 ]
 
-/// What docs/TUTORIAL.md shows.
+/// The code blocks of docs/TUTORIAL.md.
 let tutorial = Target.testTarget(
     name: "TutorialTests",
     dependencies: ["Statecast", "StateCore", "StateCoding", "StateJSON", "StatecastTesting"],
@@ -125,8 +125,8 @@ let macros: [Target] = [
     .target(name: "SmartCopy", dependencies: ["SmartCopyMacros"], swiftSettings: settings),
 ]
 
-/// The macro's tests need the trait. They exist only if `STATECAST_TARGETS` names them: SwiftPM builds a test bundle for the
-/// host if one of its targets depends on a macro itself, and would compile every module twice.
+/// The macro's tests need the trait. They exist only if `STATECAST_TARGETS` names them: SwiftPM builds a test bundle
+/// for the host if one of its targets depends on a macro itself, and would compile every module twice.
 let testsOfMacros: [Target] = [
     .testTarget(name: "SmartCopyTests", dependencies: ["SmartCopy"], swiftSettings: settings),
     .testTarget(
@@ -211,7 +211,7 @@ let executables: [Target] = [
         name: "statecast-crash-test",
         dependencies: [
             "Statecast", "CounterApp", "Journal", "SQLiteJournal", "StateCoding", "SyncProtocol", argumentParser,
-            // What it runs.
+            // The executables that it runs.
             "statecast-primary", "statecast-replica", "statecast-send",
         ],
         path: "Sources/CrashTest",
@@ -230,7 +230,7 @@ let tests: [Target] = [
     .testTarget(
         name: "StateCodingTests",
         dependencies: ["StateCoding", "StateJSON"],
-        // Read where they lie.
+        // Tests read these files in place.
         exclude: ["CBOR/Fixtures", "Hostile/Corpus"],
         swiftSettings: settings
     ),
@@ -246,7 +246,7 @@ let tests: [Target] = [
             "Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "StatecastTesting", "Threading",
             "Statecast", "CounterApp", grdb,
         ],
-        // Read where they lie.
+        // Tests read these files in place.
         exclude: ["Golden"],
         swiftSettings: settings
     ),
@@ -301,8 +301,8 @@ func chosen(from known: [Target], by list: String) -> [Target] {
     return known.filter { names.contains($0.name) }
 }
 
-/// All targets but the macro's tests, or those that `STATECAST_TARGETS` lists. Scripts build parts of the package this way,
-/// such as with a sanitizer. A name that no target has is an error.
+/// All targets but the macro's tests, or those that `STATECAST_TARGETS` lists. Scripts build parts of the package this
+/// way, such as with a sanitizer. A name that no target has is an error.
 let all = layers + testing + macros + examples + executables + tests + [tutorial]
 let targets = Context.environment["STATECAST_TARGETS"].map { chosen(from: all + testsOfMacros, by: $0) } ?? all
 
@@ -329,7 +329,7 @@ let package = Package(
     traits: [
         .trait(
             name: "SmartCopy",
-            description: "The macro @SmartCopy. It needs swift-syntax, which takes minutes to build."
+            description: "The macro @SmartCopy. It needs swift-syntax, which needs minutes to build."
         ),
         .trait(name: "Testing", description: "The product StatecastTesting, which needs two packages more."),
         .default(enabledTraits: ["Testing"]),

@@ -13,8 +13,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
-/// A fuzzer's `Laws` and `Support` are links to those of the main package's tests, which check the same laws when they replay
-/// the corpus.
+/// A fuzzer's `Laws` and `Support` are links to those of the main package's tests, which check the same laws when they
+/// replay the corpus.
 func fuzzer(_ name: String) -> Target {
     .executableTarget(
         name: name,

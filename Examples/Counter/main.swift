@@ -21,7 +21,7 @@ try await withPrimary(primary) { primary in
     try await withReplica(Replica<Counter>(store: "counter", from: endpoint)) { replica in
         try await withSender(ActionSender(store: "counter", from: endpoint)) { sender in
             try await sender.send(StepChangeRequested(step: 7))
-            let receipt = try await sender.send(CounterIncreaseRequested())  // returns when applied; throws a rejection
+            let receipt = try await sender.send(CounterIncreaseRequested())  // returns when applied; throws if rejected
             try await replica.reached(receipt)  // read your own writes
             if let shown = replica.snapshot { print("revision \(shown.revision): \(shown.state)") }
         }

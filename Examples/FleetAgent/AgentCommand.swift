@@ -12,8 +12,8 @@ struct AgentCommand: AsyncParsableCommand {
         commandName: "fleet-agent",
         abstract: "Samples this host and sends the samples to a fleet store.",
         discussion: """
-            Without a primary it continues to sample, and keeps only the newest sample. Rejections are logged to standard \
-            error.
+            Without a primary it continues to sample, and keeps only the newest sample. Rejections are logged to \
+            standard error.
 
 
             """ + CommonOptions.discussion,

@@ -29,8 +29,8 @@ package struct Host: Codable, Equatable, Sendable {
     package internal(set) var name: String
     /// The latest sample.
     package internal(set) var latest: Sample
-    /// The share of processor time in use between the last two samples, 0 to 1; `nil` after the first sample and after a
-    /// restart of the host.
+    /// The share of processor time in use between the last two samples, 0 to 1; `nil` after the first sample and after
+    /// a restart of the host.
     package internal(set) var busy: Double?
     /// When the primary received the first sample.
     package internal(set) var firstSeen: Timestamp
@@ -58,7 +58,7 @@ package struct Host: Codable, Equatable, Sendable {
     }
 }
 
-/// A message to everybody who reads the board.
+/// A message to all readers of the board.
 package struct Note: Codable, Equatable, Sendable {
     /// When the primary received it.
     package internal(set) var time: Timestamp
@@ -86,8 +86,8 @@ package struct FleetTotals: Codable, Equatable, Sendable {
 
 /// The size limits of the fleet.
 package enum FleetLimits {
-    /// The most hosts. At this limit a new host replaces the retired one that was seen the longest ago; without a retired
-    /// one, the new host is ignored.
+    /// The most hosts. At this limit a new host replaces the retired one that was seen the longest ago; without a
+    /// retired one, the new host is ignored.
     package static let hostsMax = 4_096
     /// The longest host name, in bytes of UTF-8; the rest is cut off.
     package static let nameBytesMax = 64

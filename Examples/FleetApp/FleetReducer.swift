@@ -1,7 +1,7 @@
 internal import StateCoding
 package import StateCore
 
-/// A host took a sample of itself. The first sample adds the host to the fleet.
+/// A host measured a sample. The first sample adds the host to the fleet.
 package struct HostSampled: Action, Equatable {
     package var host: String
     package var sample: Sample
@@ -14,7 +14,7 @@ package struct HostSampled: Action, Equatable {
     package static let example: Self? = Self(host: "web-1", sample: .example)
 }
 
-/// A host was taken out of service: its samples are ignored until it is restored.
+/// A host was retired: its samples are ignored until it is restored.
 package struct HostRetired: Action, Equatable {
     package var host: String
 

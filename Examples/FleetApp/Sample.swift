@@ -62,8 +62,8 @@ extension Sample {
     /// The share of the file system in use, 0 to 1; `nil` if the total is 0.
     package var diskInUse: Double? { Self.share(free: diskFreeBytes, of: diskTotalBytes) }
 
-    /// The share of processor time in use since an earlier sample of the same host, 0 to 1; `nil` if the host was restarted
-    /// in between. Uses the host's own counters alone, so clocks of different hosts never mix.
+    /// The share of processor time in use since an earlier sample of the same host, 0 to 1; `nil` if the host was
+    /// restarted in between. Uses the host's own counters alone, so clocks of different hosts never mix.
     func busy(since earlier: Sample) -> Double? {
         let elapsed = uptimeSeconds - earlier.uptimeSeconds
         let used = cpuSeconds - earlier.cpuSeconds

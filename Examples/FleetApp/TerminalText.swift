@@ -1,7 +1,7 @@
 import StateCore
 
-/// The text on one trimmed line, without control and formatting characters, which a terminal obeys, with plain spaces for
-/// white space, and cut after the last character within `bytesMax` bytes of UTF-8.
+/// The text on one trimmed line, without control and formatting characters, which a terminal obeys, with plain spaces
+/// for white space, and cut after the last character within `bytesMax` bytes of UTF-8.
 func printable(_ text: String, bytesMax: Int = .max) -> String {
     if text.utf8.count <= bytesMax, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
         return text
@@ -31,8 +31,8 @@ extension Unicode.Scalar {
 }
 
 extension Character {
-    /// The columns on a terminal: 0, 1 or 2. By Unicode Standard Annex 11, East Asian Width, with ambiguous characters as
-    /// narrow.
+    /// The columns on a terminal: 0, 1 or 2. By Unicode Standard Annex 11, East Asian Width, with ambiguous characters
+    /// as narrow.
     fileprivate var displayWidth: Int {
         guard let first = unicodeScalars.first else { return 0 }
         if first.value < 0x300 { return first.value < 0x20 ? 0 : 1 }

@@ -13,8 +13,8 @@ import Foundation
 package struct HostSampler: Sendable {
     private let root: String
 
-    /// - Parameter root: the root of the file system, or a folder with recorded files of `/proc`. macOS uses it for the size
-    ///   of the file system alone.
+    /// - Parameter root: the root of the file system, or a folder with recorded files of `/proc`. macOS uses it for the
+    ///   size of the file system alone.
     package init(root: String = "/") {
         self.root = root
     }
@@ -65,7 +65,7 @@ package struct HostSamplingFailure: Error, Equatable, CustomStringConvertible {
     package let code: Code
     /// The file or the kernel facility.
     package let source: String
-    /// Says what was expected and what came.
+    /// The expected and the actual content.
     package let message: String
 
     package var description: String { "\(code): \(source): \(message)" }

@@ -44,7 +44,7 @@ struct PathBenchmark: AsyncParsableCommand {
             if index > 0 { print("  ratio to the path without a journal " + figures[index].ratio(to: figures[0])) }
             let records = try await pipelines[index].close()
             guard records > 0 else { continue }
-            // In a latency run each action is a batch, and so is the one that opens the path.
+            // In a latency run each action is a batch, including the first one, which opens the path.
             let size = Double(runs * actions) / (Double(records) - Double(runs * roundTrips + 1))
             print(
                 "  batches                             " + "\(Int(figures[index].rate / size)) per second, of "

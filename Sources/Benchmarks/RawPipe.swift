@@ -8,8 +8,8 @@ import ZeroMQ
     internal import Darwin
 #endif
 
-/// The reference: the path of an action and its update over libzmq alone, PUSH -> PULL, PUB -> SUB on loopback TCP, with
-/// plain threads.
+/// The reference: the path of an action and its update over libzmq alone, PUSH -> PULL, PUB -> SUB on loopback TCP,
+/// with plain threads.
 ///
 /// ```swift
 /// let pipe = RawPipe(bytes: 100)
@@ -48,8 +48,8 @@ struct RawPipe: Sendable {
 
     /// Sends messages as fast as the socket accepts them, and waits until the last has arrived.
     ///
-    /// Three threads: the caller sends, the second forwards, the third receives. The queues hold all messages, because a
-    /// publisher drops messages at its high-water mark.
+    /// Three threads: the caller sends, the second forwards, the third receives. The queues hold all messages, because
+    /// a publisher drops messages at its high-water mark.
     ///
     /// - Throws: ``Stalled``, or the error of a socket.
     func throughput(messages: Int) throws -> Throughput {

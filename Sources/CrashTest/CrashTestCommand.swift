@@ -6,11 +6,12 @@ struct CrashTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-crash-test",
         abstract:
-            "Kills a primary and its senders repeatedly under load, and checks that no action is lost or applied twice.",
+            "Kills a primary and its senders repeatedly under load, and checks that no action is lost or applied "
+            + "twice.",
         discussion: """
-            The executables beside this one run as processes of their own. Each is killed with SIGKILL at random moments \
-            and restarted. At the end, the output of all senders and replicas is compared with the journal. Every other \
-            primary has a slow disk, to detect updates that become visible before they are durable.
+            The executables beside this one run as processes of their own. Each is killed with SIGKILL at random \
+            moments and restarted. At the end, the output of all senders and replicas is compared with the journal. \
+            Every other primary has a slow disk, to detect updates that become visible before they are durable.
             """,
         subcommands: [SlowPrimary.self]
     )

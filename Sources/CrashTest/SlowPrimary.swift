@@ -6,8 +6,8 @@ import SQLiteJournal
 import Statecast
 import SyncProtocol
 
-/// A primary with a slow disk. On a fast one, an update that becomes visible too early is durable a moment later, too soon
-/// for a kill in between.
+/// A primary with a slow disk. On a fast one, an update that becomes visible too early is durable a moment later, too
+/// soon for a kill in between.
 struct SlowPrimary: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "slow-primary", shouldDisplay: false)
 

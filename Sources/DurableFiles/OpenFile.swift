@@ -21,8 +21,8 @@ package struct OpenFile: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Unlocks before closing: a forked process that has not started its program yet still has the descriptor, and with it
-    /// the lock.
+    /// Unlocks before closing: a forked process that has not started its program yet still has the descriptor, and with
+    /// it the lock.
     deinit {
         flock(descriptor, LOCK_UN)
         close(descriptor)
@@ -102,8 +102,8 @@ package struct OpenFile: ~Copyable, Sendable {
         guard fsync(folder.descriptor) == 0 else { throw SystemFailure("write", path) }
     }
 
-    /// Replaces the file at `path`, or creates it, in one step: writes a temporary file and renames it. The replacement is
-    /// durable after ``syncFolder(_:)``.
+    /// Replaces the file at `path`, or creates it, in one step: writes a temporary file and renames it. The replacement
+    /// is durable after ``syncFolder(_:)``.
     ///
     /// If it fails, the file at `path` is unchanged and the temporary file is removed.
     ///

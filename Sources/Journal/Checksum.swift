@@ -1,4 +1,5 @@
-/// CRC-32C (Castagnoli, RFC 3720): detects each burst of up to 32 changed bits, and all but one in 4 billion other changes.
+/// CRC-32C (Castagnoli, RFC 3720): detects each burst of up to 32 changed bits, and all but one in 4 billion other
+/// changes.
 package struct Checksum: Hashable, Sendable {
     private var remainder: UInt32 = .max
 
@@ -27,7 +28,8 @@ package struct Checksum: Hashable, Sendable {
         withUnsafeBytes(of: number.littleEndian) { bytes in combine(bytes.bindMemory(to: UInt8.self)) }
     }
 
-    /// Processes eight bytes at a time, each with its own table, so that only four of them depend on the previous eight.
+    /// Processes eight bytes at a time, each with its own table, so that only four of them depend on the previous
+    /// eight.
     private mutating func combine(_ bytes: UnsafeBufferPointer<UInt8>) {
         var remainder = remainder
         Self.tables.withUnsafeBufferPointer { tables in

@@ -2,7 +2,8 @@ public import SyncProtocol
 
 /// Marks the action that is being reduced, so that an action whose reduction ends the process is detected and rejected.
 ///
-/// A mark costs a few stores to memory. In a mapped page of a file, it survives the end of the process, but not of the system.
+/// A mark costs a few stores to memory. In a mapped page of a file, it survives the end of the process, but not of the
+/// system.
 ///
 /// Unchecked, but safe: only the loop of one primary at a time uses it.
 public final class CrashMarker: @unchecked Sendable {
@@ -49,7 +50,8 @@ public final class CrashMarker: @unchecked Sendable {
 
     deinit { if isOwned { notes.deallocate() } }
 
-    /// Begins an incarnation of the primary. An action that the last incarnation was reducing when it ended becomes a suspect.
+    /// Begins an incarnation of the primary. An action that the last incarnation was reducing when it ended becomes a
+    /// suspect.
     public func open() {
         let last = notes[0]
         notes[0] = .none

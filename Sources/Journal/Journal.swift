@@ -1,16 +1,16 @@
 public import SyncProtocol
 
-/// The storage of one store's history. A primary that ends at any instruction continues from its journal with all that it
-/// acknowledged.
+/// The storage of one store's history. A primary that ends at any instruction continues from its journal with all that
+/// it acknowledged.
 ///
-/// A journal is a sequence of records, one for each batch of actions, and some snapshots of the whole state. It does not
-/// interpret their bytes.
+/// A journal is a sequence of records, one for each batch of actions, and some snapshots of the whole state. It does
+/// not interpret their bytes.
 ///
 /// The functions block until their work is done. The primary calls them from blocking threads:
 /// - `open`, `begin`, `claim` and `close` in sequence, without concurrent calls;
 /// - `append` from one thread, one call at a time;
-/// - `store`, `prune`, `records` and `snapshot` from other threads, also during a call of `append`, which must not wait for
-///   them.
+/// - `store`, `prune`, `records` and `snapshot` from other threads, also during a call of `append`, which must not wait
+///   for them.
 ///
 /// `SQLiteJournal` is durable; ``MemoryJournal`` is for tests.
 public protocol Journal: JournalReading {
@@ -22,7 +22,8 @@ public protocol Journal: JournalReading {
 
     /// Locks the journal for this process, and inspects its content.
     ///
-    /// Damaged records that were never acknowledged are not part of the content, and are dropped before the first write.
+    /// Damaged records that were never acknowledged are not part of the content, and are dropped before the first
+    /// write.
     ///
     /// - Returns: the content; `nil` for a journal without a history, see ``begin(_:from:)``.
     /// - Throws: ``JournalFailure`` with code `in-use`, `newer-format`, `damaged` or `input-output`.
@@ -36,30 +37,30 @@ public protocol Journal: JournalReading {
 
     /// Appends records after the last one, all or none of them.
     ///
-    /// - Throws: ``JournalFailure`` with code `storage-full` if there is no room; then no record was appended. With any other
-    ///   code the outcome is unknown, and the journal must be opened again. The code is `removed` if the journal is no longer
-    ///   where it was opened.
+    /// - Throws: ``JournalFailure`` with code `storage-full` if there is no room; then no record was appended. With any
+    ///   other code the outcome is unknown, and the journal must be opened again. The code is `removed` if the journal
+    ///   is no longer where it was opened.
     func append(_ records: [JournalRecord]) throws(JournalFailure)
 
     /// Stores a snapshot; it is durable and verified on return.
     ///
-    /// - Parameter isInterim: whether the snapshot is removed when a later one is stored, as that of a stop is: frequent stops
-    ///   would otherwise leave more bytes of snapshots than of records.
+    /// - Parameter isInterim: whether the snapshot is removed when a later one is stored, as that of a stop is:
+    ///   frequent stops would otherwise leave more bytes of snapshots than of records.
     /// - Throws: ``JournalFailure``; then the snapshot is not kept, and nothing else is lost.
     func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure)
 
     /// Checks that the journal is still where it was opened, so that the next start finds the appended records.
     ///
-    /// ``append(_:)`` checks this before it returns. The primary calls this function before it publishes a record that is not
-    /// appended yet, and while it is idle. It must take only microseconds, as it runs on the primary's loop. The default
-    /// implementation does nothing, which suits a journal that cannot be removed.
+    /// ``append(_:)`` checks this before it returns. The primary calls this function before it publishes a record that
+    /// is not appended yet, and while it is idle. It must return within microseconds, as it runs on the primary's loop.
+    /// The default implementation does nothing, which suits a journal that cannot be removed.
     ///
     /// - Throws: ``JournalFailure`` with code `removed`.
     func checkPlace() throws(JournalFailure)
 
-    /// Removes the oldest snapshots, and the records up to the oldest one that stays, as long as the remaining records have
-    /// `historyBytes`. The last two snapshots always stay: if the last one is damaged, the one before it and the records lead
-    /// to the same state.
+    /// Removes the oldest snapshots, and the records up to the oldest one that stays, as long as the remaining records
+    /// have `historyBytes`. The last two snapshots always stay: if the last one is damaged, the one before it and the
+    /// records lead to the same state.
     func prune(keeping historyBytes: Int) throws(JournalFailure)
 
     /// Unlocks the journal. Its content stays.
@@ -80,8 +81,8 @@ public enum Durability: String, CaseIterable, Sendable {
     case full
     /// Any end of the process. A power cut or a crash of the system can lose the last acknowledged actions.
     case normal
-    /// A graceful stop. A crash of the process can lose the last acknowledged actions: records are published while they are
-    /// being written.
+    /// A graceful stop. A crash of the process can lose the last acknowledged actions: records are published while they
+    /// are being written.
     case relaxed
 }
 
@@ -93,14 +94,14 @@ public protocol JournalReading: AnyObject, Sendable {
     /// The records after one, oldest first.
     ///
     /// - Parameter bytesMax: the most bytes of bodies to return; at least one record is returned if there is one.
-    /// - Throws: ``JournalFailure`` with code `damaged` that names the revision; with code `pruned` if the first of them is no
-    ///   longer kept.
+    /// - Throws: ``JournalFailure`` with code `damaged` that names the revision; with code `pruned` if the first of
+    ///   them is no longer kept.
     func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord]
 
     /// The last record that ends at or before a revision.
     ///
-    /// - Returns: its sequence; the sequence before the oldest record if that begins at the revision; `nil` if the records that
-    ///   led to the revision are no longer kept.
+    /// - Returns: its sequence; the sequence before the oldest record if that begins at the revision; `nil` if the
+    ///   records that led to the revision are no longer kept.
     func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence?
 
     /// The snapshots that are kept, oldest first.

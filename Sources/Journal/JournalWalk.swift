@@ -1,8 +1,8 @@
 package import StateCoding
 package import SyncProtocol
 
-/// Replays a history as an untyped state, record by record from a snapshot, and checks each record: that it continues from
-/// the previous one, that its patch can be applied, and that it leads to the published digest.
+/// Replays a history as an untyped state, record by record from a snapshot, and checks each record: that it continues
+/// from the previous one, that its patch can be applied, and that it leads to the published digest.
 package struct JournalWalk: Sendable {
     /// The state.
     package private(set) var tree: Value
@@ -104,7 +104,8 @@ extension JournalReading {
 
     /// Replays to the last batch boundary at or before a revision.
     ///
-    /// - Throws: ``JournalFailure`` with code `pruned` if the records that led to it are no longer kept; with code `damaged`.
+    /// - Throws: ``JournalFailure`` with code `pruned` if the records that led to it are no longer kept; with code
+    ///   `damaged`.
     package func walk(to revision: Revision) throws(JournalFailure) -> JournalWalk {
         var walk = try JournalWalk(from: newestSnapshot(before: revision))
         try walkOn(&walk, to: revision)

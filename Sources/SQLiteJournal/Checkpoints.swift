@@ -10,9 +10,9 @@ final class Checkpoints: Sendable {
     /// If the log holds more bytes than this after a checkpoint, it restarts: appending waits until the log is in the
     /// database, and then overwrites the file from its beginning. The file keeps its size.
     private static let restartBytes = 16 << 20
-    /// The most bytes that the log's file has after a commit returns. At this size appending waits until the log is in the
-    /// database and its file is empty. The file exceeds it only while a transaction reads the database for long, or while
-    /// there is no room in the database.
+    /// The most bytes that the log's file has after a commit returns. At this size appending waits until the log is in
+    /// the database and its file is empty. The file exceeds it only while a transaction reads the database for long, or
+    /// while there is no room in the database.
     static let logBytesMax = 32 << 20
 
     private let connection: DatabaseQueue
@@ -87,8 +87,8 @@ final class Checkpoints: Sendable {
         limitBytes.withLock { $0 = Self.logBytesMax }
     }
 
-    /// - Returns: the number of pages in the log; `nil` if a reader prevents the checkpoint. Then the log grows until the next
-    ///   attempt.
+    /// - Returns: the number of pages in the log; `nil` if a reader prevents the checkpoint. Then the log grows until
+    ///   the next attempt.
     private func run(_ mode: Database.CheckpointMode) throws(JournalFailure) -> Int? {
         do {
             return try connection.writeWithoutTransaction { db in try db.checkpoint(mode).walFrameCount }

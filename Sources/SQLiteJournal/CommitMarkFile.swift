@@ -3,14 +3,15 @@ internal import Foundation
 internal import Journal
 internal import SyncProtocol
 
-/// The file "marks": a mapped page that notes the last acknowledged record, the last epoch and the action being reduced.
+/// The file "marks": a mapped page that notes the last acknowledged record, the last epoch and the action being
+/// reduced.
 ///
-/// A write costs a few stores to memory and survives the end of the process. The acknowledged record is written to two slots
-/// in turn: if the system ends during one write, the other slot is valid. The page also names the store, so that salvage
-/// knows it if the database cannot be read.
+/// A write costs a few stores to memory and survives the end of the process. The acknowledged record is written to two
+/// slots in turn: if the system ends during one write, the other slot is valid. The page also names the store, so that
+/// salvage can find the name if the database cannot be read.
 ///
-/// Unchecked, but safe: after `open`, only the thread that appends writes acknowledgements, and ``CrashMarker`` has its own
-/// part of the page and one user.
+/// Unchecked, but safe: after `open`, only the thread that appends writes acknowledgements, and ``CrashMarker`` has its
+/// own part of the page and one user.
 final class CommitMarkFile: @unchecked Sendable {
     private static let byteCount = 4096
     private static let magic: UInt64 = 0x3153_4B52_414D_4353  // "SCMARKS1"
@@ -88,8 +89,8 @@ final class CommitMarkFile: @unchecked Sendable {
         } catch { throw directory.failed(error) }
         throw JournalFailure(
             .inUse,
-            "the journal \(directory.path) is in use by another process, which has its file \"marks\" locked: stop that "
-                + "process, or choose another directory"
+            "the journal \(directory.path) is in use by another process, which has its file \"marks\" locked: stop "
+                + "that process, or choose another directory"
         )
     }
 
@@ -193,7 +194,8 @@ final class CommitMarkFile: @unchecked Sendable {
         guard self[Offset.magic] == Self.magic, purpose != nil else { throw Self.missing(in: directory) }
         guard self[Offset.lineage] == lineage.bits else {
             throw directory.damaged(
-                "the file \"marks\" belongs to lineage \(Lineage(bits: self[Offset.lineage])), journal.sqlite to \(lineage)"
+                "the file \"marks\" belongs to lineage \(Lineage(bits: self[Offset.lineage])), journal.sqlite to "
+                    + "\(lineage)"
             )
         }
         guard let acknowledged, self[Offset.epoch + 8] == Self.checksum(self[Offset.epoch], 0) else {

@@ -43,8 +43,8 @@ final class DirectoryLock: Sendable {
         guard isLocked else {
             throw JournalFailure(
                 .inUse,
-                "the journal \(directory.path) is in use by \(Self.holder(in: file)): stop that process, or choose another "
-                    + "directory"
+                "the journal \(directory.path) is in use by \(Self.holder(in: file)): stop that process, or choose "
+                    + "another directory"
             )
         }
         // The file may have been removed between opening and locking.
@@ -82,8 +82,8 @@ final class DirectoryLock: Sendable {
 
 /// The files of an open journal, as they were when it was opened.
 ///
-/// A file that is removed remains usable for processes that have it open: what they write is lost, and another primary can
-/// begin a history in the same place. A directory that is removed or replaced takes its files with it.
+/// A file that is removed remains usable for processes that have it open: what they write is lost, and another primary
+/// can begin a history in the same place. The same holds for the files in a directory that is removed or replaced.
 ///
 /// SQLite has the database and its log open, and ``CommitMarkFile`` the file "marks", so no other file can have their
 /// identities.
@@ -118,8 +118,9 @@ struct OpenedFiles {
     private func removed(_ what: String) -> JournalFailure {
         JournalFailure(
             .removed,
-            "the journal \(directory.path) was removed or replaced while it was in use: \(what). Nothing more is acknowledged. "
-                + "Put its directory back, or restore a backup, before a primary is started: without it a new history begins"
+            "the journal \(directory.path) was removed or replaced while it was in use: \(what). Nothing more is "
+                + "acknowledged. Put its directory back, or restore a backup, before a primary is started: without it "
+                + "a new history begins"
         )
     }
 }

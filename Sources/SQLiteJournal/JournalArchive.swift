@@ -97,12 +97,12 @@ package enum JournalArchive {
 
 /// An item of an archive.
 ///
-/// An archive is a sequence of CBOR items (RFC 8742). Each is an array of a byte string, which holds the item itself in CBOR,
-/// and its CRC-32C as a byte string of 4 bytes, the most significant one first. In order:
+/// An archive is a sequence of CBOR items (RFC 8742). Each is an array of a byte string, which holds the item itself in
+/// CBOR, and its CRC-32C as a byte string of 4 bytes, the most significant one first. In order:
 /// - `[0, "statecast-journal", 1, store, lineage, begun]`;
 /// - for each incarnation of the primary `[1, epoch, revision, stateVersion, time]`;
 /// - `[2, sequence, revision, context, state]`, the snapshot at which the history begins;
-/// - for each record `[3, sequence, from, to, body]`, followed by the snapshot that was taken after it, if any;
+/// - for each record `[3, sequence, from, to, body]`, followed by the snapshot after that record, if any;
 /// - `[4, count]`, the number of preceding items.
 private enum ArchiveItem: Hashable {
     case identity(JournalIdentity)

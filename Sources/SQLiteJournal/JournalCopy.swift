@@ -12,8 +12,8 @@ package struct JournalCopy: Sendable {
 }
 
 extension JournalIdentity {
-    /// The same store with a new lineage: two primaries that continued one history would publish different states under the
-    /// same revisions.
+    /// The same store with a new lineage: two primaries that continued one history would publish different states under
+    /// the same revisions.
     func inNewLineage(begun: Timestamp) -> JournalIdentity {
         var generator = SystemRandomNumberGenerator()
         return JournalIdentity(store: store, lineage: Lineage(using: &generator), begun: begun)

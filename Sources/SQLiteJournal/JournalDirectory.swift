@@ -63,8 +63,8 @@ struct JournalDirectory: Hashable, Sendable {
         guard hasDatabase, access(database + "-shm", F_OK) != 0, access(path, W_OK) != 0 else { return }
         throw JournalFailure(
             .inputOutput,
-            "the journal \(path) cannot be read in a read-only directory, as SQLite must create journal.sqlite-shm: copy the "
-                + "directory to a place that is writable"
+            "the journal \(path) cannot be read in a read-only directory, as SQLite must create journal.sqlite-shm: "
+                + "copy the directory to a place that is writable"
         )
     }
 
@@ -112,7 +112,8 @@ struct JournalDirectory: Hashable, Sendable {
         }
         throw JournalFailure(
             .inputOutput,
-            "cannot create the journal's directory \(path): \(folder) is a file, or is below one: name another directory"
+            "cannot create the journal's directory \(path): \(folder) is a file, or is below one: name another "
+                + "directory"
         )
     }
 
@@ -159,16 +160,16 @@ struct JournalDirectory: Hashable, Sendable {
     func damaged(_ what: String) -> JournalFailure {
         JournalFailure(
             .damaged,
-            "the journal \(path) is damaged: \(what). Nothing was changed. Restore a backup, or go on from the last state "
-                + "that can be read, under a new lineage, with: statecast-journal salvage \(path) NEW-DIRECTORY",
+            "the journal \(path) is damaged: \(what). Nothing was changed. Restore a backup, or continue from the last "
+                + "state that can be read, under a new lineage, with: statecast-journal salvage \(path) NEW-DIRECTORY",
             reason: what
         )
     }
 
     func lacks(_ acknowledged: SnapshotEntry, end: SnapshotEntry) -> JournalFailure {
         damaged(
-            "it ends at revision \(end.revision) (record \(end.sequence)), before the record that was acknowledged at revision "
-                + "\(acknowledged.revision) (record \(acknowledged.sequence))"
+            "it ends at revision \(end.revision) (record \(end.sequence)), before the record that was acknowledged at "
+                + "revision \(acknowledged.revision) (record \(acknowledged.sequence))"
         )
     }
 
@@ -199,8 +200,8 @@ struct JournalDirectory: Hashable, Sendable {
             case .SQLITE_FULL:
                 return JournalFailure(.storageFull, "there is no room for the journal \(path): \(message)")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged("SQLite cannot read journal.sqlite: \(message)")
-            // All statements are fixed: if SQLite rejects one, the tables differ from those that were created. Errors of
-            // GRDB itself with this code have no statement.
+            // All statements are fixed: if SQLite rejects one, the tables differ from those that were created. Errors
+            // of GRDB itself with this code have no statement.
             case .SQLITE_ERROR where error.sql != nil:
                 return damaged("SQLite cannot read journal.sqlite: \(message)")
             default:

@@ -14,8 +14,8 @@ public final class JournalReader: JournalReading {
 
     /// Opens an existing journal.
     ///
-    /// - Throws: `JournalFailure` with code `input-output` if there is no journal, `newer-format` or `damaged`; with code
-    ///   `misfit` for an incomplete copy.
+    /// - Throws: `JournalFailure` with code `input-output` if there is no journal, `newer-format` or `damaged`; with
+    ///   code `misfit` for an incomplete copy.
     public convenience init(at path: String) throws(JournalFailure) {
         try self.init(describing: path)
         if case .success(let marks) = marks { try marks.checkFinished() }

@@ -5,7 +5,7 @@ package import SyncProtocol
 /// The result of salvaging a damaged journal.
 package struct JournalSalvage: Sendable {
     package let copy: JournalCopy
-    /// The damage that ends the copy; `nil` if there is none.
+    /// The damage that ends the copy; `nil` without damage.
     package let damage: String?
     /// The last acknowledged revision; `nil` if it cannot be read.
     package let acknowledged: Revision?
@@ -14,15 +14,15 @@ package struct JournalSalvage: Sendable {
     /// The revisions of the snapshots that contradict intact records and were left out.
     package let contradicted: [Revision]
 
-    /// Creates a journal from the readable parts of another one: the last state that can be reached, and the unbroken history
-    /// before it, with a new lineage. If a snapshot contradicts intact records, the records are used. The damaged journal is
-    /// not changed.
+    /// Creates a journal from the readable parts of another one: the last state that can be reached, and the unbroken
+    /// history before it, with a new lineage. If a snapshot contradicts intact records, the records are used. The
+    /// damaged journal is not changed.
     ///
     /// - Parameters:
     ///   - store: the store's name, if the journal's own cannot be read.
     ///   - begun: the time at which the new lineage begins.
-    /// - Throws: ``JournalFailure`` with code `in-use` if a primary has the journal open; with code `damaged` if no state can
-    ///   be read.
+    /// - Throws: ``JournalFailure`` with code `in-use` if a primary has the journal open; with code `damaged` if no
+    ///   state can be read.
     package static func salvage(
         _ path: String,
         to target: String,
@@ -166,8 +166,8 @@ private struct DamagedJournal {
         return nil
     }
 
-    /// Records are trusted more than snapshots: a snapshot is not trusted if the next record does not continue from it, or if
-    /// it is later than the last acknowledged record and no record leads to it.
+    /// Records are trusted more than snapshots: a snapshot is not trusted if the next record does not continue from it,
+    /// or if it is later than the last acknowledged record and no record leads to it.
     private func isTrusted(_ chain: SalvagedChain) -> Bool {
         if chain.end.sequence > chain.start.entry.sequence { return true }
         guard let acknowledged else { return !chain.isRefuted }
@@ -198,7 +198,7 @@ private struct SalvagedChain {
     let start: JournalSnapshot
     /// The last incarnation of the primary in the chain.
     private(set) var epoch: Epoch
-    /// The damage at the end of the chain; `nil` if there is none.
+    /// The damage at the end of the chain; `nil` without damage.
     var damage: String?
     /// Whether the record after the start is intact and does not continue from it.
     private(set) var isRefuted = false

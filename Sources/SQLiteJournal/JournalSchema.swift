@@ -42,8 +42,8 @@ enum JournalSchema {
         return migrator
     }
 
-    /// Refuses a journal of a later version. Later versions add migrations and omit none: if one is missing, an unknown name
-    /// is a damaged one.
+    /// Refuses a journal of a later version. Later versions add migrations and omit none: if one is missing, an unknown
+    /// name is a damaged one.
     static func checkVersion(_ db: Database, _ directory: JournalDirectory) throws {
         guard try migrator.hasBeenSuperseded(db) else { return }
         guard try !migrator.hasCompletedMigrations(db) else { throw directory.newerFormat }
@@ -90,8 +90,8 @@ enum JournalSchema {
     /// A larger first snapshot has no copy in the database: SQLite allows at most 1,000,000,000 bytes in a row.
     static let originBytesMax = 256 << 20
 
-    /// Stores a copy of the snapshot at which the history begins: without it no record can be replayed, and its file may be
-    /// lost.
+    /// Stores a copy of the snapshot at which the history begins: without it no record can be replayed, and its file
+    /// may be lost.
     static func insert(origin snapshot: JournalSnapshot, bytesMax: Int = originBytesMax, _ db: Database) throws {
         guard snapshot.context.count + snapshot.state.count <= bytesMax else { return }
         let numbers = [

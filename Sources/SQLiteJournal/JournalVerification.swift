@@ -12,8 +12,8 @@ package struct JournalVerification: Sendable {
 }
 
 extension JournalReader {
-    /// Checks each record's checksum, order and patch; each snapshot, and whether the records lead to it; the epochs, and the
-    /// last acknowledged record.
+    /// Checks each record's checksum, order and patch; each snapshot, and whether the records lead to it; the epochs,
+    /// and the last acknowledged record.
     ///
     /// - Throws: ``JournalFailure`` with code `damaged` that names the last intact revision.
     package func verify() throws(JournalFailure) -> JournalVerification {
@@ -69,8 +69,8 @@ extension JournalReader {
     private func onlyInDatabase(_ what: String) -> JournalFailure {
         JournalFailure(
             .damaged,
-            "the journal \(directory.path) has its first snapshot only once: \(what). Its copy in journal.sqlite is intact "
-                + "and is used instead",
+            "the journal \(directory.path) has its first snapshot only once: \(what). Its copy in journal.sqlite is "
+                + "intact and is used instead",
             reason: what
         )
     }
@@ -98,7 +98,9 @@ extension JournalReader {
         do throws(JournalFailure) {
             guard let snapshot = try snapshotIfKept(entry) else { return nil }
             guard try walk.agrees(with: snapshot) else {
-                return directory.damaged("the snapshot of revision \(entry.revision) is not what the records lead to")
+                return directory.damaged(
+                    "the snapshot of revision \(entry.revision) does not match the records that lead to it"
+                )
             }
             return nil
         } catch {

@@ -152,8 +152,8 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// The snapshots whose later records are kept, oldest first, the first one also if its file is missing. Pruning removes
-    /// records before snapshots: an interrupted one leaves snapshots without their records.
+    /// The snapshots whose later records are kept, oldest first, the first one also if its file is missing. Pruning
+    /// removes records before snapshots: an interrupted one leaves snapshots without their records.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
         var entries = try directory.snapshots()
         let origin = try reading { db in try JournalSchema.originEntry(db) }
@@ -250,8 +250,8 @@ final class RecordStore: Sendable {
         }
         guard last >= snapshot.sequence else {
             throw directory.damaged(
-                "it ends with record \(last), and the snapshot of revision \(snapshot.revision) was taken after record "
-                    + "\(snapshot.sequence)"
+                "it ends with record \(last), and the snapshot of revision \(snapshot.revision) was created after "
+                    + "record \(snapshot.sequence)"
             )
         }
         let known = max(acknowledged.sequence, snapshot.sequence)

@@ -4,11 +4,11 @@ public import Journal
 public import SyncProtocol
 internal import Threading
 
-/// A journal in a directory: the records in an SQLite database with a write-ahead log, a file for each snapshot, and a file
-/// that notes the last acknowledged record.
+/// A journal in a directory: the records in an SQLite database with a write-ahead log, a file for each snapshot, and a
+/// file that notes the last acknowledged record.
 ///
-/// The directory is locked while a primary has it open. SQLite drops a damaged end of its log silently; the note of the last
-/// acknowledged record and a checksum in each record detect it.
+/// The directory is locked while a primary has it open. SQLite drops a damaged end of its log silently; the note of the
+/// last acknowledged record and a checksum in each record detect it.
 public final class SQLiteJournal: Journal, CustomStringConvertible {
     private let directory: JournalDirectory
     private let storage = Locked<Opened?>(nil)
@@ -42,8 +42,8 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         return opened
     }
 
-    /// Opens the database for writing at the first call. Closing a database that is open for writing changes its files: a
-    /// primary that opens the journal and cannot continue from its content must leave them unchanged.
+    /// Opens the database for writing at the first call. Closing a database that is open for writing changes its files:
+    /// a primary that opens the journal and cannot continue from its content must leave them unchanged.
     private func writable() throws(JournalFailure) -> Opened {
         try storage.withLock { storage throws(JournalFailure) in
             guard var opened = storage else { preconditionFailure("the journal is not open") }
@@ -61,8 +61,8 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         }
     }
 
-    /// Locks the directory, and checks its content against the last acknowledged record. The first write removes damaged
-    /// records that were never acknowledged.
+    /// Locks the directory, and checks its content against the last acknowledged record. The first write removes
+    /// damaged records that were never acknowledged.
     public func open() throws(JournalFailure) -> JournalContents? {
         try directory.make()
         let lock = try DirectoryLock(directory)
@@ -190,8 +190,8 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
 
 /// The content of a journal at a start, checked against the last acknowledged record.
 ///
-/// All checks that can refuse a start run before SQLite opens the database for writing: it would drop a damaged end of the
-/// log, write the rest into the database and remove the log, after which nothing could be repaired.
+/// All checks that can refuse a start run before SQLite opens the database for writing: it would drop a damaged end of
+/// the log, write the rest into the database and remove the log, after which nothing could be repaired.
 private struct JournalInspection {
     /// Read-only.
     let records: RecordStore

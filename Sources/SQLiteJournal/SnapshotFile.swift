@@ -5,9 +5,9 @@ internal import SyncProtocol
 
 /// The file of a snapshot.
 ///
-/// Its name has the sequence and the revision, and tells whether a later snapshot replaces it (`.interim.snapshot`). It holds
-/// eight bytes `SCSNAP1\n`; sequence, revision, and the lengths of context and state, 8 bytes each, the least significant
-/// first; context and state; and the CRC-32C of all of that in 4 bytes.
+/// Its name has the sequence and the revision, and shows whether a later snapshot replaces it (`.interim.snapshot`). It
+/// holds eight bytes `SCSNAP1\n`; sequence, revision, and the lengths of context and state, 8 bytes each, the least
+/// significant first; context and state; and the CRC-32C of all of that in 4 bytes.
 struct SnapshotFile {
     private static let magic = Array("SCSNAP1\n".utf8)
     private static let suffix = ".snapshot"

@@ -4,7 +4,7 @@
     /// It exists with the package trait `SmartCopy` only: `.package(url: ..., traits: [.defaults, "SmartCopy"])`.
     ///
     /// A reducer that changes one field of a struct of constants has to call an initializer with all fields. `copy`
-    /// takes only the fields that change.
+    /// needs only the fields that change.
     ///
     /// ```swift
     /// @SmartCopy
@@ -24,19 +24,20 @@
     /// **Fields.** `copy` has one parameter for each stored property that an initializer can set, in the order of
     /// declaration: not for computed, static and lazy properties, nor for a `let` with an initial value.
     ///
-    /// - A field that is not optional takes its own type; without an argument, or with `nil`, it keeps its value.
-    /// - An optional field takes an ``OptionalChange``, because there `nil` is a value: without an argument it keeps
-    ///   its value, `nil` clears it, a literal or `.set(value)` sets it. The macro recognizes the spellings `T?`, `T!`
-    ///   and `Optional<T>`. A type alias for an optional, or a generic parameter that is one, counts as not optional,
-    ///   and there the literal `nil` keeps the value.
+    /// - The parameter of a field that is not optional has the field's type; without an argument, or with `nil`, it
+    ///   keeps its value.
+    /// - The parameter of an optional field has the type ``OptionalChange``, because there `nil` is a value: without an
+    ///   argument it keeps its value, `nil` clears it, a literal or `.set(value)` sets it. The macro recognizes the
+    ///   spellings `T?`, `T!` and `Optional<T>`. A type alias for an optional, or a generic parameter that is one,
+    ///   counts as not optional, and there the literal `nil` keeps the value.
     ///
     /// **Access.** `copy` is as visible as the struct. A property that is less visible than the struct gets no
     /// parameter; the copy has the original's value. In a file that imports with `internal` by default, a public struct
     /// with a public optional field needs `public import SmartCopy`.
     ///
     /// **Initializer.** `copy` calls the memberwise initializer. A struct whose body declares initializers has none;
-    /// then one of them must take every field under its name (other parameters need a default), or the macro reports
-    /// which is missing. Initializers in an extension leave the memberwise one in place.
+    /// then one of them must have a parameter for every field under its name (other parameters need a default), or the
+    /// macro reports which is missing. Initializers in an extension leave the memberwise one in place.
     ///
     /// **Errors**, each with a message at the property: property wrappers (a copy would create a new wrapper without
     /// the state of the old one), tuple patterns, stored properties inside `#if`, `some` types, init accessors, and a
@@ -47,9 +48,9 @@
 
 /// A change of an optional field by `copy`: keep its value, or set it, including to nil.
 ///
-/// A plain optional parameter cannot tell "no argument" from "set to nil". A double optional can, but a literal `nil` and a
-/// variable that holds nil mean different things there. This type has a case for each; the literal `nil` is always
-/// ``set(_:)``. Pass a variable as `.set(variable)`.
+/// A plain optional parameter cannot distinguish "no argument" from "set to nil". A double optional can, but a literal
+/// `nil` and a variable that holds nil mean different things there. This type has a case for each; the literal `nil` is
+/// always ``set(_:)``. Pass a variable as `.set(variable)`.
 ///
 /// ```swift
 /// robot.copy(task: nil)              // cleared
@@ -76,8 +77,8 @@ extension OptionalChange: Equatable where Wrapped: Equatable {}
 extension OptionalChange: Hashable where Wrapped: Hashable {}
 extension OptionalChange: Sendable where Wrapped: Sendable {}
 
-// A literal sets the field; no literal means `keep`. Sets and dictionaries are missing: their literals arrive as variadic
-// elements, which cannot be passed on.
+// A literal sets the field; no literal means `keep`. Sets and dictionaries are missing: their literals arrive as
+// variadic elements, which cannot be passed on.
 
 extension OptionalChange: ExpressibleByNilLiteral {
     /// Clears the field.

@@ -25,7 +25,8 @@
             case .notAStruct(let noun):
                 "@SmartCopy needs a struct, and this is \(noun): only a struct has a memberwise initializer"
             case .noFields:
-                "@SmartCopy found no stored property that an initializer can set: there is nothing to copy with a change"
+                "@SmartCopy found no stored property that an initializer can set: there is nothing to copy with a "
+                    + "change"
             case .noVisibleFields(let access):
                 """
                 @SmartCopy found no stored property as visible as the struct: copy() would be \(access) and have no \
@@ -33,8 +34,8 @@
                 """
             case .missingInitializer(let needed):
                 """
-                @SmartCopy needs '\(needed)': the initializers in this struct replace the memberwise one; add it, or move \
-                them to an extension
+                @SmartCopy needs '\(needed)': the initializers in this struct replace the memberwise one; add it, or \
+                move them to an extension
                 """
             case .mayBeWrapper(let attribute):
                 """
@@ -42,17 +43,18 @@
                 create a new wrapper without the state of the old one
                 """
             case .tuplePattern:
-                "@SmartCopy cannot copy a tuple pattern: declare each property by itself"
+                "@SmartCopy cannot copy a tuple pattern: declare each property separately"
             case .missingType(let name):
-                "@SmartCopy cannot tell the type of '\(name)' from its value: write the type"
+                "@SmartCopy cannot infer the type of '\(name)' from its value: write the type"
             case .opaqueType:
-                "@SmartCopy cannot copy a property of a 'some' type, since no parameter can have the same one: name the type"
+                "@SmartCopy cannot copy a property of a 'some' type, since no parameter can have the same one: name "
+                    + "the type"
             case .initAccessor:
                 "@SmartCopy cannot copy a property with an init accessor, which sets other properties"
             case .conditionalFields:
                 """
-                @SmartCopy cannot tell which branch of '#if' is compiled: move the stored properties and initializers \
-                out of it
+                @SmartCopy cannot determine which branch of '#if' is compiled: move the stored properties and \
+                initializers out of it
                 """
             }
         }
@@ -76,7 +78,7 @@
     /// A change to the source that removes the reason of an error.
     enum SmartCopyFixIt: String, FixItMessage {
         case writeType = "write the type"
-        case addInitializer = "add an initializer that takes every field"
+        case addInitializer = "add an initializer with every field"
 
         var message: String { rawValue }
 
@@ -84,7 +86,8 @@
     }
 
     extension Diagnostic {
-        /// The error of a `var` whose type only the type checker knows; the fix-it inserts a placeholder for the type.
+        /// The error of a `var` whose type only the type checker can infer; the fix-it inserts a placeholder for the
+        /// type.
         static func missingType(of binding: PatternBindingSyntax) -> Diagnostic {
             let annotation = TypeAnnotationSyntax(
                 colon: .colonToken(trailingTrivia: .space),
@@ -99,8 +102,8 @@
             )
         }
 
-        /// The error of a struct without a memberwise initializer; the fix-it appends one to the body, as visible as its
-        /// narrowest field, like the memberwise one.
+        /// The error of a struct without a memberwise initializer; the fix-it appends one to the body, as visible as
+        /// its narrowest field, like the memberwise one.
         static func missingInitializer(
             for fields: [Field],
             of structure: StructDeclSyntax,

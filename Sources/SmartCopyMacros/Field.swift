@@ -51,7 +51,7 @@
             return needsParentheses ? "(\(spelling))? = nil" : "\(spelling)? = nil"
         }
 
-        /// The type of a parameter that takes the whole value. A stored function escapes.
+        /// The type of a parameter for the whole value. A stored function escapes.
         var initializerParameter: String {
             isFunction ? "@escaping \(spelling)" : spelling
         }
@@ -106,7 +106,8 @@
     }
 
     extension String {
-        /// Whether this has only letters, digits and underscores. A raw identifier may hold anything between its backticks.
+        /// Whether this has only letters, digits and underscores. A raw identifier may hold anything between its
+        /// backticks.
         fileprivate var isWord: Bool {
             first?.isNumber == false && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
         }

@@ -68,10 +68,10 @@
 
     /// The initializer that `copy` calls: the memberwise one, or one of the struct's own.
     private struct CopyInitializer {
-        /// The fields in the order in which the initializer takes them.
+        /// The fields in the order of the initializer's parameters.
         let fields: [Field]
 
-        /// Returns nil if the struct's own initializers replace the memberwise one and none of them takes every field.
+        /// Returns nil if the struct's own initializers replace the memberwise one and none of them has every field.
         init?(for fields: [Field], in members: MemberBlockSyntax) {
             let own = members.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
             guard !own.isEmpty else {
@@ -126,7 +126,7 @@
         let providingMacros: [any Macro.Type] = [SmartCopyMacro.self]
     }
 #else
-    /// Takes the plug-in's place in a build without the trait. The compiler never starts it.
+    /// Replaces the plug-in in a build without the trait. The compiler never starts it.
     @main
     struct SmartCopyPlugin {
         static func main() {}

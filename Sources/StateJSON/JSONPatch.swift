@@ -7,9 +7,10 @@ extension Patch {
     /// let text = JSON.text(of: try patch.jsonPatch(from: state))
     /// ```
     ///
-    /// Applied to the JSON text of `base`, it makes the JSON text of the patched value, provided that the keys of each map
-    /// differ in JSON. `base` says what is an array, and which keys exist. The cost follows the size of the patch, plus an
-    /// operation for each element that a splice removes or inserts, but never more than the array then has elements.
+    /// Applied to the JSON text of `base`, it makes the JSON text of the patched value, provided that the keys of each
+    /// map differ in JSON. `base` shows which values are arrays, and which keys exist. The cost follows the size of the
+    /// patch, plus an operation for each element that a splice removes or inserts, but never more than the array then
+    /// has elements.
     ///
     /// - Throws: `patchMismatch` if the patch does not fit, with the path.
     public func jsonPatch(from base: Value) throws(CodingFailure) -> Value {

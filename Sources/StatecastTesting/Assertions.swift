@@ -23,7 +23,7 @@ struct CallSite {
 /// Describes how an actual value differs from the expected one, line by line.
 func describeDifference<Value>(expected: Value, actual: Value) -> String {
     guard let lines = diff(expected, actual, format: .proportional) else {
-        // Only their `==` tells them apart, such as by a field that a dump does not show.
+        // Only their `==` distinguishes them, for example by a field that a dump does not show.
         return "Both have the same dump, but are not equal:\n\n\(dumped(actual))"
     }
     return "\(lines)\n\n(\u{2212} expected, + actual)"

@@ -29,7 +29,7 @@ extension Rejection.Code {
     public static let unsupportedVersion = Self(rawValue: "unsupported-version")
     /// A topic, frame, name or endpoint is not well-formed.
     public static let malformed = Self(rawValue: "malformed")
-    /// The primary no longer knows the session, so it cannot tell which of its actions were applied.
+    /// The primary no longer has the session, so it cannot determine which of its actions were applied.
     public static let unknownSession = Self(rawValue: "unknown-session")
     /// The primary has seen higher numbers than this sender sent: two processes use one session.
     public static let sessionDiverged = Self(rawValue: "session-diverged")

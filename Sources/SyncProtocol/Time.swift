@@ -1,4 +1,4 @@
-/// A moment on a node's steady clock, as the time since an origin that only that node knows.
+/// A moment on a node's steady clock, as the time since an origin of that node.
 ///
 /// State machines get moments as arguments and never read a clock, so that tests and simulations control time.
 public struct Instant: InstantProtocol, Sendable {

@@ -8,8 +8,8 @@
 
 /// A pthread mutex that traps on recursion.
 ///
-/// On Linux, ThreadSanitizer does not see the ordering that a contended `Synchronization.Mutex` establishes, and reports
-/// false races. It understands pthread mutexes.
+/// On Linux, ThreadSanitizer does not see the ordering that a contended `Synchronization.Mutex` establishes, and
+/// reports false races. It understands pthread mutexes.
 ///
 /// Unchecked `Sendable`: pthread functions may be called from any thread.
 @usableFromInline

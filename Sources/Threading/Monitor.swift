@@ -1,7 +1,8 @@
 /// A locked value, and the tasks that wait until it meets a condition: a monitor for tasks instead of threads.
 ///
-/// A wait ends with what its condition returns, or with a `CancellationError`. Tasks are resumed in the order in which they
-/// began to wait. Each change evaluates the conditions of all waiting tasks, so a monitor is for few waiters at a time.
+/// A wait ends with what its condition returns, or with a `CancellationError`. Tasks are resumed in the order in which
+/// they began to wait. Each change evaluates the conditions of all waiting tasks, so a monitor is for few waiters at a
+/// time.
 package final class Monitor<Value: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64

@@ -3,10 +3,10 @@ internal import CZeroMQ
 /// A libzmq context: the I/O threads that a group of sockets shares.
 ///
 /// Use one per process (``shared``): with several, libzmq 4.3 has a race in the tear-down of CURVE sockets. A socket
-/// keeps its context alive. The context ends when its last socket has closed, which takes at most the longest
+/// keeps its context alive. The context ends when its last socket has closed, at the latest after the longest
 /// ``SocketOptions/linger`` among them.
 package final class Context: Sendable {
-    /// The context of this process, which lives until the process ends.
+    /// The context of this process, which exists until the process ends.
     package static let shared = Context()
 
     /// `nil` if libzmq failed to create one; the first socket reports it.

@@ -12,7 +12,8 @@ struct ActionsCommand: AsyncParsableCommand {
         discussion: """
             A rejected action has a code and a message; its revision is the state's at that time.
 
-            {"revision":12,"status":"applied","session":"...","number":3,"time":"...","user":null,"action":"...","payload":{}}
+            {"revision":12,"status":"applied","session":"...","number":3,"time":"...","user":null,\
+            "action":"...","payload":{}}
             """
     )
 
@@ -73,7 +74,7 @@ struct ActionsCommand: AsyncParsableCommand {
 extension JournalReader {
     /// The record after which reading finds every action at the revision.
     fileprivate func start(before revision: Revision) throws -> JournalSequence {
-        // Records that only contain rejections may follow the one that ends at the previous revision.
+        // Records with rejections alone may follow the record that ends at the previous revision.
         let boundary = revision.rawValue == 0 ? nil : try sequence(at: Revision(revision.rawValue - 1))
         guard let oldest = try snapshots().first else {
             throw JournalFailure(.damaged, "the journal has no snapshot: restore a backup")

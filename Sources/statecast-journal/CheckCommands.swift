@@ -12,9 +12,9 @@ struct VerifyCommand: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Reads a whole journal, and reports whether it is intact.",
         discussion: """
-            It checks each record's checksum, its position after the previous one, and the state that it leads to; that the \
-            records lead to each snapshot; and that no acknowledged action is missing. Exit code 65 if a check fails, with \
-            the first damaged revision.
+            It checks each record's checksum, its position after the previous one, and the state that it leads to; \
+            that the records lead to each snapshot; and that no acknowledged action is missing. Exit code 65 if a \
+            check fails, with the first damaged revision.
             """
     )
 
@@ -41,8 +41,8 @@ struct ReplayCommand: AsyncParsableCommand {
         commandName: "replay",
         abstract: "Runs a journal's actions through this build's reducer, and reports where the outcome differs.",
         discussion: """
-            Exit code 1 if it differs, with the first revision: the reducer is not deterministic, or not the one that wrote \
-            the journal. For apps of your own use JournalReplay in the library.
+            Exit code 1 if it differs, with the first revision: the reducer is not deterministic, or not the one that \
+            wrote the journal. For apps of your own use JournalReplay in the library.
 
 
             """ + CommonOptions.sources
@@ -100,7 +100,8 @@ private enum ReplayedApp: String, CaseIterable {
         if let named { return try named.report(journal) }
         let names = Self.allCases.map(\.rawValue).joined(separator: " or ")
         throw CommandFailure.wrongUsage(
-            "the journal holds the store \"\(store)\" with a state of no app that is built in: name the app with --app \(names)"
+            "the journal holds the store \"\(store)\" with a state of no app that is built in: name the app with --app "
+                + "\(names)"
         )
     }
 

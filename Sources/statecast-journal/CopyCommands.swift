@@ -100,8 +100,8 @@ struct SalvageCommand: AsyncParsableCommand {
         commandName: "salvage",
         abstract: "Makes a journal of the readable part of a damaged one, with a new lineage.",
         discussion: """
-            It stops at the last state that can be trusted, and reports the losses. The damaged journal is not changed; no \
-            primary may run on it meanwhile.
+            It stops at the last state that can be trusted, and reports the losses. The damaged journal is not \
+            changed; no primary may run on it meanwhile.
 
 
             """ + CommonOptions.sources

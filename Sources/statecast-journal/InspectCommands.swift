@@ -85,8 +85,8 @@ struct StateCommand: AsyncParsableCommand {
         discussion: """
             {"revision":12,"state":{...}}
 
-            The journal records a state for each batch of actions: the output is the last one at or before the revision, \
-            and has its revision.
+            The journal records a state for each batch of actions: the output is the last one at or before the \
+            revision, and has its revision.
             """
     )
 
@@ -114,8 +114,8 @@ struct DiffCommand: AsyncParsableCommand {
         discussion: """
             {"from":12,"to":20,"patch":[...]}
 
-            The journal records a state for each batch of actions: both are the last ones at or before these revisions, and \
-            have their revisions.
+            The journal records a state for each batch of actions: both are the last ones at or before these \
+            revisions, and have their revisions.
             """
     )
 

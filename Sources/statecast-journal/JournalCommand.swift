@@ -9,11 +9,11 @@ struct JournalCommand: AsyncParsableCommand {
         commandName: "statecast-journal",
         abstract: "Inspects, checks and copies the journal of a store.",
         discussion: """
-            PATH is the directory that statecast-primary --journal names. Subcommands that only read work while a primary \
-            runs, and change nothing.
+            PATH is the directory that statecast-primary --journal names. Subcommands that only read work while a \
+            primary runs, and change nothing.
 
-            Two primaries must never continue one history: restore, import and salvage make journals with a new lineage. \
-            They write to a directory that does not exist yet, or is empty.
+            Two primaries must never continue one history: restore, import and salvage make journals with a new \
+            lineage. They write to a directory that does not exist yet, or is empty.
 
             Exit codes: 0 done, 64 wrong usage, 65 the journal is damaged, 78 it is of another store or build, or an \
             interrupted copy, 1 different, or failed.

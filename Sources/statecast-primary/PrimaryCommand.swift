@@ -71,8 +71,8 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What an acknowledged action survives: full (a power cut), normal (the end of the process; a power cut can lose "
-                + "the last moments) or relaxed (a graceful stop; a crash can lose the last moments). "
+            "What an acknowledged action survives: full (a power cut), normal (the end of the process; a power cut can "
+                + "lose the last moments) or relaxed (a graceful stop; a crash can lose the last moments). "
                 + "(STATECAST_DURABILITY, default: full)",
             valueName: "durability"
         )
@@ -147,7 +147,8 @@ struct PrimaryCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints the ready line. If standard output cannot be written, logs the line on standard error and goes on serving.
+    /// Prints the ready line. If standard output cannot be written, logs the line on standard error and continues to
+    /// serve.
     private static func announce(_ ready: String, _ logger: Logger) async {
         do { try await LineOutput().write(ready) } catch is CancellationError {} catch {
             logger.warning("\(error); \(ready)")

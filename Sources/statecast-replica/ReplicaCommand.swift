@@ -11,12 +11,12 @@ struct ReplicaCommand: AsyncParsableCommand {
         commandName: "statecast-replica",
         abstract: "Follows a store and shows its state.",
         discussion: """
-            On a terminal it draws the state as a tree, the fleet store as a board, and again on each change. Elsewhere, \
-            on a terminal whose TERM is dumb, or with --json, it prints each state as a line: \
+            On a terminal it draws the state as a tree, the fleet store as a board, and again on each change. \
+            Elsewhere, on a terminal whose TERM is dumb, or with --json, it prints each state as a line: \
             {"lineage":"...","epoch":1,"revision":3,"state":{...}}. A slow reader misses states in between, never the \
             newest. Without a UTF-8 locale, pictures are drawn in ASCII.
 
-            It waits for the primary, and continues by itself after a restart of the primary. Stopped before the state of \
+            It waits for the primary, and continues after a restart of the primary. Stopped before the state of \
             --once or --until, it ends with 1.
 
 
@@ -28,8 +28,8 @@ struct ReplicaCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show only this part, such as hosts.web-1.latest or notes.0, and only when it changes. A missing part is shown "
-                + "as null with a notice; if the state of --once or --until lacks it, the command ends with 66.",
+            "Show only this part, such as hosts.web-1.latest or notes.0, and only when it changes. A missing part is "
+                + "shown as null with a notice; if the state of --once or --until lacks it, the command ends with 66.",
             valueName: "a.b.c"
         )
     )
@@ -50,8 +50,8 @@ struct ReplicaCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How long to wait for the state of --once or --until; without these, for the first state; such as 5, 500ms or "
-                + "2m. (STATECAST_TIMEOUT, default: for ever)",
+            "How long to wait for the state of --once or --until; without these, for the first state; such as 5, 500ms "
+                + "or 2m. (STATECAST_TIMEOUT, default: for ever)",
             valueName: "duration"
         )
     )

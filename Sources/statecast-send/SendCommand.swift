@@ -11,20 +11,20 @@ struct SendCommand: AsyncParsableCommand {
         abstract: "Sends actions to a store, and prints the outcome of each.",
         discussion: """
             Each action has a line, in order: applied, with its revision, or rejected, with the reason. With --json: \
-            {"number":1,"status":"applied","revision":12}; the statuses are applied, rejected, unknown and not-sent. With \
-            --ndjson --json each line also has the line of the input: "line":12.
+            {"number":1,"status":"applied","revision":12}; the statuses are applied, rejected, unknown and not-sent. \
+            With --ndjson --json each line also has the line of the input: "line":12.
 
-            A payload is JSON, or fields such as step=7 name=web-1 (a value that is not JSON is a text), or @FILE or - for \
-            JSON in a file or in standard input. Put one that begins with a dash after --. --list prints the store's \
-            actions, --ping checks that the primary answers.
+            A payload is JSON, or fields such as step=7 name=web-1 (a value that is not JSON is a text), or @FILE or - \
+            for JSON in a file or in standard input. Put one that begins with a dash after --. --list prints the \
+            store's actions, --ping checks that the primary answers.
 
-            One action, --list and --ping wait 10 seconds for an answer, --ndjson without a limit; --timeout and --wait \
-            change that. --ndjson ends with the number of outcomes on standard error.
+            One action, --list and --ping wait 10 seconds for an answer, --ndjson without a limit; --timeout and \
+            --wait change that. --ndjson ends with the number of outcomes on standard error.
 
-            With --session FILE and --resume, a run continues one that was ended in any way: the file has the actions that \
-            are not finished. Outcomes that were not printed are printed then; the last lines before the end may be printed \
-            again. A run that ends before its work is done says so and ends with 1. A file without unfinished work can be \
-            used for another input, without --resume.
+            With --session FILE and --resume, a run continues one that was ended in any way: the file has the actions \
+            that are not finished. Outcomes that were not printed are printed then; the last lines before the end may \
+            be printed again. A run that ends before its work is done says so and ends with 1. A file without \
+            unfinished work can be used for another input, without --resume.
 
 
             """ + CommonOptions.discussion,
@@ -56,7 +56,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How long the whole command may take, such as 5, 500ms or 2m. (STATECAST_TIMEOUT, default: 10s; with "
+            "The time limit of the whole command, such as 5, 500ms or 2m. (STATECAST_TIMEOUT, default: 10s; with "
                 + "--ndjson no limit)",
             valueName: "duration"
         )

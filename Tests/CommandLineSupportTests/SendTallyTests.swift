@@ -130,7 +130,7 @@ import Testing
         #expect(unknown?.message.hasSuffix("; it holds work") == true)
     }
 
-    @Test func `every message names the reason why the primary took no actions`() async throws {
+    @Test func `every message names the reason why the primary accepted no actions`() async throws {
         let upstream = try await Upstream(try await Settings(flags: [:], file: nil))
         let outcomes: [(SendOutcome, String)] = [
             (.failed(nil, .kept), "late (storage-full: no room): it holds work"),

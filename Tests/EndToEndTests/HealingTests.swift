@@ -74,7 +74,7 @@ import Testing
             try await withServed(publish: first.publish, actions: first.actions) { served in
                 let sent = try await sending.value
                 let receipts = try sent.output.map(ReceiptLine.init)
-                #expect(receipts.map(\.number) == (1...20_000).map { UInt64($0) }, "each is settled once and in order")
+                #expect(receipts.map(\.number) == (1...20_000).map { UInt64($0) }, "each is resolved once and in order")
                 let unknown = receipts.filter { $0.status == "unknown" || $0.code == "outcome-unknown" }
                 #expect(receipts.count == receipts.filter { $0.status == "applied" }.count + unknown.count)
                 #expect(sent.exitCode == (unknown.isEmpty ? 0 : 3), "\(sent.errors)")

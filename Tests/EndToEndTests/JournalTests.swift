@@ -104,9 +104,9 @@ import Testing
                     }
                 }
                 _ = try await tool.line { $0.contains("actions are refused until there is") }
-                try await read { $0.contains("takes no actions for now: storage-full: the primary has no room") }
+                try await read { $0.contains("accepts no actions for now: storage-full: the primary has no room") }
                 try FileManager.default.removeItem(atPath: tool.root + folder.path + "/ballast")
-                try await read { $0.contains("takes actions again") }
+                try await read { $0.contains("accepts actions again") }
                 try await read { _ in receipts.count == 60_000 }
                 #expect(receipts.map(\.revision) == (1...60_000).map { UInt64($0) })
             }

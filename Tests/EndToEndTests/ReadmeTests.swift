@@ -46,10 +46,11 @@ import Testing
         let lines = block.split(separator: "\n").map(String.init)
         let ready = try #require(lines.first { $0.hasPrefix("ready ") })
         try await withServed { served in
+            let endpoints = "publish=\(served.publish) actions=\(served.actions)"
             #expect(
                 ready.replacing("tcp://127.0.0.1:7100", with: served.publish)
                     .replacing("tcp://127.0.0.1:7101", with: served.actions)
-                    == "ready store=\(served.store) epoch=1 revision=0 publish=\(served.publish) actions=\(served.actions)"
+                    == "ready store=\(served.store) epoch=1 revision=0 \(endpoints)"
             )
             var commands: [(command: String, output: [String])] = []
             for line in lines.drop(while: { $0 != ready }).dropFirst() {

@@ -28,7 +28,8 @@ import Testing
         return path
     }
 
-    /// Kills a sender after it printed a number of lines, before the end of its input. Returns all lines that it printed.
+    /// Kills a sender after it printed a number of lines, before the end of its input. Returns all lines that it
+    /// printed.
     private func killed(_ arguments: [String], after count: Int, input: String) async throws -> [ReceiptLine] {
         let (lines, ending) = try await Tool.send.running(arguments) { tool in
             try await tool.write(input)
@@ -94,12 +95,12 @@ import Testing
         let kept = try await Tool.send.run(sending(away) + ["--timeout", "0.5"], input: increases(3))
         #expect(kept.exitCode == 1)
         #expect(kept.output.isEmpty)
-        #expect(kept.errors.contains("lines taken: 3, actions outstanding: 3"))
-        #expect(kept.errors.contains("go on with --resume"))
+        #expect(kept.errors.contains("lines consumed: 3, actions outstanding: 3"))
+        #expect(kept.errors.contains("continue with --resume"))
 
         let forgetful = try await Tool.send.run(sending(away))
         #expect(forgetful.exitCode == 64)
-        #expect(forgetful.errors.contains("lines taken: 3, actions outstanding: 3"))
+        #expect(forgetful.errors.contains("lines consumed: 3, actions outstanding: 3"))
         #expect(forgetful.errors.contains("--resume"))
 
         try await withServed(publish: away.publish, actions: away.actions) { served in
@@ -154,7 +155,7 @@ import Testing
             }
             #expect(ending.exitCode == 1)
             #expect(ending.errors.contains("interrupted before the input ended"))
-            #expect(ending.errors.contains("lines taken: 2, actions outstanding: 0"))
+            #expect(ending.errors.contains("lines consumed: 2, actions outstanding: 0"))
             let resumed = try await Tool.send.run(sending(served) + ["--resume"], input: increases(3))
             #expect(try resumed.output.map { try ReceiptLine($0).line } == [3])
         }
@@ -168,7 +169,7 @@ import Testing
                 tool.send(SIGINT)
             }
             #expect(ending.exitCode == 1)
-            #expect(ending.errors.contains("lines taken: 1, actions outstanding: 0"))
+            #expect(ending.errors.contains("lines consumed: 1, actions outstanding: 0"))
         }
     }
 
@@ -201,7 +202,7 @@ import Testing
             let full = try await Tool.shell("trap '' XFSZ; ulimit -f 200; " + command, from: served.publish)
             #expect(full.exitCode == 1)
             #expect(full.errors.contains("cannot write the session file"))
-            #expect(try full.output.allSatisfy { try ReceiptLine($0).status == "applied" }, "the others come again")
+            #expect(try full.output.allSatisfy { try ReceiptLine($0).status == "applied" }, "the others come later")
             let sent = try await Tool.send.run(sending(served) + ["--resume"], input: increases(20_000))
             #expect(sent.exitCode == 0, "\(sent.errors)")
             #expect(try await state(of: served).state.counter == 20_000)
@@ -215,7 +216,7 @@ import Testing
             let full = try await Tool.shell(command + " > /dev/full", from: served.publish)
             #expect(full.exitCode == 1)
             #expect(full.errors.contains("cannot write to standard output: No space left on device"))
-            #expect(full.errors.contains("lines taken: "))
+            #expect(full.errors.contains("lines consumed: "))
             let closed = try await Tool.shell(
                 "{ \(command) --resume; echo \"ended with $?\" >&2; } | head -1",
                 from: served.publish

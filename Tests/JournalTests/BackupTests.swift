@@ -74,7 +74,7 @@ import Threading
         ("DELETE FROM record WHERE sequence = 5", "acknowledged at revision"),
         ("DELETE FROM epoch", "has epochs up to 0, and 1 was claimed"),
     ])
-    func `becomes a journal that misses what it loses`(loss: String, message: String) throws {
+    func `becomes a journal that reports the lost rows`(loss: String, message: String) throws {
         let journal = try CounterJournal.with(batches: 5)
         let target = NewPath()
         _ = try JournalReader(at: journal.path).restore(to: target.path, begun: Self.now)

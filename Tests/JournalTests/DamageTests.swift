@@ -198,7 +198,7 @@ import Testing
 
     @Test func `that ends before its snapshots is refused`() throws {
         let message = try refusal("DELETE FROM record WHERE sequence >= 45", acknowledged: 40)
-        #expect(message.contains("ends with record 44, and the snapshot of revision 150 was taken after record 50"))
+        #expect(message.contains("ends with record 44, and the snapshot of revision 150 was created after record 50"))
     }
 
     @Test func `with snapshots and no records is refused`() throws {

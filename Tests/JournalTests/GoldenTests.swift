@@ -8,10 +8,11 @@ import Statecast
 import SyncProtocol
 import Testing
 
-/// Journals and session files that earlier releases wrote, in `Golden/RELEASE`. This build must read them and go on with them.
+/// Journals and session files that earlier releases wrote, in `Golden/RELEASE`. This build must read and continue them.
 ///
 /// Each release adds its own before it is tagged, and never changes those of earlier releases: write the files with
-/// `STATECAST_GOLDEN=RELEASE swift test --filter 'can be written by this build'`, add the release to ``releases``, and commit both.
+/// `STATECAST_GOLDEN=RELEASE swift test --filter 'can be written by this build'`, add the release to ``releases``, and
+/// commit both.
 @Suite(.timeLimit(.minutes(10))) struct `Golden files of a release` {
     static let releases = ["0.1"]
 
@@ -81,10 +82,10 @@ import Testing
         #expect(outcomes == Set(expected.outcomes))
     }
 
-    // MARK: Going on
+    // MARK: Continuing
 
     @Test(arguments: releases)
-    func `are gone on with, and no action is lost or applied twice`(release: String) async throws {
+    func `are continued, and no action is lost or applied twice`(release: String) async throws {
         let golden = try Golden(release)
         let expected = golden.expected
         let (primary, endpoint) = try await Self.primary(golden.journal)
@@ -146,26 +147,26 @@ import Testing
     }
 }
 
-/// What `expected.json` says of the files beside it.
+/// The content of `expected.json`, which describes the files beside it.
 private struct Expected: Codable {
     struct Outcome: Codable, Hashable {
         var session: String
         var number: UInt64
-        /// Of an action that was applied.
+        /// The revision of an applied action.
         var revision: UInt64?
-        /// Of an action that was rejected.
+        /// The code of a rejected action.
         var code: String?
     }
 
     var lineage: String
-    /// The revision at which each began.
+    /// The revision at which each epoch began.
     var epochs: [UInt64]
     var snapshots: [UInt64]
     var records: UInt64
     var revision: UInt64
     var state: Counter
     var outcomes: [Outcome]
-    /// Outcomes of the actions in `applied.session`, which does not know them.
+    /// Outcomes of the actions in `applied.session`, which does not contain them.
     var applied: [Outcome]
     /// Names of the actions in `unsent.session`.
     var unsent: [String]
@@ -182,7 +183,8 @@ extension Expected.Outcome {
     }
 }
 
-/// Writes the golden files of this build: two senders, two incarnations of the primary, the second one as a crash leaves it.
+/// Writes the golden files of this build: two senders, two incarnations of the primary, the second one as after a
+/// crash.
 private final class GoldenWriter {
     private let target: String
     private let folder = NewPath()
@@ -207,7 +209,7 @@ private final class GoldenWriter {
         let applied = try await `Golden files of a release`.outcomes(of: sender.resumed)
         outcomes += applied
         await sender.close()
-        // "applied.session" sends nothing more: what is kept of it would no longer be its newest state.
+        // "applied.session" sends nothing more: its stored copy must contain its newest state.
         try await sendMany("other.session", "unsent.session", from: endpoint, rounds: 20, burst: 5)
         try copyJournal()
         let (state, position) = (second.state, try #require(await second.position))
@@ -279,7 +281,8 @@ private final class GoldenWriter {
         try FileManager.default.copyItem(atPath: "\(folder.path)/\(file)", toPath: "\(target)/\(file)")
     }
 
-    /// As a crash leaves it, but for SQLite's log, whose pages would be most of the bytes: it goes into the database.
+    /// Copies the journal as after a crash, except SQLite's log, which is most of the bytes: it is written to the
+    /// database.
     private func copyJournal() throws {
         try keep("journal")
         let database = try DatabaseQueue(path: target + "/journal/journal.sqlite")

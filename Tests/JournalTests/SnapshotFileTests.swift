@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct `A snapshot's file` {
     @Test(arguments: [0, 1, 5 << 20])
-    func `gives back what was written`(bytes: Int) throws {
+    func `returns the written content`(bytes: Int) throws {
         let bench = JournalBench(.full)
         try bench.begin()
         try bench.journal.store(.sample(3, bytes: bytes))

@@ -276,7 +276,8 @@ import Testing
     @Test(arguments: [
         "ALTER TABLE record RENAME TO records", "ALTER TABLE identity RENAME COLUMN store TO name",
         "ALTER TABLE grdb_migrations RENAME COLUMN identifier TO name", "DROP TABLE epoch",
-        "DROP TABLE grdb_migrations; CREATE TABLE grdb_migrations (identifier); INSERT INTO grdb_migrations VALUES (NULL)",
+        "DROP TABLE grdb_migrations; CREATE TABLE grdb_migrations (identifier); INSERT INTO grdb_migrations VALUES "
+            + "(NULL)",
     ])
     func `that has other tables than were made is refused as damaged`(sql: String) throws {
         let journal = try CounterJournal.with(batches: 3)

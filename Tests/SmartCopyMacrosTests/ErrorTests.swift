@@ -42,8 +42,8 @@ import Testing
                 }
                 """,
             """
-            @SmartCopy found no stored property as visible as the struct: copy() would be public and have no parameters; \
-            make the properties that it shall change public
+            @SmartCopy found no stored property as visible as the struct: copy() would be public and have no \
+            parameters; make the properties that it shall change public
             """,
             line: 1,
             column: 1
@@ -103,7 +103,7 @@ import Testing
                     let (x, y): (Int, Int)
                 }
                 """,
-            "@SmartCopy cannot copy a tuple pattern: declare each property by itself",
+            "@SmartCopy cannot copy a tuple pattern: declare each property separately",
             line: 3,
             column: 9
         )
@@ -117,7 +117,8 @@ import Testing
                     var shape: some Shape = Circle()
                 }
                 """,
-            "@SmartCopy cannot copy a property of a 'some' type, since no parameter can have the same one: name the type",
+            "@SmartCopy cannot copy a property of a 'some' type, since no parameter can have the same one: name the "
+                + "type",
             line: 3,
             column: 16
         )
@@ -154,7 +155,8 @@ import Testing
                 }
                 """,
             """
-            @SmartCopy cannot tell which branch of '#if' is compiled: move the stored properties and initializers out of it
+            @SmartCopy cannot determine which branch of '#if' is compiled: move the stored properties and initializers \
+            out of it
             """,
             line: 4,
             column: 5
@@ -207,14 +209,14 @@ import Testing
             expandsTo: source.replacing("@SmartCopy\n", with: ""),
             diagnostics: [
                 DiagnosticSpec(
-                    message: "@SmartCopy cannot copy a tuple pattern: declare each property by itself",
+                    message: "@SmartCopy cannot copy a tuple pattern: declare each property separately",
                     line: 3,
                     column: 9
                 ),
                 DiagnosticSpec(
                     message: """
-                        @SmartCopy cannot copy a property with '@Clamped', which may be a property wrapper: a copy would \
-                        create a new wrapper without the state of the old one
+                        @SmartCopy cannot copy a property with '@Clamped', which may be a property wrapper: a copy \
+                        would create a new wrapper without the state of the old one
                         """,
                     line: 4,
                     column: 5

@@ -35,7 +35,7 @@ import Testing
         ("(any Shape)?", "(any Shape)"),
         ("[Int?]?", "[Int?]"),
     ])
-    func `each spelling of an optional is a change of what it wraps`(type: String, wrapped: String) {
+    func `each spelling of an optional is a change of its wrapped type`(type: String, wrapped: String) {
         #expect(FieldType("\(raw: type)").parameter == "SmartCopy.OptionalChange<\(wrapped)> = .keep")
     }
 

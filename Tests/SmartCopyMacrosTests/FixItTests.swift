@@ -2,7 +2,7 @@ import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
 @Suite struct FixItTests {
-    @Test func `a variable whose type the macro cannot tell gets a placeholder for it`() {
+    @Test func `a variable whose type the macro cannot infer gets a placeholder for it`() {
         expect(
             """
             @SmartCopy
@@ -17,7 +17,7 @@ import Testing
                 """,
             diagnostics: [
                 DiagnosticSpec(
-                    message: "@SmartCopy cannot tell the type of 'route' from its value: write the type",
+                    message: "@SmartCopy cannot infer the type of 'route' from its value: write the type",
                     line: 3,
                     column: 9,
                     fixIts: [FixItSpec(message: "write the type")]
@@ -41,7 +41,7 @@ import Testing
         "init(id: Int, done: @escaping () -> Void, extra: Int) { self.id = id }",
         "init(from decoder: any Decoder) throws { id = 1 }",
     ])
-    func `a struct whose initializers do not take all fields gets the missing initializer`(own: String) {
+    func `a struct without an initializer for all fields gets the missing initializer`(own: String) {
         let message = """
             @SmartCopy needs 'init(id: Int, done: @escaping () -> Void)': the initializers in this struct replace the \
             memberwise one; add it, or move them to an extension
@@ -67,10 +67,10 @@ import Testing
                     message: message,
                     line: 1,
                     column: 1,
-                    fixIts: [FixItSpec(message: "add an initializer that takes every field")]
+                    fixIts: [FixItSpec(message: "add an initializer with every field")]
                 )
             ],
-            applying: ["add an initializer that takes every field"],
+            applying: ["add an initializer with every field"],
             fixedTo: """
                 @SmartCopy
                 public struct Robot {

@@ -32,7 +32,7 @@ private struct Ordered {
     let a: Int
     let b: Int?
 
-    /// Takes the fields in another order, and a parameter that is no field.
+    /// Has parameters for the fields in another order, and one for no field.
     init(b: Int?, step: Int = 1, a: Int) {
         self.a = a * step
         self.b = b
@@ -73,9 +73,9 @@ private struct Shadowing {
 /// A public struct with public and internal fields.
 @SmartCopy
 public struct Exported: Equatable, Sendable {
-    /// Visible to everybody.
+    /// A public field.
     public let id: Int
-    /// Visible to everybody, and optional.
+    /// A public optional field.
     public let note: String?
     let secret: Int
 }
@@ -98,7 +98,7 @@ public struct Exported: Equatable, Sendable {
         #expect(changed.arm == Fleet.Robot.Arm(reach: 2, tool: .torch))
     }
 
-    @Test func `an own initializer that takes every field is called in its own order`() {
+    @Test func `an own initializer with every field is called in the order of its parameters`() {
         let changed = Ordered(a: 1).copy(b: 4)
         #expect(changed.a == 1)
         #expect(changed.b == 4)
@@ -112,7 +112,7 @@ public struct Exported: Equatable, Sendable {
         #expect(Screen(title: "a", subtitle: "b").copy(subtitle: nil).title == "a")
     }
 
-    @Test func `a type of the same name as the support type is not in the way`() {
+    @Test func `a type of the same name as the support type does not conflict`() {
         #expect(Shadowing(a: 1, b: nil).copy(a: nil, b: .set(.init())).b != nil)
     }
 

@@ -20,8 +20,7 @@ import Testing
         #expect(try operations(from: ["l": [1, 2, 3, 4, 5]], to: ["l": [5]]) == ["replace /l [5]"])
     }
 
-    @Test(arguments: seeds(0..<200)) func `does to the JSON view what the patch does to the value`(seed: UInt64) throws
-    {
+    @Test(arguments: seeds(0..<200)) func `has the effect of the patch on the JSON view`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var base = generator.document()
         for _ in 0..<8 {
@@ -49,7 +48,7 @@ import Testing
             (#"{"a":{"b":[1]}}"#, ["x": 1]), (#"{"a":{"b":[1]}}"#, ["a": 1]), ("[0,2,[]]", [1]), ("[0,0,[]]", ["a": 1]),
             (#"{"7":[1]}"#, [1, 2]), ("[[0,1,[]],[0,1,[]]]", [1]),
         ] as [(String, Value)]
-    ) func `is not made of a patch that does not fit`(patch: String, base: Value) throws {
+    ) func `is not created from a patch that does not fit`(patch: String, base: Value) throws {
         let patch = try Patch(decoding: JSON.value(parsing: patch).encoded)
         let failure = #expect(throws: CodingFailure.self) { try patch.jsonPatch(from: base) }
         #expect(failure?.code == .patchMismatch)

@@ -123,8 +123,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try JSON.value(parsing: String(repeating: "[", count: 1_000_000)) }
     }
 
-    @Test(arguments: seeds(0..<40)) func `a value that was read from JSON comes back from its text`(seed: UInt64) throws
-    {
+    @Test(arguments: seeds(0..<40)) func `a parsed value is parsed again from its text`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {
             let value = generator.value()
@@ -137,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `dictionaries with other keys are read from it`() throws {
+    @Test func `dictionaries with other keys are decoded from it`() throws {
         let states: [Int: [UInt8]] = [1: [1], -20: [2, 3]]
         let text = JSON.text(of: try StateEncoder().value(of: states))
         #expect(try StateDecoder().decode([Int: [UInt8]].self, from: JSON.value(parsing: text)) == states)

@@ -84,7 +84,7 @@ enum ReferencePatcher {
 }
 
 extension Value {
-    /// What JSON shows of the value.
+    /// The value in its JSON view.
     ///
     /// - Throws: `duplicateKey` where two keys look alike.
     var view: Value {

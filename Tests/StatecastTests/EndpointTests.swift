@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `an ipc endpoint in use is not stolen`() async throws {
+    @Test func `an ipc endpoint in use is not replaced`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sc-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -6,7 +6,7 @@ import Testing
 
 /// Losses are detected and repaired.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct HealingTests {
-    @Test func `a replica that lags misses updates, and catches up by itself`() async throws {
+    @Test func `a replica that lags misses updates, and catches up`() async throws {
         try await Gatekeeper.exclusively { gate in
             try await withBlob {
                 $0.publishHighWaterMark = 10

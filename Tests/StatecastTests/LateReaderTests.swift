@@ -22,7 +22,7 @@ import ZeroMQ
             _ = try publisher.send(Array("late".utf8) + Self.payload)
             try await crowd.look(publisher)
         }
-        // Closing another connection takes longer than replacing one.
+        // Closing another connection needs more time than replacing one.
         let other = try Self.subscriber(to: "other", at: endpoint)
         while crowd.left["other"] != 1 {
             _ = try publisher.send(Array("other".utf8) + Self.payload)
@@ -86,7 +86,8 @@ private final class Crowd {
                 case .subscriptions: try Socket(.xpub, options: .publisher(PrimaryConfiguration()))
                 }
             let endpoint = try socket.bind(Endpoint("tcp://127.0.0.1:*"))
-            // One thread of libzmq serves all connections: when it answers this one, it has read the messages of the others.
+            // One thread of libzmq serves all connections: when it answers this one, it has read the messages of the
+            // others.
             func awaitThread() throws { try RawConnection(to: endpoint, as: way.peer).reset() }
             for count in [2, 10, 1_100] {
                 for _ in 0..<5 {

@@ -93,7 +93,7 @@ import Threading
         #expect(try await monitor.wait { $0.count == 2 ? $0 : nil } == [7, 8])
     }
 
-    @Test func `hands each element from many threads to one of many tasks, of which some are cancelled`() async throws {
+    @Test func `delivers each element of many threads to one of many tasks, some of them cancelled`() async throws {
         let (count, rounds) = (4, 500)
         let consumed = Locked<[Int]>([])
         try await withThrowingTaskGroup(of: Void.self) { group in

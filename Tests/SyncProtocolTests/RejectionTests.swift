@@ -37,7 +37,7 @@ import Testing
         #expect(cut(accents, to: 256).utf8.elementsEqual(Array(accents.utf8.prefix(253)) + Array("...".utf8)))
     }
 
-    @Test func `is read no further than it is kept`() {
+    @Test func `is read only up to its limit`() {
         let endless = EndlessText(readableMax: 256)
         #expect(endless.text(truncatedTo: 256) == String(repeating: "n", count: 253) + "...")
     }
@@ -76,7 +76,7 @@ private struct EndlessText: BidirectionalCollection {
     }
 }
 
-@Suite struct `Codes of middlewares` {
+@Suite struct `The code of a middleware's rejection` {
     private func recorded(_ code: String, _ message: String = "no") -> Rejection? {
         var bench = PrimaryBench()
         bench.verdicts[1] = .rejected(Rejection(Rejection.Code(rawValue: code), message))
@@ -88,17 +88,17 @@ private struct EndlessText: BidirectionalCollection {
     @Test(arguments: [
         "refused", "swallowed", "unknown-action", "over-quota", "e404", String(repeating: "x", count: 64),
     ])
-    func `is any word of lower-case letters, digits and hyphens`(code: String) {
+    func `may be any word of lower-case letters, digits and hyphens`(code: String) {
         #expect(recorded(code) == Rejection(Rejection.Code(rawValue: code), "no"))
     }
 
     @Test(arguments: ["overloaded", "busy", "outcome-unknown", "not-sent", "unknown-session", "malformed", "stopped"])
-    func `is not what would make the sender do something else than to take it as the outcome`(code: String) {
+    func `is replaced if a sender would not accept it as a final outcome`(code: String) {
         #expect(recorded(code) == Rejection(.refused, "\(code): no"))
     }
 
     @Test(arguments: ["", "Over Quota", "over_quota", "\u{E9}", "a\0b", String(repeating: "x", count: 65)])
-    func `is nothing that is no such word`(code: String) {
+    func `is replaced if it is malformed`(code: String) {
         #expect(recorded(code) == Rejection(.refused, "\(code): no"))
     }
 

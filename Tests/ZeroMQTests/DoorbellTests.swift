@@ -123,7 +123,7 @@ import ZeroMQ
         kept.ring()
     }
 
-    /// A doorbell, and a stream that ends when the loop has let go of its handler.
+    /// A doorbell, and a stream that ends when the loop has released its handler.
     private func holding(_ probe: Probe) async -> (AsyncStream<Never>, Doorbell) {
         let (released, token) = Token.make()
         return (released, await probe.bell { _ in withExtendedLifetime(token) {} })

@@ -93,13 +93,13 @@ import ZeroMQ
             await closing.start()
             context.shutdown()
             #expect(await closing.failure() == .terminated)
-            // Each of these takes a turn, in which a socket that is still polled would be called again.
+            // Each of these needs a turn, in which a socket that is still polled would be called again.
             for _ in 0..<100 { #expect(await closing.calls == 1) }
         }
     }
 }
 
-/// Never takes the message that is there.
+/// Never receives the available message.
 private actor Flooded {
     let loop: PollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }

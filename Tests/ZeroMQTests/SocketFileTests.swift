@@ -31,7 +31,7 @@ import ZeroMQ
         #expect(error?.message.contains(message) == true)
     }
 
-    @Test func `are not taken from another socket, which continues to serve`() throws {
+    @Test func `are not claimed from another socket, which continues to serve`() throws {
         let owner = try bind()
         try expectRefused()
         try expectRefused()
@@ -40,14 +40,14 @@ import ZeroMQ
         #expect(try owner.next() == [1])
     }
 
-    @Test func `are not taken from a server that does not lock`() throws {
+    @Test func `are not claimed from a server that does not lock`() throws {
         let server = try RawListener(at: path)
         try expectRefused()
         _ = consume server
         _ = try bindWhenFree()
     }
 
-    @Test func `are not taken while another process holds the lock`() throws {
+    @Test func `are not claimed while another process holds the lock`() throws {
         let lock = try RawLock(at: path + ".lock")
         try expectRefused()
         #expect(try folder.contents == ["fleet.ipc.lock"])

@@ -25,7 +25,7 @@ import ZeroMQ
         #expect(try pull.socket.next() == [3, 4])
     }
 
-    @Test func `live as long as their scope`() throws {
+    @Test func `stay open until the end of their scope`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
         let push = try connected(.push, to: pull.endpoint)
         #expect(try push.send([1]))

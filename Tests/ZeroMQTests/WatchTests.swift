@@ -83,7 +83,7 @@ import ZeroMQ
         }
     }
 
-    /// A node that is watching, and a stream that ends when the loop has let go of its handler.
+    /// A node that is watching, and a stream that ends when the loop has released its handler.
     private func started(on loop: PollLoop) async throws -> (released: AsyncStream<Never>, node: Node) {
         let (released, token) = Token.make()
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")

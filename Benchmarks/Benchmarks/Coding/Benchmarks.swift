@@ -29,7 +29,8 @@ private func snapshots() {
     )
 }
 
-/// A value made on first use, so that a benchmark's process makes only what it needs. Not thread-safe.
+/// A value that is created on first use, so that a benchmark's process creates only the values that it needs. Not
+/// thread-safe.
 final class Lazy<Value> {
     private let make: () -> Value
     private(set) lazy var value = make()

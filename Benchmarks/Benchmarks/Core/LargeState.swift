@@ -36,8 +36,8 @@ struct RowLoadChanged: Action {
     let row: Int
 }
 
-/// A reducer that changes one row of 100,000. Only an observer of both the old and the new state may cause a copy of the
-/// table.
+/// A reducer that changes one row of 100,000. Only an observer of both the old and the new state may cause a copy of
+/// the table.
 func largeState() {
     let board = Board(rows: 100_000)
     compare(

@@ -18,8 +18,8 @@ package struct Subject {
 /// Registers a benchmark that measures its subjects by turns, each once per iteration; the first is the reference.
 ///
 /// The framework would run one subject after the other; by turns, a disturbance of the host affects all of them. The
-/// metrics of each subject are named `comparison/subject/metric`: nanoseconds by two clocks, and speed and expense relative
-/// to the first subject of the same round, in hundredths.
+/// metrics of each subject are named `comparison/subject/metric`: nanoseconds by two clocks, and speed and expense
+/// relative to the first subject of the same round, in hundredths.
 ///
 /// - Parameters:
 ///   - name: the name that the framework's filter matches.

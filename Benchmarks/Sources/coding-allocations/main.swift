@@ -87,8 +87,8 @@ private func allocations(_ name: String, _ operation: (inout AllocationCount) th
     print("allocations per 1000", name, count.perThousand, separator: "\t")
 }
 
-// Prints a line for each count: its kind, its name and the count, separated by tabs. The counts are the same in each run if
-// hashing is not seeded at random: SWIFT_DETERMINISTIC_HASHING=1.
+// Prints a line for each count: its kind, its name and the count, separated by tabs. The counts are the same in each
+// run if hashing is not seeded at random: SWIFT_DETERMINISTIC_HASHING=1.
 
 AllocationCount.checkThatItCounts()
 

@@ -57,8 +57,8 @@ private func peak<Result>(of work: () throws -> Result) rethrows -> Int {
     return withExtendedLifetime(result) { ResidentMemory.peakKibibytes - before }
 }
 
-// Prints the peak growth of resident memory in KiB while a large state is encoded or decoded once. The input is in memory
-// before; the output counts.
+// Prints the peak growth of resident memory in KiB while a large state is encoded or decoded once. The input is in
+// memory before; the output counts.
 
 let usage = """
     usage: coding-memory encode CODER ROWS          CODER: json, statecast

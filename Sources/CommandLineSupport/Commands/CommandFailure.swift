@@ -19,13 +19,13 @@ extension ExitCode {
 /// Why a command ends early: one line for people, and the exit code for programs.
 package struct CommandFailure: Error, CustomStringConvertible {
     package let exitCode: ExitCode
-    /// Says what is wrong and what to do.
+    /// The problem and its remedy.
     package let message: String
 
     package var description: String { message }
 
-    /// The command line, the environment or the config file asks for something invalid: 64. The code tells service managers
-    /// that a restart cannot help.
+    /// The command line, the environment or the config file asks for something invalid: 64. Service managers recognize
+    /// by the code that a restart cannot help.
     package static func wrongUsage(_ message: String) -> CommandFailure {
         CommandFailure(exitCode: .validationFailure, message: message)
     }

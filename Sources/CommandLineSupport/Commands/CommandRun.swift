@@ -27,7 +27,7 @@ extension AsyncParsableCommand {
     }
 }
 
-/// A command's work, which ends by itself or when SIGINT, SIGTERM or SIGHUP asks it to stop.
+/// A command's work, which ends when it is complete, or when SIGINT, SIGTERM or SIGHUP asks it to stop.
 package struct CommandRun: Service {
     private let work: @Sendable () async throws -> Void
 
@@ -36,8 +36,8 @@ package struct CommandRun: Service {
 
     /// Runs the work beside the nodes that it needs. When the work ends, or on a signal, all stop: the work first.
     ///
-    /// A signal starts a graceful shutdown; after five seconds the work is cancelled. SIGHUP counts as such a signal unless
-    /// the process ignores it, as under `nohup` or after ``Hangup/ignore()``.
+    /// A signal starts a graceful shutdown; after five seconds the work is cancelled. SIGHUP counts as such a signal
+    /// unless the process ignores it, as under `nohup` or after ``Hangup/ignore()``.
     package static func until(
         done work: @escaping @Sendable () async throws -> Void,
         beside nodes: [any Service] = [],

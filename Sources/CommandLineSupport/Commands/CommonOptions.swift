@@ -21,9 +21,9 @@ package struct CommonOptions: ParsableArguments {
 
     package init() {}
 
-    /// What the command draws on the terminal.
+    /// The form of the command's output on the terminal.
     package enum Screen: Sendable {
-        /// Lines, among which log lines may stand.
+        /// Lines, which may alternate with log lines.
         case lines
         /// A picture that log lines would overwrite: if standard error is a terminal, only critical lines pass.
         case picture
@@ -54,8 +54,8 @@ package struct CommonOptions: ParsableArguments {
         sources + """
 
 
-            Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 65 the \
-            journal is damaged, 66 nothing at the path of --select, 78 the journal is of another store or build, 1 \
+            Exit codes: 0 done, 2 an action was rejected, 3 the outcome of an action is unknown, 64 wrong usage, 65 \
+            the journal is damaged, 66 nothing at the path of --select, 78 the journal is of another store or build, 1 \
             anything else. SIGINT and SIGTERM stop gracefully, SIGHUP too where it is not ignored.
             """
 }

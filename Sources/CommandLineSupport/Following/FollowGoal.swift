@@ -69,7 +69,7 @@ package struct FollowGoal: Sendable {
         )
     }
 
-    /// Says at which component a path leaves the state, and what the state has there instead.
+    /// Names the component at which a path leaves the state, and the names that the state has there instead.
     private static func hint(_ path: String, in state: Value) -> String {
         var (value, found) = (state, "")
         for component in path.split(separator: ".").map(String.init) {

@@ -40,7 +40,7 @@ extension SenderStatus {
 extension Upstream {
     /// The message for an endpoint for actions at which nothing answers.
     func unreachable(actions: String) -> String {
-        "the primary at \(endpoint) takes actions at \(actions), where no process answers; check its "
+        "the primary at \(endpoint) accepts actions at \(actions), where no process answers; check its "
             + "--advertise-actions and --actions"
     }
 }
@@ -101,15 +101,16 @@ extension Presence {
     fileprivate func beginMessage(_ upstream: Upstream, wasPresent: Bool) -> String {
         switch self {
         case .unreachable(let actions): "\(upstream.unreachable(actions: actions)), waiting for it"
-        case .paused(let reason): "the primary at \(upstream.endpoint) takes no actions for now: \(reason)"
+        case .paused(let reason): "the primary at \(upstream.endpoint) accepts no actions for now: \(reason)"
         case .absent where wasPresent: "the primary at \(upstream.endpoint) fell silent, waiting for it"
         default:
-            "waiting for the primary at \(upstream.endpoint), store \(upstream.store): is statecast-primary running there?"
+            "waiting for the primary at \(upstream.endpoint), store \(upstream.store): is statecast-primary running "
+                + "there?"
         }
     }
 
     fileprivate func endMessage(_ upstream: Upstream) -> String {
-        if case .paused = self { return "the primary at \(upstream.endpoint) takes actions again" }
+        if case .paused = self { return "the primary at \(upstream.endpoint) accepts actions again" }
         return "the primary at \(upstream.endpoint) answers"
     }
 }

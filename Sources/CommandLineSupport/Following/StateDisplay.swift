@@ -44,8 +44,8 @@ package protocol StateDisplay: Sendable {
     mutating func close()
 }
 
-/// Writes each live state as a line: `{"lineage":"...","epoch":1,"revision":3,"state":{...}}`. Writes a selected part only
-/// when it changes, and for the last state.
+/// Writes each live state as a line: `{"lineage":"...","epoch":1,"revision":3,"state":{...}}`. Writes a selected part
+/// only when it changes, and for the last state.
 package struct JSONLines: StateDisplay {
     private let output: LineOutput
     private var shown: Value?

@@ -20,8 +20,8 @@ package struct StateFollower: Sendable {
 
     /// Shows states until the goal is reached, the time limit expires or the process is asked to stop.
     ///
-    /// - Throws: ``CommandFailure`` on a timeout, or if the process is asked to stop before the last state; ``Rejection`` if
-    ///   the primary refuses the replica; ``OutputClosed``.
+    /// - Throws: ``CommandFailure`` on a timeout, or if the process is asked to stop before the last state;
+    ///   ``Rejection`` if the primary refuses the replica; ``OutputClosed``.
     package func run(_ display: some StateDisplay) async throws {
         let progress = Progress()
         do { try await cancelWhenGracefulShutdown { try await follow(display, progress) } } catch is CancellationError {
@@ -148,8 +148,8 @@ extension Position {
         }
         guard isRewound(from: shown) else { return nil }
         return
-            "the primary at \(upstream.endpoint) lost changes and went back: revision \(revision) of epoch \(epoch) follows "
-            + "revision \(shown.revision) of epoch \(shown.epoch)"
+            "the primary at \(upstream.endpoint) lost changes and went back: revision \(revision) of epoch \(epoch) "
+            + "follows revision \(shown.revision) of epoch \(shown.epoch)"
     }
 
     private func isRewound(from shown: Position) -> Bool { epoch > shown.epoch && revision < shown.revision }

@@ -11,7 +11,7 @@ package struct ActionRequest: Sendable, Equatable {
 
     /// Reads name and payload from a command line; see ``PayloadArguments``.
     ///
-    /// - Throws: ``CommandFailure`` that says what is wrong with the payload.
+    /// - Throws: ``CommandFailure`` that names the problem of the payload.
     package init(name: String, payload arguments: [String] = []) throws {
         self.name = name
         payload = try PayloadArguments(arguments).payload()
@@ -68,12 +68,12 @@ package struct ActionRequest: Sendable, Equatable {
 /// A line of input that is not a request.
 struct MalformedLine: Error, Hashable {
     let number: Int
-    /// Says what was expected and what came.
+    /// The expected and the actual input.
     let message: String
 }
 
-/// The payload on a command line: JSON; fields such as `step=7`; `@file` or `-` for JSON in a file or in standard input;
-/// nothing for `{}`.
+/// The payload on a command line: JSON; fields such as `step=7`; `@file` or `-` for JSON in a file or in standard
+/// input; nothing for `{}`.
 private struct PayloadArguments {
     private let arguments: [String]
     /// The most bytes to read: no primary accepts a larger action.
@@ -81,7 +81,7 @@ private struct PayloadArguments {
 
     init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// - Throws: ``CommandFailure`` that says what is wrong.
+    /// - Throws: ``CommandFailure`` that names the problem.
     func payload() throws -> Value {
         guard let first = arguments.first else { return .map([:]) }
         if arguments.count == 1 {

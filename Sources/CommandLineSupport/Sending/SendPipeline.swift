@@ -73,7 +73,8 @@ package struct SendPipeline: Sendable {
                 await sender.close(because: "no receipt within \(timeout)")
             }
         }
-        // Without a file, a refusal is the outcome of each action. With one, the actions stay in the file for a later run.
+        // Without a file, a refusal is the outcome of each action. With one, the actions stay in the file for a later
+        // run.
         let refusalWatch = file.map { _ in
             Task { () -> Rejection? in
                 guard let reason = await refusal() else { return nil }
@@ -102,12 +103,12 @@ package struct SendPipeline: Sendable {
         case .lines: logger.notice("\(tally.total)")
         }
         if file != nil { await sender.close() }
-        let kept = file.flatMap { $0.isUnfinished ? "\($0.contents): go on with --resume" : nil }
+        let kept = file.flatMap { $0.isUnfinished ? "\($0.contents): continue with --resume" : nil }
         try tally.conclude(upstream, sender.status, inputEnd, because: cause.text, kept: kept)
     }
 
-    /// Warns about fields that the action's example does not have: the primary ignores them, and a misspelt field may be
-    /// optional.
+    /// Warns about fields that the action's example does not have: the primary ignores them, and a misspelt field may
+    /// be optional.
     private func logUnknownFields(of request: ActionRequest, within timeout: Duration?) async {
         let timeout = min(timeout ?? Self.schemaTimeMax, Self.schemaTimeMax)
         guard request.payload.mapValue?.isEmpty == false,
@@ -180,16 +181,16 @@ package struct SendPipeline: Sendable {
 
     // MARK: Output
 
-    /// Prints each outcome in order. If printing fails or the session is refused, stops the input and waits for the actions
-    /// in flight. An outcome that the session file keeps for a later run ends the printing: that run prints it and all later
-    /// ones.
+    /// Prints each outcome in order. If printing fails or the session is refused, stops the input and waits for the
+    /// actions in flight. An outcome that the session file keeps for a later run ends the printing: that run prints it
+    /// and all later ones.
     private func printOutcomes(
         of submitted: BoundedQueue<SubmittedRequest>,
         stopInput: () -> Void
     ) async -> SendTally {
         var tally = SendTally()
         var canPrint = true
-        // The session file forgets the outcomes that were printed, up to the first that was not.
+        // The session file drops the printed outcomes, up to the first one that was not printed.
         var canForget = file != nil
         var isKept = false
         while let batch = await submitted.dequeueAll() {

@@ -87,8 +87,8 @@ struct SendTally: Sendable {
                 isAnswered || !hold.isEmpty
                     ? "\(begin): the actions without a receipt were not sent, and will not be applied"
                     : "\(begin): no primary answered at \(upstream.endpoint), nothing was sent; check that "
-                        + "statecast-primary runs there and that --from is the endpoint at which it publishes, or wait for "
-                        + "it with --wait"
+                        + "statecast-primary runs there and that --from is the endpoint at which it publishes, or wait "
+                        + "for it with --wait"
             )
         }
         if let outputFailure {

@@ -7,7 +7,8 @@ internal import SyncProtocol
 package struct SessionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Keep unfinished work in this file, so that a later run can resume it and no action is lost or applied twice.",
+            "Keep unfinished work in this file, so that a later run can resume it and no action is lost or applied "
+                + "twice.",
             valueName: "file"
         )
     )
@@ -15,8 +16,8 @@ package struct SessionOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Resume the session in the file, or begin one. Give the same input from its start: lines that an earlier run "
-                + "read are skipped, outcomes that it did not print are printed first."
+            "Resume the session in the file, or begin one. Give the same input from its start: lines that an earlier "
+                + "run read are skipped, outcomes that it did not print are printed first."
         )
     )
     package var resume = false
@@ -25,7 +26,7 @@ package struct SessionOptions: ParsableArguments {
 
     package func validate() throws {
         if session?.isEmpty == true { throw ValidationError("--session needs the path of a file.") }
-        if resume && session == nil { throw ValidationError("--resume needs --session and the file to go on with.") }
+        if resume && session == nil { throw ValidationError("--resume needs --session with the file to continue.") }
     }
 
     /// Opens the file, if one was named.
@@ -36,7 +37,7 @@ package struct SessionOptions: ParsableArguments {
         let file = try SessionFile(at: session, store: store, keepsOutcomes: true)
         guard !resume else { return file }
         guard !file.isUnfinished else {
-            throw CommandFailure.wrongUsage("\(file.contents): go on with --resume, or name another file")
+            throw CommandFailure.wrongUsage("\(file.contents): continue with --resume, or name another file")
         }
         file.beginInput()
         return file
@@ -46,7 +47,7 @@ package struct SessionOptions: ParsableArguments {
 extension SessionFile {
     /// The unfinished work, for messages.
     var contents: String {
-        "the session file \(path) holds an unfinished session (lines taken: \(position), actions outstanding: "
+        "the session file \(path) holds an unfinished session (lines consumed: \(position), actions outstanding: "
             + "\(outstandingCount))"
     }
 }
@@ -90,8 +91,8 @@ struct InputProgress: Sendable {
 
     private func otherInput(_ difference: String) -> CommandFailure {
         .wrongUsage(
-            "expected an input that begins with the \(consumed.position) lines of an earlier run, \(difference): --resume "
-                + "needs the same input from its start"
+            "expected an input that begins with the \(consumed.position) lines of an earlier run, \(difference): "
+                + "--resume needs the same input from its start"
         )
     }
 }

@@ -4,7 +4,8 @@ internal import StateCoding
 internal import StateJSON
 internal import Statecast
 
-/// A setting that flags, the environment and a config file can give. All executables share the keys, and can share a file.
+/// A setting that flags, the environment and a config file can give. All executables share the keys, and can share a
+/// file.
 package enum SettingKey: String, CaseIterable, Sendable {
     case app, publish, actions, advertiseActions, highWaterMark
     case journal, durability, snapshotBytes, snapshotRecords, historyBytes

@@ -30,8 +30,8 @@ package struct InputLines: AsyncIteratorProtocol, Sendable {
 
     /// The next line; `nil` at the end of the input.
     ///
-    /// An iterator, because the optimizer of Swift 6.3 crashes when it specializes an asynchronous closure that consumes
-    /// lines into its caller.
+    /// An iterator, because the optimizer of Swift 6.3 crashes when it specializes an asynchronous closure that
+    /// consumes lines into its caller.
     ///
     /// - Throws: `CancellationError`, also during a read that waits; ``CommandFailure`` if reading fails.
     package mutating func next() async throws -> InputLine? {

@@ -17,7 +17,7 @@ enum StandardStreams {
 
     /// Whether the process started without the descriptor.
     ///
-    /// The second look finds a descriptor that a thread of the runtime used for a moment while ``reserve()`` looked.
+    /// The second check finds a descriptor that a thread of the runtime used for a moment while ``reserve()`` looked.
     static func isClosed(_ descriptor: Int32) -> Bool { closed.contains(descriptor) || !isStream(descriptor) }
 
     private static let closed: Set<Int32> = {
@@ -43,8 +43,8 @@ enum StandardStreams {
     }
 }
 
-/// Standard output: each line reaches the reader at once. A slow reader suspends the caller, and blocks no thread of the
-/// cooperative pool.
+/// Standard output: each line reaches the reader at once. A slow reader suspends the caller, and blocks no thread of
+/// the cooperative pool.
 package final class LineOutput: Sendable {
     private let queue = BlockingCallQueue("standard-output")
 
@@ -52,8 +52,8 @@ package final class LineOutput: Sendable {
 
     /// Writes a line.
     ///
-    /// - Throws: ``OutputClosed`` if the reader closed the stream; `CancellationError`; ``CommandFailure`` for any other
-    ///   error.
+    /// - Throws: ``OutputClosed`` if the reader closed the stream; `CancellationError`; ``CommandFailure`` for any
+    ///   other error.
     package func write(_ line: String) async throws { try await write(raw: line + "\n") }
 
     /// Writes text without a line end.
@@ -105,7 +105,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ coun
 
 /// A serial queue for calls that block, so that they occupy no thread of the cooperative pool.
 ///
-/// A cancelled caller resumes at once. Its call goes on: the process can end, but the call cannot.
+/// A cancelled caller resumes at once. Its system call continues in the background, because it cannot be cancelled.
 final class BlockingCallQueue: Sendable {
     private let queue: DispatchQueue
 

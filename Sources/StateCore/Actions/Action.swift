@@ -1,7 +1,7 @@
 /// Describes an event or a request: the only input from which a reducer changes the state.
 ///
-/// Actions are encoded, journaled and replayed, so they are plain data, and ``name`` is part of the wire format. Renaming the
-/// type renames the action unless it declares its name.
+/// Actions are encoded, journaled and replayed, so they are plain data, and ``name`` is part of the wire format.
+/// Renaming the type renames the action unless it declares its name.
 ///
 /// ```swift
 /// struct StepChangeRequested: Action {
@@ -43,8 +43,8 @@ func isForMiddleware<Asked: Action>(_ action: Asked) -> Bool { Asked.isForMiddle
 
 /// The input of a reducer besides the state and the action.
 ///
-/// It is recorded with the action, so that a replay computes the same state. A reducer reads the time from here, never from
-/// a clock.
+/// It is recorded with the action, so that a replay computes the same state. A reducer reads the time from here, never
+/// from a clock.
 public struct ActionContext: Sendable, Hashable, Codable {
     /// When the owner of the state, a primary or a local core, received the action.
     public var time: Timestamp
@@ -73,8 +73,8 @@ public protocol ActionDispatcher: Sendable {
 }
 
 extension ActionDispatcher where Self: AnyObject {
-    /// A dispatcher with a weak reference to the object, for closures that the object itself retains, such as a connector
-    /// with commands in its props. Drops actions after the object is deallocated.
+    /// A dispatcher with a weak reference to the object, for closures that the object itself retains, such as a
+    /// connector with commands in its props. Drops actions after the object is deallocated.
     public var dispatcher: any ActionDispatcher { WeakDispatcher(self) }
 }
 

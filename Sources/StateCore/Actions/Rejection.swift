@@ -1,7 +1,7 @@
 /// The reason for which an action was not applied: a code for programs and a message for people.
 ///
-/// A middleware throws a rejection to keep an action from the reducer. Across processes the sender receives it in place of a
-/// receipt.
+/// A middleware throws a rejection to keep an action from the reducer. Across processes the sender receives it in place
+/// of a receipt.
 public struct Rejection: Error, Hashable, Sendable, CustomStringConvertible {
     /// A stable code.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -17,7 +17,7 @@ public struct Rejection: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The reason, for programs.
     public let code: Code
-    /// What was expected, what was found, and what to do.
+    /// The expected and the actual input, and the remedy.
     public let message: String
 
     /// Creates a rejection.

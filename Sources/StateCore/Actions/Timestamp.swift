@@ -79,9 +79,9 @@ extension Timestamp {
 
     /// The time at regular intervals, for connectors whose props depend on it.
     ///
-    /// The first tick is due after one period, and each tick a whole number of periods after the start, however late the
-    /// ticks before it were. Ticks that a slow consumer missed are skipped. The sequence ends when the iterating task is
-    /// cancelled.
+    /// The first tick is due after one period, and each tick a whole number of periods after the start, however late
+    /// the ticks before it were. Ticks that a slow consumer missed are skipped. The sequence ends when the iterating
+    /// task is cancelled.
     ///
     /// - Parameters:
     ///   - period: the interval; positive.

@@ -1,8 +1,8 @@
 /// A callback with an identity, so that props that contain it are equatable.
 ///
-/// A command without an id equals only its copies: create it once and keep it, or else props that contain it differ at each
-/// rendering. A command with an id equals every other with an equal id of the same type, so a connector may create it anew
-/// each time.
+/// A command without an id equals only its copies: create it once and keep it, or else props that contain it differ at
+/// each rendering. A command with an id equals every other with an equal id of the same type, so a connector may create
+/// it anew each time.
 ///
 /// ```swift
 /// struct Props: Equatable {

@@ -1,8 +1,8 @@
 /// Computes the props of one consumer from a state.
 ///
-/// Connectors are pure: equal states at equal times give equal props. The time is an argument, so that a tick can render the
-/// state again without an action, for example to show that a machine is silent. Props should contain only the data that the
-/// consumer needs, because equal props are not delivered.
+/// Connectors are pure: equal states at equal times give equal props. The time is an argument, so that a tick can
+/// render the state again without an action, for example to show that a machine is silent. Props should contain only
+/// the data that the consumer needs, because equal props are not delivered.
 public protocol Connector<State, Props>: Sendable {
     /// The input.
     associatedtype State
@@ -15,8 +15,8 @@ public protocol Connector<State, Props>: Sendable {
 
 /// Consumes props: a view, an audio player, a report writer.
 ///
-/// Conform to this protocol with a class or an actor whose updates may take time, and to ``ViewComponent`` with a class of
-/// the main actor. The props contain all data that the component needs, and commands for its requests.
+/// Conform to this protocol with a class or an actor whose updates may be slow, and to ``ViewComponent`` with a class
+/// of the main actor. The props contain all data that the component needs, and commands for its requests.
 public protocol Component<Props>: AnyObject, Sendable {
     /// The data that it needs.
     associatedtype Props: Equatable & Sendable

@@ -1,12 +1,12 @@
 extension StateSource {
     /// Keeps the props of a component up to date with the state, through a connector.
     ///
-    /// Each change is rendered once, where it is made. The component receives props that differ from the last ones, one value
-    /// at a time and in order. Without a bound, all props are queued that a slow component has not yet received. The component
-    /// is referenced weakly; after it is deallocated, the next change or tick ends the connection.
+    /// Each change is rendered once, where it is made. The component receives props that differ from the last ones, one
+    /// value at a time and in order. Without a bound, all props are queued that a slow component has not yet received.
+    /// The component is referenced weakly; after it is deallocated, the next change or tick ends the connection.
     ///
-    /// After the connection is cancelled on the component's actor, or on the main actor for a ``ViewComponent``, the component
-    /// receives no more props. If it is cancelled elsewhere, one update may still be running.
+    /// After the connection is cancelled on the component's actor, or on the main actor for a ``ViewComponent``, the
+    /// component receives no more props. If it is cancelled elsewhere, one update may still be running.
     ///
     /// ```swift
     /// let connection = core.connect(board, via: BoardConnector(), ticks: Timestamp.ticks(every: .seconds(1)))
@@ -46,8 +46,8 @@ extension StateSource {
     /// core.connect(editor, via: EditorConnector(), state: \.settings).store(in: disposer)
     /// ```
     ///
-    /// Otherwise like ``connect(_:via:removeDuplicates:now:ticks:)``. Each change is rendered. If rendering costs more than
-    /// comparing the part, connect to a scope instead.
+    /// Otherwise like ``connect(_:via:removeDuplicates:now:ticks:)``. Each change is rendered. If rendering costs more
+    /// than comparing the part, connect to a scope instead.
     ///
     /// - Parameter part: a key path or a pure function.
     public func connect<Target: Component, Part, Ticks: AsyncSequence<Timestamp, Never> & Sendable>(
@@ -126,7 +126,8 @@ extension StateSource {
     }
 }
 
-/// Renders through a connector. A component that is its own connector is referenced weakly; nil after it is deallocated.
+/// Renders through a connector. A component that is its own connector is referenced weakly; nil after it is
+/// deallocated.
 private func rendering<State, Props, Via: Connector<State, Props>>(
     via connector: Via,
     for component: some Component<Props>

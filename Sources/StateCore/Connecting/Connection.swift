@@ -121,8 +121,8 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
 
 /// A ``Mailbox`` of props whose reader updates a component.
 ///
-/// The reader dequeues props on the component's actor and updates it without a suspension in between, so no update follows
-/// after the mailbox is closed on that actor.
+/// The reader dequeues props on the component's actor and updates it without a suspension in between, so no update
+/// follows after the mailbox is closed on that actor.
 private protocol ComponentMailbox<Element>: Sendable {
     associatedtype Element: Sendable
 

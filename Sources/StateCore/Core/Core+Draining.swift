@@ -93,7 +93,7 @@ extension Core {
     /// The length of a chain of follow-up actions that raises a warning.
     private static var depthMax: Int { 10_000 }
 
-    /// Drains the queue up to the limits of a dispatching thread, then hands it to another thread.
+    /// Drains the queue up to the limits of a dispatching thread, then continues on another thread.
     ///
     /// Never inlined, so that `dispatch` can be: its fast path does not call this.
     @inlinable
@@ -103,7 +103,7 @@ extension Core {
         drainOnOtherThread()
     }
 
-    /// Inlinable, so that the loop is specialized for the state: unspecialized it takes three times as long.
+    /// Inlinable, so that the loop is specialized for the state: unspecialized it is three times slower.
     @inlinable
     func drainOnOtherThread() {
         queue.detachDrainer()

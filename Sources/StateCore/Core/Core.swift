@@ -2,9 +2,9 @@ public import Threading
 
 /// Owns one state in this process: queues actions, reduces them one at a time, notifies observers and starts effects.
 ///
-/// Actions go through one serial queue, which the dispatching thread drains unless another thread already does. A dispatch
-/// to an idle core is therefore applied when it returns. A dispatch from an observer or the reducer, or while another thread
-/// drains, is queued. Actions are never re-entered and never reordered.
+/// Actions go through one serial queue, which the dispatching thread drains unless another thread already does. A
+/// dispatch to an idle core is therefore applied when it returns. A dispatch from an observer or the reducer, or while
+/// another thread drains, is queued. Actions are never re-entered and never reordered.
 ///
 /// The order for each action is: middlewares, taps before, the reducer, observers in order of registration, taps after,
 /// effects, the task that awaits the action.
@@ -15,13 +15,13 @@ public import Threading
 /// core.dispatch(CounterIncreaseRequested())
 /// ```
 ///
-/// The core holds no lock while an observer, a tap or a middleware runs. While the reducer runs, other threads that read
-/// ``state`` wait, and the reducer itself must not read it. The state is changed in place; its old value is kept, and its
-/// collections are copied on write, only if an observer needs the old value.
+/// The core holds no lock while an observer, a tap or a middleware runs. While the reducer runs, other threads that
+/// read ``state`` wait, and the reducer itself must not read it. The state is changed in place; its old value is kept,
+/// and its collections are copied on write, only if an observer needs the old value.
 public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     @usableFromInline let queue = SerialDrainQueue<Request>()
-    /// Safe: only the drainer accesses it. Other threads read the state in it while they hold `stateLock`, and the drainer
-    /// changes the state while it holds `stateLock`.
+    /// Safe: only the drainer accesses it. Other threads read the state in it while they hold `stateLock`, and the
+    /// drainer changes the state while it holds `stateLock`.
     @usableFromInline nonisolated(unsafe) let storage: UnsafeMutablePointer<Storage>
     @usableFromInline let stateLock = Lock(
         onRecursion: "a reducer reads the state of its own core: use the state that the reducer receives"
@@ -88,10 +88,10 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     }
 
     /// - Parameters:
-    ///   - drainedRequestsMax: the number of requests, its own included, that a dispatching thread processes before it hands
-    ///     the queue to another thread, so that a busy core cannot capture a thread such as the main one.
-    ///   - followUpsMax: the number of follow-up actions without any request from outside that raises a warning. The limit
-    ///     on the depth alone does not detect actions that are each answered by several.
+    ///   - drainedRequestsMax: the number of requests, its own included, that a dispatching thread processes before
+    ///     another thread continues, so that a busy core cannot capture a thread such as the main one.
+    ///   - followUpsMax: the number of follow-up actions without any request from outside that raises a warning. The
+    ///     limit on the depth alone does not detect actions that are each answered by several.
     init(
         _ state: State,
         reducer: Reducer<State>,
@@ -146,7 +146,7 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     /// Enqueues an action.
     ///
     /// If no other thread drains the queue, this applies the action, notifies the observers, and does the same for the
-    /// actions that they dispatch, before it returns. A long queue is handed to another thread.
+    /// actions that they dispatch, before it returns. A long queue continues on another thread.
     ///
     /// If a middleware rejects the action, this does not report it; `send(_:)` does.
     @inlinable
@@ -178,7 +178,8 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     /// let isEmpty = try await core.send(Thunk<Cart, Bool> { $0.state.items.isEmpty })
     /// ```
     ///
-    /// - Throws: the ``Rejection`` that the thunk or a middleware throws; code `swallowed` if no ``Middleware/thunk`` ran it.
+    /// - Throws: the ``Rejection`` that the thunk or a middleware throws; code `swallowed` if no ``Middleware/thunk``
+    ///   ran it.
     @discardableResult
     public func send<Value: Sendable>(_ thunk: Thunk<State, Value>) async throws(Rejection) -> Value {
         let action: any Action = thunk
@@ -193,8 +194,8 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
 
     /// Calls `body` for each reduced action until the subscription is cancelled or dropped.
     ///
-    /// Registration goes through the same queue as actions: the replayed state contains every action dispatched before, and
-    /// every later action is delivered as a change.
+    /// Registration goes through the same queue as actions: the replayed state contains every action dispatched before,
+    /// and every later action is delivered as a change.
     ///
     /// - Parameters:
     ///   - replay: whether `body` first receives the current state.

@@ -13,7 +13,8 @@ package final class Listener<Event>: Sendable {
     /// Deactivates the listener. Returns whether it was active.
     package func deactivate() -> Bool { active.exchange(false, ordering: .acquiringAndReleasing) }
 
-    /// Calls the callback if the listener is active at this moment: a callback that ran just before may have cancelled it.
+    /// Calls the callback if the listener is active at this moment: a callback that ran just before may have cancelled
+    /// it.
     @inlinable
     package func deliver(_ event: Event) {
         if isActive { body(event) }

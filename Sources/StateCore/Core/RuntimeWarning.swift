@@ -16,8 +16,8 @@
 public enum RuntimeWarning: Hashable, Sendable, CustomStringConvertible {
     /// Observers, reducers or effects keep answering actions with actions. The core continues to process them.
     case endlessDispatch(action: String, depth: Int)
-    /// The thread that drains the core awaits an action of the same core. Blocking on it would deadlock. The core processes
-    /// the action in order.
+    /// The thread that drains the core awaits an action of the same core. Blocking on it would deadlock. The core
+    /// processes the action in order.
     case awaitedWhileDraining(action: String)
     /// A middleware called `next` twice for one action. The second call does nothing.
     case nextCalledTwice(action: String)
@@ -25,8 +25,8 @@ public enum RuntimeWarning: Hashable, Sendable, CustomStringConvertible {
     case rejectedTooLate(action: String, error: String)
     /// An action was dispatched to a stopped core. The core drops it.
     case dispatchedWhileStopped(action: String)
-    /// An action that requires a middleware reached the reducer, such as a thunk without ``Middleware/thunk`` or of another
-    /// state. The core passes it to the reducer.
+    /// An action that requires a middleware reached the reducer, such as a thunk without ``Middleware/thunk`` or of
+    /// another state. The core passes it to the reducer.
     case unhandledByMiddleware(action: String)
 
     /// What happened, and how to correct it.
@@ -39,7 +39,7 @@ public enum RuntimeWarning: Hashable, Sendable, CustomStringConvertible {
             "\(action) was awaited inside an observer, reducer or middleware of the same core: "
                 + "dispatch it instead, or await it in a task of its own"
         case .nextCalledTwice(let action):
-            "a middleware passed \(action) on twice: dispatch what is to be reduced in addition"
+            "a middleware passed \(action) on twice: dispatch an additional action instead"
         case .rejectedTooLate(let action, let error):
             "a middleware threw after it had passed \(action) on (\(error)): refuse before calling next"
         case .dispatchedWhileStopped(let action):

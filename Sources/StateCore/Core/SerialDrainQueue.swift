@@ -12,9 +12,9 @@ public import Threading
 
 /// A lock-free queue of requests that one thread at a time drains: the drainer.
 ///
-/// One atomic word holds the whole state: idle, draining with an empty queue, or the newest queued node. A request to an
-/// idle queue costs two atomic operations and no allocation. Queued nodes are linked newest first; the drainer dequeues all
-/// of them at once and reverses the list.
+/// One atomic word holds the whole state: idle, draining with an empty queue, or the newest queued node. A request to
+/// an idle queue costs two atomic operations and no allocation. Queued nodes are linked newest first; the drainer
+/// dequeues all of them at once and reverses the list.
 @usableFromInline
 struct SerialDrainQueue<Request: Sendable>: ~Copyable, Sendable {
     /// A queued request. Only the thread that links it accesses it, and afterwards the drainer.
@@ -70,7 +70,7 @@ struct SerialDrainQueue<Request: Sendable>: ~Copyable, Sendable {
     @inlinable
     func detachDrainer() { drainer.store(0, ordering: .releasing) }
 
-    /// Makes the calling thread the one that drains.
+    /// Makes the calling thread the drainer.
     @inlinable
     func attachDrainer() {
         _ = drainer.load(ordering: .acquiring)
@@ -120,8 +120,8 @@ struct SerialDrainQueue<Request: Sendable>: ~Copyable, Sendable {
         }
     }
 
-    /// Slows down a thread that enqueues faster than the drainer dequeues, in proportion to the length of the queue. Tasks
-    /// only yield; other threads sleep for a few milliseconds at most, so two threads cannot wait for each other.
+    /// Slows down a thread that enqueues faster than the drainer dequeues, in proportion to the length of the queue.
+    /// Tasks only yield; other threads sleep for a few milliseconds at most, so two threads cannot wait for each other.
     @inlinable
     func applyBackpressure() {
         let count = queuedCount.wrappingAdd(1, ordering: .relaxed).newValue
@@ -183,12 +183,12 @@ struct SerialDrainQueue<Request: Sendable>: ~Copyable, Sendable {
 
 /// Slows down the calling thread.
 ///
-/// A task only yields its thread, because a sleeping thread of the cooperative pool keeps other tasks from running. Other
-/// threads yield once while the queue is short and sleep beyond that: where many threads yield in turn, the drainer gets no
-/// larger share of the processor than each of them.
+/// A task only yields its thread, because a sleeping thread of the cooperative pool keeps other tasks from running.
+/// Other threads yield once while the queue is short and sleep beyond that: where many threads yield in turn, the
+/// drainer gets no larger share of the processor than each of them.
 ///
-/// - Parameter pressure: 1 to 64. At 1 the thread yields once. Beyond, a task yields that many times, and another thread
-///   sleeps for 50 microseconds each.
+/// - Parameter pressure: 1 to 64. At 1 the thread yields once. Beyond, a task yields that many times, and another
+///   thread sleeps for 50 microseconds each.
 @usableFromInline
 func slowDown(pressure: Int) {
     if pressure == 1 || withUnsafeCurrentTask(body: { $0 != nil }) {

@@ -2,8 +2,8 @@ internal import Threading
 
 /// Threads for blocking work, separate from the threads of Dispatch and of the cooperative pool.
 ///
-/// Dispatch has a few hundred threads for the whole process; if all of them block, nothing else starts. Beyond the limit of
-/// this pool, work is queued. A thread runs queued work until the queue is empty, and then ends.
+/// Dispatch has a few hundred threads for the whole process; if all of them block, nothing else starts. Beyond the
+/// limit of this pool, work is queued. A thread runs queued work until the queue is empty, and then ends.
 final class BlockingThreadPool: Sendable {
     typealias Work = @Sendable () -> Void
 

@@ -1,9 +1,9 @@
 /// Describes work to run after a reduction; its results return as actions.
 ///
 /// A reducer returns effects and never performs work itself. Effects start after their action is applied (on a primary:
-/// durable) and its observers are notified, in the order of the actions. Asynchronous work runs up to its first suspension
-/// before the next effect of the same core starts, and concurrently from there on. Results are ordinary actions, reduced
-/// against the state at that time, so no concurrent change is lost.
+/// durable) and its observers are notified, in the order of the actions. Asynchronous work runs up to its first
+/// suspension before the next effect of the same core starts, and concurrently from there on. Results are ordinary
+/// actions, reduced against the state at that time, so no concurrent change is lost.
 ///
 /// ```swift
 /// let reducer = Reducer<Library> { library, action in
@@ -59,8 +59,8 @@ extension Effect {
 
     /// Runs asynchronous work that sends any number of actions.
     ///
-    /// The work must not block its thread or compute for long without suspending: it would delay the start of later effects.
-    /// Use ``blocking(_:)`` instead.
+    /// The work must not block its thread or compute for long without suspending: it would delay the start of later
+    /// effects. Use ``blocking(_:)`` instead.
     ///
     /// - Parameters:
     ///   - priority: of the task.
@@ -96,8 +96,8 @@ extension Effect {
         Effect(.run(Work(id: nil, body: .blocking(work))))
     }
 
-    /// Runs work that blocks its thread and that ``cancel(id:)`` can cancel: actions that it sends afterwards are dropped,
-    /// and ``BlockingSend/isCancelled`` is true.
+    /// Runs work that blocks its thread and that ``cancel(id:)`` can cancel: actions that it sends afterwards are
+    /// dropped, and ``BlockingSend/isCancelled`` is true.
     ///
     /// - Parameters:
     ///   - id: identifies the work.
@@ -112,8 +112,8 @@ extension Effect {
         return cancelInFlight ? .merge(.cancel(id: id), blocking) : blocking
     }
 
-    /// Cancels all work that runs under `id`: its task is cancelled, and its actions that are not reduced yet are dropped.
-    /// Ids are the same if they are equal and of the same type.
+    /// Cancels all work that runs under `id`: its task is cancelled, and its actions that are not reduced yet are
+    /// dropped. Ids are the same if they are equal and of the same type.
     public static func cancel(id: some Hashable & Sendable) -> Effect { Effect(.cancel(AnyID(id))) }
 
     /// Starts several effects in the order given, without waiting for their ends; nil stands for none.
@@ -125,7 +125,8 @@ extension Effect {
     @_disfavoredOverload
     public static func merge(_ effects: Effect?...) -> Effect { merge(effects) }
 
-    /// Starts several effects; see ``merge(_:)-([Effect?])``. With this overload `.none` is the effect, not the optional.
+    /// Starts several effects; see ``merge(_:)-([Effect?])``. With this overload `.none` is the effect, not the
+    /// optional.
     public static func merge(_ effects: Effect...) -> Effect { merge(effects) }
 
     /// Starts each effect after the one before has ended or was cancelled; nil stands for none.
@@ -137,8 +138,8 @@ extension Effect {
     @_disfavoredOverload
     public static func sequence(_ effects: Effect?...) -> Effect { sequence(effects) }
 
-    /// Starts several effects one after another; see ``sequence(_:)-([Effect?])``. With this overload `.none` is the effect,
-    /// not the optional.
+    /// Starts several effects one after another; see ``sequence(_:)-([Effect?])``. With this overload `.none` is the
+    /// effect, not the optional.
     public static func sequence(_ effects: Effect...) -> Effect { sequence(effects) }
 }
 
@@ -199,8 +200,8 @@ extension Effect {
     }
 }
 
-/// Collects effects one by one and merges them once: repeated merging would copy the parts each time. Allocates from the
-/// second effect on.
+/// Collects effects one by one and merges them once: repeated merging would copy the parts each time. Allocates from
+/// the second effect on.
 struct EffectList {
     private var first = Effect.none
     private var others: [Effect] = []

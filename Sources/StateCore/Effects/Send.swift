@@ -54,7 +54,8 @@ package struct EffectAction: Sendable {
     /// The id under which the work runs, or nil.
     package var id: AnyID? { run.id }
 
-    /// Whether the action is to be reduced. Read just before the reduction, so that actions of cancelled work are dropped.
+    /// Whether the action is to be reduced. Read just before the reduction, so that actions of cancelled work are
+    /// dropped.
     package var isWanted: Bool { !run.isCancelled }
 
     /// Resumes the sender. Must be called exactly once, after the action is reduced or dropped.
@@ -63,8 +64,8 @@ package struct EffectAction: Sendable {
 
 /// Identifies one unit of work of one effect, so that an external service can recognize a repetition.
 ///
-/// A crash between the work and its result may repeat the work in the initial effect, under another key. Work that must not
-/// be repeated needs a key that is part of the state.
+/// A crash between the work and its result may repeat the work in the initial effect, under another key. Work that must
+/// not be repeated needs a key that is part of the state.
 public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
     /// The history to which the revision belongs; nil for a core, whose history is not recorded.
     public let lineage: String?

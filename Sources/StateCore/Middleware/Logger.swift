@@ -21,8 +21,8 @@ public struct ActionLogEntry<State>: CustomStringConvertible {
 extension Middleware {
     /// Calls `write` for each action after it is reduced or rejected.
     ///
-    /// As the first middleware it logs dispatched actions, as the last one the actions that reach the reducer. Because it
-    /// keeps the old state, the reducer copies the collections that it changes.
+    /// As the first middleware it logs dispatched actions, as the last one the actions that reach the reducer. Because
+    /// it keeps the old state, the reducer copies the collections that it changes.
     ///
     /// ```swift
     /// let core = Core(App(), reducer: App.reducer, middleware: [.logger { print($0) }])

@@ -1,4 +1,5 @@
-/// Processes each action before the reducer: passes it on, changes it, rejects it, dispatches more, or answers with a value.
+/// Processes each action before the reducer: passes it on, changes it, rejects it, dispatches more, or answers with a
+/// value.
 ///
 /// Middlewares are nested, the first one outermost, and run when the core processes the action.
 ///
@@ -13,8 +14,8 @@
 /// }
 /// ```
 ///
-/// On a primary, the context contains the sender (``ActionContext/session``, ``ActionContext/user``), the sender receives a
-/// thrown rejection in place of a receipt, and the journal records the action that reaches the reducer.
+/// On a primary, the context contains the sender (``ActionContext/session``, ``ActionContext/user``), the sender
+/// receives a thrown rejection in place of a receipt, and the journal records the action that reaches the reducer.
 public struct Middleware<State>: Sendable {
     /// Passes an action to the inner middlewares and the reducer. To be called at most once.
     ///
@@ -26,9 +27,9 @@ public struct Middleware<State>: Sendable {
 
     /// Creates a middleware.
     ///
-    /// - Parameter body: passes the action on by calling `next`, and returns the value for the code that awaits the action.
-    ///   If it neither calls `next` nor returns a value, the action is rejected as `swallowed`. A ``Rejection`` thrown before
-    ///   `next` is the result of the action; any other error becomes a rejection with code `refused`.
+    /// - Parameter body: passes the action on by calling `next`, and returns the value for the code that awaits the
+    ///   action. If it neither calls `next` nor returns a value, the action is rejected as `swallowed`. A ``Rejection``
+    ///   thrown before `next` is the result of the action; any other error becomes a rejection with code `refused`.
     public init(
         _ body:
             @escaping @Sendable (
@@ -88,7 +89,8 @@ public struct MiddlewareStore<State> {
 // MARK: The chain
 
 extension Array {
-    /// Passes an action through the middlewares, the first one outermost, and to `reduce` unless one rejects or answers it.
+    /// Passes an action through the middlewares, the first one outermost, and to `reduce` unless one rejects or answers
+    /// it.
     ///
     /// - Returns: the value that a middleware answers with, or the reason for which the action was not reduced.
     package func pass<State>(
@@ -141,6 +143,6 @@ extension Array {
 
 extension Rejection {
     package static func swallowed(_ action: any Action) -> Rejection {
-        Rejection(.swallowed, "a middleware took \(type(of: action).name) and did not pass it on")
+        Rejection(.swallowed, "a middleware neither passed \(type(of: action).name) on nor answered it")
     }
 }

@@ -1,7 +1,7 @@
 /// An action that is code: it reads the state, dispatches other actions, now or later, and returns a value.
 ///
-/// It requires ``Middleware/thunk`` in a core of the same state; otherwise the core reports ``RuntimeWarning``. A thunk never leaves
-/// its process: encoding it throws.
+/// It requires ``Middleware/thunk`` in a core of the same state; otherwise the core reports ``RuntimeWarning``. A thunk
+/// never leaves its process: encoding it throws.
 ///
 /// ```swift
 /// let wasEmpty = try await core.send(Thunk<Cart, Bool> { store in
@@ -14,7 +14,8 @@ public struct Thunk<State, Value: Sendable>: Action {
 
     /// Creates a thunk.
     ///
-    /// - Parameter body: runs when the core processes the thunk. A ``Rejection`` that it throws is the result of awaiting it.
+    /// - Parameter body: runs when the core processes the thunk. A ``Rejection`` that it throws is the result of
+    ///   awaiting it.
     public init(_ body: @escaping @Sendable (_ store: MiddlewareStore<State>) throws -> Value) { self.body = body }
 
     /// True: ``Middleware/thunk`` runs it.

@@ -4,7 +4,8 @@ public struct Change<State: Sendable>: Sendable {
     public let old: State?
     /// The state after, or the current one in the replay. It may equal `old`.
     public let new: State
-    /// The reduced action; nil in the replay, after a replaced state, and where actions are not available, as on a replica.
+    /// The reduced action; nil in the replay, after a replaced state, and where actions are not available, as on a
+    /// replica.
     public let action: (any Action)?
     /// The revision of `old`; nil in the replay.
     public let oldRevision: UInt64?

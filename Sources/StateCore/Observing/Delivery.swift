@@ -17,15 +17,16 @@ public struct Delivery: Sendable {
 
     private init(_ context: Context?) { self.context = context }
 
-    /// Runs the callback where the change is made, before the core processes anything else. The callback should be short.
+    /// Runs the callback where the change is made, before the core processes anything else. The callback should be
+    /// short.
     public static let inline = Delivery(nil)
 
-    /// Runs the callback on the main actor, where it may use `MainActor.assumeIsolated`. It need not if the observation uses
-    /// `MainActor.shared` instead.
+    /// Runs the callback on the main actor, where it may use `MainActor.assumeIsolated`. It need not if the observation
+    /// uses `MainActor.shared` instead.
     ///
-    /// If the change is made on the main actor and no earlier change is queued, the callback runs at once: on an idle core, a
-    /// view that dispatches has its new state when `dispatch` returns. The callback should therefore be short, and its own
-    /// dispatches are applied after it returns. The first call may precede the return of `observe`.
+    /// If the change is made on the main actor and no earlier change is queued, the callback runs at once: on an idle
+    /// core, a view that dispatches has its new state when `dispatch` returns. The callback should therefore be short,
+    /// and its own dispatches are applied after it returns. The first call may precede the return of `observe`.
     public static let mainActor = Delivery(.mainActor)
 
     /// Runs the callback on an actor's executor, where it may use `assumeIsolated` of each actor of that executor.
@@ -52,8 +53,8 @@ public struct Delivery: Sendable {
         Delivery(Context { work in queue.async(execute: work) })
     }
 
-    /// Subscribes `body` so that it runs in this context for one event at a time, in order, and never after the subscription
-    /// is cancelled.
+    /// Subscribes `body` so that it runs in this context for one event at a time, in order, and never after the
+    /// subscription is cancelled.
     func subscribe<Event: Sendable>(
         _ body: @escaping @Sendable (Event) -> Void,
         to subscribe: (_ body: @escaping @Sendable (Event) -> Void) -> Subscription
@@ -73,8 +74,8 @@ extension Delivery.Context {
     }
 }
 
-/// Whether the caller runs on the main dispatch queue, and thereby on the main actor. Code that runs on the main actor in
-/// other ways is not recognized: the functions that check the isolation trap.
+/// Whether the caller runs on the main dispatch queue, and thereby on the main actor. Code that runs on the main actor
+/// in other ways is not recognized: the functions that check the isolation trap.
 private var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
 
 private let mainQueueKey = {

@@ -2,8 +2,8 @@ internal import Threading
 
 /// A queue whose elements are handled one at a time, in order, in another execution context.
 ///
-/// At most one reader is active. It starts when an element is enqueued and no reader is active, and runs until the queue is
-/// empty. The order is therefore kept even if several threads could read.
+/// At most one reader is active. It starts when an element is enqueued and no reader is active, and runs until the
+/// queue is empty. The order is therefore kept even if several threads could read.
 final class Mailbox<Element: Sendable, Handler: Sendable>: Sendable {
     private struct Content {
         /// Nil after the mailbox is closed.
@@ -21,8 +21,8 @@ final class Mailbox<Element: Sendable, Handler: Sendable>: Sendable {
         start = startReader
     }
 
-    /// Enqueues an element; a closed mailbox drops it. Returns whether the caller must call ``startReader()``, outside of all
-    /// locks.
+    /// Enqueues an element; a closed mailbox drops it. Returns whether the caller must call ``startReader()``, outside
+    /// of all locks.
     func enqueue(_ element: Element) -> Bool {
         content.withLock { content in
             guard content.handler != nil else { return false }
@@ -63,8 +63,8 @@ extension Mailbox where Handler == @Sendable (Element) -> Void {
     /// The number of elements that a reader handles before it yields its thread.
     private static var elementsInARowMax: Int { 64 }
 
-    /// Creates a mailbox whose elements are handled in a context: by `startReader()` itself if the caller already runs in the
-    /// context, otherwise later.
+    /// Creates a mailbox whose elements are handled in a context: by `startReader()` itself if the caller already runs
+    /// in the context, otherwise later.
     convenience init(in context: Delivery.Context, handler: @escaping @Sendable (Element) -> Void) {
         self.init(for: handler) { mailbox in
             if context.isCurrent() {

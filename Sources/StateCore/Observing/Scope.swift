@@ -5,8 +5,9 @@
 /// let subscription = fuel.observe { change in print(change.new) }
 /// ```
 ///
-/// All observers of one scope and its copies share one mapping and one comparison for each change; without observers there is
-/// none. Observers of a scope and of its source are notified in the order in which they registered.
+/// All observers of one scope and its copies share one mapping and one comparison for each change. A scope
+/// without observers does neither. Observers of a scope and of its source are notified in the order in which they
+/// registered.
 ///
 /// Revisions are those of the source, without those at which the part stayed equal. A scope retains its source. Its
 /// subscriptions do not, and do not need the scope either.
@@ -72,8 +73,8 @@ extension StateSource {
 
     /// A part of the state with a custom equality.
     ///
-    /// Because each value is compared with the last delivered one, small steps are delivered once they add up. A new observer
-    /// receives the current value.
+    /// Because each value is compared with the last delivered one, small steps are delivered once they add up. A new
+    /// observer receives the current value.
     ///
     /// ```swift
     /// core.scope { $0.position } removeDuplicates: { $0.distance(to: $1) < 0.5 }

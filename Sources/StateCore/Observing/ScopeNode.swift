@@ -10,12 +10,13 @@ enum ComparisonReference: Sendable {
     case delivered
 }
 
-/// The shared state of all observers of one scope: each change of the source is mapped and compared once for all of them.
+/// The shared state of all observers of one scope: each change of the source is mapped and compared once for all of
+/// them.
 ///
 /// It does not reference the source: observers retain the node and must not retain the source.
 ///
-/// The first observer that receives a change computes the part's change, the others reuse it. The source calls one observer
-/// at a time; the lock protects against observers that are removed meanwhile.
+/// The first observer that receives a change computes the part's change, the others reuse it. The source calls one
+/// observer at a time; the lock protects against observers that are removed meanwhile.
 @usableFromInline
 final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     /// The change of the part that one change of the source causes.
@@ -129,8 +130,8 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
         let last = content.pointee.last
         lock.unlock()
         if let last, last.revision == change.revision {
-            // A replay starts with the known part. A change that leads forward is the one that it was computed for; a change
-            // that leads back, into another history, may have revisions that occurred before.
+            // A replay starts with the known part. The stored part change belongs to this change if that leads
+            // forward. A change that leads back, into another history, may have revisions that occurred before.
             guard let oldRevision = change.oldRevision else {
                 return last.isDelivered || reference == .latest
                     ? replay(last.new, revision: change.revision) : replay(change)

@@ -3,8 +3,8 @@ internal import Synchronization
 extension StateSource {
     /// The current state and those that follow. Buffers only the newest state: slow consumers skip intermediate ones.
     ///
-    /// The sequence observes from its creation. It does not retain its source, ends with it, and stops observing when its
-    /// iteration ends. It supports one iteration.
+    /// The sequence observes from its creation. It does not retain its source, ends with it, and stops observing when
+    /// its iteration ends. It supports one iteration.
     ///
     /// ```swift
     /// for await state in core.states { print(state) }
@@ -17,8 +17,8 @@ extension StateSource {
 
     /// All changes from now on, or the number of lost ones.
     ///
-    /// The sequence observes from its creation. It does not retain its source, ends with it, and stops observing when its
-    /// iteration ends. It supports one iteration.
+    /// The sequence observes from its creation. It does not retain its source, ends with it, and stops observing when
+    /// its iteration ends. It supports one iteration.
     ///
     /// ```swift
     /// for await event in core.changes() {

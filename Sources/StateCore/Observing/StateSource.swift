@@ -3,10 +3,11 @@ internal import Threading
 /// Publishes a state and its changes: a core, a scope, a primary, a replica.
 ///
 /// Sequences, scopes and components use only this protocol. A conforming type must
-/// - call `body` for one change at a time, in order, where each change begins with the state that ended the previous one;
+/// - call `body` for one change at a time, in order, where each change begins with the state that ended the previous
+///   one;
 /// - start no call after `cancel()` of the subscription has returned;
-/// - release `body` when the subscription is cancelled and when the source itself ends, even if the subscription is still
-///   held: sequences end when `body` is released.
+/// - release `body` when the subscription is cancelled and when the source itself ends, even if the subscription is
+///   still held: sequences end when `body` is released.
 public protocol StateSource<State>: Sendable {
     /// The published state.
     associatedtype State: Sendable
@@ -20,8 +21,8 @@ public protocol StateSource<State>: Sendable {
 
     /// Calls `body` for each change, like ``observe(replay:_:)``, with or without ``Change/old``.
     ///
-    /// Without an observer that needs the old state, the source can change its collections in place instead of copying them.
-    /// The default implementation always includes the old state.
+    /// Without an observer that needs the old state, the source can change its collections in place instead of copying
+    /// them. The default implementation always includes the old state.
     func observe(
         replay: Bool,
         oldState: OldState,
@@ -99,8 +100,8 @@ extension StateSource {
 
     /// Calls `body` for the replay and for each change to a state that differs from the last delivered one.
     ///
-    /// Because the comparison is with the last delivered state, small steps are delivered once they add up. ``Change/old`` is
-    /// the last delivered state.
+    /// Because the comparison is with the last delivered state, small steps are delivered once they add up.
+    /// ``Change/old`` is the last delivered state.
     ///
     /// ```swift
     /// core.observe(removeDuplicates: ==) { change in print(change.new) }

@@ -28,8 +28,8 @@ public final class Subscription: Sendable {
 
     fileprivate var isCancelled: Bool { content.withLock { $0.onCancel == nil } }
 
-    /// Ends the observation. After this returns, no delivery starts; a delivery that runs on another thread may still finish.
-    /// Cancelling again does nothing.
+    /// Ends the observation. After this returns, no delivery starts; a delivery that runs on another thread may still
+    /// finish. Cancelling again does nothing.
     public func cancel() {
         // Called outside the lock, because it may access this subscription.
         let onCancel = content.withLock { $0.onCancel.take() }
@@ -81,8 +81,8 @@ public final class Disposer: Sendable {
         if isDisposed { subscription.cancel() }
     }
 
-    /// Cancels all subscriptions, in the order in which they were added and including detached ones, and from now on each
-    /// one that is added.
+    /// Cancels all subscriptions, in the order in which they were added and including detached ones, and from now on
+    /// each one that is added.
     public func dispose() {
         // Cancelled outside the lock: a cancellation may run user code that accesses the disposer.
         let subscriptions = content.withLock { content in

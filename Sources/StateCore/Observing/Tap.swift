@@ -33,8 +33,8 @@ extension Core: ActionSource {}
 extension ActionSource {
     /// Calls `body` for each action that reaches the reducer, in a given execution context.
     ///
-    /// All actions are queued until `body` has received them, in order. Actions that are still queued when the subscription
-    /// is cancelled are dropped.
+    /// All actions are queued until `body` has received them, in order. Actions that are still queued when the
+    /// subscription is cancelled are dropped.
     public func tap(
         _ moment: TapMoment = .after,
         on delivery: Delivery,

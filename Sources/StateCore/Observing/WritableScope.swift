@@ -1,7 +1,7 @@
 /// A ``Scope`` of a core's state that can also be written without an action.
 ///
-/// ``replace(_:)`` and ``update(_:)`` go through the core's queue, in order with all actions. Observers see a change without
-/// an action: dispatch changes that a reducer or a log must see.
+/// ``replace(_:)`` and ``update(_:)`` go through the core's queue, in order with all actions. Observers see a change
+/// without an action: dispatch changes that a reducer or a log must see.
 ///
 /// ```swift
 /// let step = core.scope(\.step)

@@ -1,8 +1,8 @@
 /// The only code that changes a state: a pure function of the state, an action and its context.
 ///
 /// Pure means: no clock, no randomness, no I/O, and no trap for any action. All input is in the action or in the
-/// ``ActionContext``; work outside is returned as an ``Effect``. A reducer cannot throw: it ignores an action that it cannot
-/// apply, or a ``Middleware`` rejects such actions. It also ignores unknown actions.
+/// ``ActionContext``; work outside is returned as an ``Effect``. A reducer cannot throw: it ignores an action that it
+/// cannot apply, or a ``Middleware`` rejects such actions. It also ignores unknown actions.
 ///
 /// ```swift
 /// let reducer = Reducer<Counter> { counter, action in
@@ -30,8 +30,8 @@ public struct Reducer<State>: Sendable {
 
     /// A reducer that also returns an effect.
     ///
-    /// If the closure is a single expression, write its type: `{ state, action -> Effect in work(action) }`. Otherwise Swift
-    /// infers a closure that returns nothing, and warns of an unused result.
+    /// If the closure is a single expression, write its type: `{ state, action -> Effect in work(action) }`. Otherwise
+    /// Swift infers a closure that returns nothing, and warns of an unused result.
     @inlinable
     @_disfavoredOverload
     public init(_ body: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Effect) {

@@ -1,8 +1,8 @@
 internal import Threading
 
 extension Reducer {
-    /// Combines reducers: each action passes through all of them in the order given, and their effects start in the same
-    /// order.
+    /// Combines reducers: each action passes through all of them in the order given, and their effects start in the
+    /// same order.
     public static func combine(_ reducers: [Reducer]) -> Reducer {
         Reducer(readsContext: reducers.contains { $0.readsContext }) { state, action, context in
             var effects = EffectList()
@@ -78,8 +78,8 @@ extension Reducer {
 
 /// Reducers that are added, replaced and removed at run time, such as those of plug-ins.
 ///
-/// They run in the order in which their keys were first added; a replacement keeps its position. A change takes effect with
-/// the next reduced action.
+/// They run in the order in which their keys were first added; a replacement keeps its position. A change applies from
+/// the next reduced action on.
 ///
 /// ```swift
 /// let plugins = ReducerSlots<App>()

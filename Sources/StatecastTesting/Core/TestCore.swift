@@ -2,8 +2,8 @@ public import StateCore
 
 /// A core for tests: every change of the state and every action that comes back from an effect is asserted.
 ///
-/// Effects do their work, but the actions they send wait until the test calls `receive`. So the test decides the order of
-/// reductions, and has the same result each time.
+/// Effects do their work, but the actions they send wait until the test calls `receive`. So the test decides the order
+/// of reductions, and has the same result each time.
 ///
 /// ```swift
 /// let core = TestCore(Library(), reducer: Library.reducer(shelf: { ["Dune"] }))
@@ -15,8 +15,8 @@ public import StateCore
 /// await core.finish()
 /// ```
 ///
-/// Exhaustive: a field that changes without `change`, an action that is not received, and an effect that does not end are
-/// issues at the line of the call. ``isExhaustive`` turns that off.
+/// Exhaustive: a field that changes without `change`, an action that is not received, and an effect that does not end
+/// are issues at the line of the call. ``isExhaustive`` turns that off.
 ///
 /// It belongs to one test and cannot be sent to another task; only effects run beside the test.
 public final class TestCore<State: Equatable & Sendable> {
@@ -26,8 +26,8 @@ public final class TestCore<State: Equatable & Sendable> {
     public var time: Timestamp
     /// Whether all that happens must be asserted.
     ///
-    /// If not, `change` sets only the fields of interest to their expected values, `receive` reduces the actions before the
-    /// one that it waits for, and `finish` cancels running effects.
+    /// If not, `change` sets only the fields of interest to their expected values, `receive` reduces the actions before
+    /// the one that it waits for, and `finish` cancels running effects.
     public var isExhaustive: Bool
     /// A guard against waiting for ever: when it ends, that is an issue. A test that passes never waits for its end.
     public var patience: Duration
@@ -46,7 +46,8 @@ public final class TestCore<State: Equatable & Sendable> {
     /// - Parameters:
     ///   - state: the initial state.
     ///   - reducer: the reducer to test.
-    ///   - middleware: the middlewares, the first one outermost. The test has to receive the actions that they dispatch.
+    ///   - middleware: the middlewares, the first one outermost. The test has to receive the actions that they
+    ///     dispatch.
     ///   - time: the initial time.
     ///   - initialEffect: the effect to start with, given the state.
     ///   - isExhaustive: whether all that happens must be asserted.
@@ -93,10 +94,10 @@ public final class TestCore<State: Equatable & Sendable> {
 extension TestCore {
     // MARK: Sending
 
-    /// Sends an action and asserts what it changes.
+    /// Sends an action and asserts its changes.
     ///
-    /// Receive the actions of `.dispatch` effects and middlewares first, since any core reduces them before a later action.
-    /// The actions that an effect sends at its own pace may come before or after: the test decides.
+    /// Receive the actions of `.dispatch` effects and middlewares first, since any core reduces them before a later
+    /// action. The actions that an effect sends at its own pace may come before or after: the test decides.
     ///
     /// - Parameters:
     ///   - session: the session in the action's context.
@@ -139,7 +140,7 @@ extension TestCore {
 
     // MARK: Receiving
 
-    /// Waits for an action of a type from an effect, reduces it, and asserts what it changes.
+    /// Waits for an action of a type from an effect, reduces it, and asserts its changes.
     ///
     /// Among the actions that effects have sent at their own pace it receives the first that matches, since a core may
     /// reduce them in any order. The actions of `.dispatch` effects and middlewares have to be received in order.

@@ -3,11 +3,11 @@ internal import SyncProtocol
 
 /// Checks that a journal keeps the promises that a primary relies on, as the documentation of `Journal` defines them.
 ///
-/// - It has no history until `begin`, and keeps that one. After it is reopened, it has all records, epochs and snapshots in
-///   order, and its crash marker.
+/// - It has no history until `begin`, and keeps that one. After it is reopened, it has all records, epochs and
+///   snapshots in order, and its crash marker.
 /// - It returns records in pieces of a size, at least one at a time, and finds the record that leads to a revision.
-/// - Pruning keeps the requested history, and two snapshots in any case; reading pruned parts fails with code `pruned`. The
-///   next snapshot replaces an interim one.
+/// - Pruning keeps the requested history, and two snapshots in any case; reading pruned parts fails with code `pruned`.
+///   The next snapshot replaces an interim one.
 /// - One primary has it at a time; the second one fails with code `in-use`.
 /// - It can store snapshots and read records while others are appended.
 ///
@@ -22,8 +22,8 @@ internal import SyncProtocol
 ///
 /// Each broken rule is one issue.
 ///
-/// - Parameter journal: returns a journal at a place, not open yet. The same name is the same place, where another journal
-///   may have been closed; a new name is an empty place. It is called with about ten names.
+/// - Parameter journal: returns a journal at a place, not open yet. The same name is the same place, where another
+///   journal may have been closed; a new name is an empty place. It is called with about ten names.
 public func verifyJournal(
     fileID: StaticString = #fileID,
     filePath: StaticString = #filePath,

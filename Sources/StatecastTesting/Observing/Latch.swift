@@ -29,8 +29,8 @@ public final class Latch: Sendable {
 
     /// A closed latch.
     ///
-    /// - Parameter patience: a guard against waiting for ever in ``reached(count:fileID:filePath:line:column:)``; when it
-    ///   ends, that is an issue.
+    /// - Parameter patience: a guard against waiting for ever in ``reached(count:fileID:filePath:line:column:)``; when
+    ///   it ends, that is an issue.
     public init(patience: Duration = .seconds(10)) { self.patience = patience }
 
     /// Waits until the latch is open, or the waiting task is cancelled.

@@ -6,8 +6,8 @@ extension StateVerification {
 
     /// Checks that the encoding of a set has one order.
     ///
-    /// The order of a `Set` depends on its history, its size and the process. The check lengthens and reverses each array of
-    /// the encoding; if the decoded states are `==`, their encodings must be the same.
+    /// The order of a `Set` depends on its history, its size and the process. The check lengthens and reverses each
+    /// array of the encoding; if the decoded states are `==`, their encodings must be the same.
     mutating func checkOrders(of sample: StateSample<State>, limit: Int) {
         var arrays: [[TreeStep]] = []
         sample.tree.collectArrays([], &arrays)

@@ -159,8 +159,8 @@ extension StateVerification {
         return true
     }
 
-    /// Whether a state is `==` to itself, as all states without NaN are. (A collection that shares its memory is equal to
-    /// itself even with NaN in it, so `==` does not decide that.)
+    /// Whether a state is `==` to itself, as all states without NaN are. (A collection that shares its memory is equal
+    /// to itself even with NaN in it, so `==` does not decide that.)
     private mutating func isReflexive(_ sample: StateSample<State>) -> Bool {
         if sample.tree.holdsNaN { return false }
         if sample.state == sample.state { return true }
@@ -179,8 +179,8 @@ extension StateVerification {
             at: difference.path,
             """
             Expected states that are == to have the same encoding; \(place(difference.path)) \(name) is encoded \
-            differently each time, once as \(left) and once as \(right). A Set or Dictionary whose encode(to:) you call \
-            writes its elements in an order that differs between processes: encode it in a single-value container \
+            differently each time, once as \(left) and once as \(right). A Set or Dictionary whose encode(to:) you \
+            call writes its elements in an order that differs between processes: encode it in a single-value container \
             (encoder.singleValueContainer()), which sorts it.
             """
         )
@@ -191,8 +191,8 @@ extension StateVerification {
             .unencoded,
             at: [],
             """
-            Expected states that are not == to have different encodings; \(names) have the same. A replica never gets a \
-            field that is not encoded: encode it, or leave it out of ==.
+            Expected states that are not == to have different encodings; \(names) have the same. A replica never gets \
+            a field that is not encoded: encode it, or leave it out of ==.
 
             \(describeDifference(expected: left, actual: right))
             """
@@ -216,9 +216,9 @@ extension StateVerification {
                 .overlooked,
                 at: difference.path,
                 """
-                Expected states with different encodings not to be ==; \(names) are, though \(place(difference.path)) one \
-                is encoded as \(left) and the other as \(right). The primary would never publish such a change: let == \
-                compare it, or do not encode it.
+                Expected states with different encodings not to be ==; \(names) are, though \(place(difference.path)) \
+                one is encoded as \(left) and the other as \(right). The primary would never publish such a change: \
+                let == compare it, or do not encode it.
                 """
             )
             return
@@ -274,8 +274,8 @@ extension StateVerification {
             .unpatchable,
             at: path,
             """
-            Expected the patch from \(old.name) to \(new.name) to lead there; \(outcome). A patch has the parts that are \
-            not ==, each by the == of its own type: let that compare all encoded fields.
+            Expected the patch from \(old.name) to \(new.name) to lead there; \(outcome). A patch has the parts that \
+            are not ==, each by the == of its own type: let that compare all encoded fields.
             """
         )
     }

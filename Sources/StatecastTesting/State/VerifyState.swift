@@ -4,12 +4,13 @@
 /// - the encoding has values only, no class instances;
 /// - a decoded state is equal to the encoded one and has the same encoding;
 /// - two states are `==` if and only if they have the same encoding;
-/// - the patch from one state to another leads there, on the typed state and on the untyped tree, and the summary follows.
+/// - the patch from one state to another leads there, on the typed state and on the untyped tree, and the summary
+///   follows.
 ///
 /// It checks each given state, every pair of them, and variants of them. A variant changes one place in the encoding (a
-/// number by one, a text by a letter, a bool to its opposite; removes an element or an entry, repeats an element, fills in
-/// an absent optional) such that the type accepts it. There are at most 200 variants, spread evenly over the state, and
-/// fewer of a large state: 100 fields take well below a second. Each variant costs a few passes over the state, and
+/// number by one, a text by a letter, a bool to its opposite; removes an element or an entry, repeats an element, fills
+/// in an absent optional) such that the type accepts it. There are at most 200 variants, spread evenly over the state,
+/// and fewer of a large state: 100 fields need well below a second. Each variant costs a few passes over the state, and
 /// thousands of rows show no more than a few.
 ///
 /// ```swift
@@ -18,8 +19,8 @@
 /// }
 /// ```
 ///
-/// Pass a state in which no field has its default value, and several states if an enum has several cases: no variant turns
-/// one case into another, and none has a field that `init(from:)` ignores.
+/// Pass a state in which no field has its default value, and several states if an enum has several cases: no variant
+/// turns one case into another, and none has a field that `init(from:)` ignores.
 ///
 /// Each problem is one issue, which names the coding path and the remedy. A state without variants is an issue,
 /// too. NaN, which is not `==` to itself, is no problem.

@@ -119,7 +119,7 @@ extension BatchRecord {
 
     /// Decodes a record.
     ///
-    /// - Throws: ``CodingFailure`` that says what is malformed.
+    /// - Throws: ``CodingFailure`` that names the malformed part.
     package init(decoding body: [UInt8]) throws(CodingFailure) {
         var reader = CBORReader(body, limits: .record)
         let count = try reader.arrayCount(atLeast: 8)

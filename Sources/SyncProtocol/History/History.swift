@@ -59,7 +59,8 @@ package struct History: Hashable, Sendable {
         guard record.from == head, sequence == self.sequence.next else {
             throw CodingFailure(
                 .malformed,
-                "record \(sequence) from revision \(record.from) cannot follow record \(self.sequence) at revision \(head)"
+                "record \(sequence) from revision \(record.from) cannot follow record \(self.sequence) at revision "
+                    + "\(head)"
             )
         }
         try sessions.replay(
@@ -103,7 +104,7 @@ public struct EpochStart: Hashable, Sendable {
     }
 }
 
-/// The starts of a lineage's incarnations, which tell whether a position is still part of the history.
+/// The starts of a lineage's incarnations, which show whether a position is still part of the history.
 package struct EpochTable: Hashable, Sendable {
     /// Ascending.
     private let starts: [EpochStart]

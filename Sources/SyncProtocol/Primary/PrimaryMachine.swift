@@ -28,7 +28,7 @@ package struct PrimaryMachine: Hashable, Sendable {
     private(set) var summary: Summary
     /// The last reduced revision; ahead of the head while records are not durable.
     package private(set) var reduced: Revision
-    /// The last record that was handed to the journal.
+    /// The last record that was passed to the journal.
     private var sequence: JournalSequence
     /// The last durable record.
     package private(set) var durable: JournalSequence
@@ -150,7 +150,7 @@ package struct PrimaryMachine: Hashable, Sendable {
     /// Whether the machine admits another record before the journal commits.
     package var hasRoom: Bool { uncommitted.count < limits.uncommittedRecordsMax }
 
-    /// Rolls back all records that were handed to the journal: none became durable. The open batch must be closed.
+    /// Rolls back all records that were passed to the journal: none became durable. The open batch must be closed.
     ///
     /// - Returns: the senders of the rolled-back actions, each with the identity of its first frame.
     package mutating func rollBack() -> [(session: SessionID, frame: Refusal.PushedFrame)] {
@@ -194,7 +194,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         return directives
     }
 
-    /// The receipts for a range of numbers, as far as their outcomes are remembered and durable.
+    /// The receipts for the numbers of a range whose outcomes are remembered and durable.
     func receipts(of id: SessionID, from first: ActionNumber, through last: ActionNumber) -> [PrimaryDirective] {
         guard let session = sessions[id] else { return [] }
         let (first, outcomes) = session.log.outcomes(from: first, through: min(last, session.durable))

@@ -4,7 +4,7 @@ internal import StateCore
 
 /// The sessions of a store: for each sender the last number and the last outcomes.
 ///
-/// The table is bounded: to admit a session it evicts the one that was idle longest. An evicted session must never be
+/// The table is bounded: to admit a session it evicts the longest idle one. An evicted session must never be
 /// mistaken for a new one, or its resent actions would be applied twice. The table therefore keeps one number for all
 /// evicted sessions, the horizon: an unknown session is new only if it was opened at or after it.
 package struct SessionTable: Hashable, Sendable {
@@ -58,7 +58,7 @@ package struct SessionTable: Hashable, Sendable {
 
     init() {}
 
-    /// Restores a table; `sessions` begins with the one that was idle longest.
+    /// Restores a table; `sessions` begins with the longest idle one.
     init(horizon: JournalSequence, own: Session, sessions: [(id: SessionID, session: Session)]) {
         self.horizon = horizon
         self.own = own
@@ -105,7 +105,7 @@ package struct SessionTable: Hashable, Sendable {
         return forgotten
     }
 
-    /// The sessions of senders; the one that was idle longest comes first.
+    /// The sessions of senders, the longest idle one first.
     var byUse: [(id: SessionID, session: Session)] {
         sessions.sorted { $0.value.used < $1.value.used }.map { (id: $0.key, session: $0.value) }
     }
@@ -250,7 +250,7 @@ struct OutcomeLog: Hashable, Sendable {
         }
     }
 
-    /// The outcomes of a range of numbers, as far as they are remembered. A dropped message is empty.
+    /// The remembered outcomes of a range of numbers. A dropped message is empty.
     func outcomes(from first: ActionNumber, through last: ActionNumber) -> (first: ActionNumber, outcomes: [Outcome]) {
         let from = max(first, start)
         guard from <= last, from < end else { return (from, []) }
@@ -272,7 +272,7 @@ struct OutcomeLog: Hashable, Sendable {
 }
 
 extension SessionTable {
-    /// Writes the durable state; the session that was idle longest comes first.
+    /// Writes the durable state, the longest idle session first.
     func write(to writer: inout CBORWriter) {
         writer.array(count: 3)
         writer.write(horizon)

@@ -81,7 +81,7 @@ package struct ReplicaMachine: Hashable, Sendable {
     private var staleAfter: Duration { heartbeatInterval * (limits.heartbeatsMissedMax + 1) }
 
     /// Handles a deadline. Call it after handling the messages that arrived, so that a process that was suspended
-    /// first handles what it missed.
+    /// first handles the messages that it missed.
     package mutating func tick(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
@@ -326,7 +326,8 @@ package struct ReplicaMachine: Hashable, Sendable {
             let reason = Rejection(
                 .incompatible,
                 "expected a snapshot of 1 to \(limits.snapshotBytesMax) bytes in at most "
-                    + "\(Limits.snapshotChunksMax) chunks, got one of \(offer.bytes) bytes in chunks of \(offer.chunkBytes)"
+                    + "\(Limits.snapshotChunksMax) chunks, got one of \(offer.bytes) bytes in chunks of "
+                    + "\(offer.chunkBytes)"
             )
             return incompatible(reason, lineage: welcome.lineage, epoch: welcome.epoch)
         }
@@ -394,7 +395,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        // A snapshot of another lineage is on its way and replaces the document.
+        // A snapshot of another lineage is in flight and replaces the document.
         guard let position, position.lineage == failed.lineage else { return [] }
         healsUnconfirmed += 1
         let isAtSnapshot = failed.epoch == position.epoch && failed.revision == snapshotRevision

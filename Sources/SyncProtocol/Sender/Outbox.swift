@@ -82,7 +82,7 @@ struct Outbox: Hashable, Sendable {
 
     /// The actions to push next, from the cursor on.
     func actions(countMax: Int, bytesMax: Int) -> [[UInt8]] {
-        // The primary remembers as many outcomes as the window has numbers.
+        // The primary remembers one outcome for each number of the window.
         let window = countMax - cursor.distance(beyond: min(first, needed ?? first))
         var bytesLeft = bytesMax
         var actions: [[UInt8]] = []

@@ -100,7 +100,7 @@ extension Ticket {
     package var next: Ticket { Ticket(rawValue: rawValue + 1) }
 }
 
-/// The part of a session's state that only the sender knows.
+/// The part of a session's state that only the sender has.
 package struct SessionCheckpoint: Hashable, Sendable {
     /// The session in one lineage of the primary.
     package struct Link: Hashable, Sendable {
@@ -138,7 +138,7 @@ package struct SessionCheckpoint: Hashable, Sendable {
 package struct InputMark: Hashable, Sendable {
     /// An ascending position, such as a line number.
     package let position: UInt64
-    /// A digest of the input up to the position, which tells it from another input.
+    /// A digest of the input up to the position, which distinguishes it from another input.
     package let digest: UInt32
 
     package init(position: UInt64, digest: UInt32 = 0) {
@@ -167,7 +167,7 @@ extension SavedSession {
         return writer.bytes
     }
 
-    /// - Throws: ``CodingFailure`` that says what is malformed.
+    /// - Throws: ``CodingFailure`` that names the malformed part.
     package init(decoding bytes: [UInt8]) throws(CodingFailure) {
         var reader = CBORReader(bytes)
         let count = try reader.arrayCount(atLeast: 6)

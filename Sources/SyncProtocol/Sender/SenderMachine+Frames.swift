@@ -27,7 +27,7 @@ extension SenderMachine {
             return diverged(number, at: now, using: &generator)
         }
         if watermark.number != nil, link?.lineage != watermark.lineage {
-            // The primary knows the session from before this sender left that history, or from another process. New
+            // The primary has the session from before this sender left that history, or from another process. New
             // actions under the same numbers would be mistaken for old ones, or wait for abandoned numbers.
             return abandonSession(.otherLineage, using: &generator) + askAgain(at: now, using: &generator)
         }
@@ -73,7 +73,7 @@ extension SenderMachine {
         return [.count(.outcomesLost)] + askAgain(at: now, using: &generator)
     }
 
-    /// Begins a session that this primary does not know. In another history the outcomes of sent actions are unknown;
+    /// Begins a session that is unknown to this primary. In another history the outcomes of sent actions are unknown;
     /// in the same one nothing is outstanding.
     private mutating func begin(_ watermark: Watermark) -> [SenderDirective] {
         let isOther = link.map { $0.lineage != watermark.lineage } ?? false
@@ -200,7 +200,7 @@ extension SenderMachine {
         return directives + unsent + changed(to: .refused(reason))
     }
 
-    /// Abandons the session's outstanding numbers. The primary may go on expecting them, so later actions need a new
+    /// Abandons the session's outstanding numbers. The primary may still expect them, so later actions need a new
     /// session.
     private mutating func abandonSession(
         _ cause: Rejection,
@@ -237,8 +237,11 @@ extension SenderMachine.Link {
 extension Rejection {
     fileprivate static let otherLineage = Rejection(
         .outcomeUnknown,
-        "the primary began a new history and does not know what it did before"
+        "the primary began a new history and has no outcomes of the previous one"
     )
-    fileprivate static let limitsLowered = Rejection(.tooLarge, "the primary's limits are now below what was sent")
+    fileprivate static let limitsLowered = Rejection(
+        .tooLarge,
+        "the primary's limits are now too low for the sent actions"
+    )
     fileprivate static let sessionForgotten = Rejection(.unknownSession, "the primary no longer knows the session")
 }

@@ -133,7 +133,7 @@ package struct SenderMachine: Hashable, Sendable {
         return ask(at: now, using: &generator)
     }
 
-    /// The maximum size of an action, as far as it is known.
+    /// The maximum size of an action; before the watermark, the sender's own limit.
     var actionBytesMax: Int {
         guard let watermark = link?.watermark else { return limits.actionBytesMax }
         return max(0, min(watermark.actionBytesMax, roomForActions(in: watermark) - Outbox.framingBytesMax))
@@ -213,7 +213,7 @@ package struct SenderMachine: Hashable, Sendable {
     // MARK: Saved sessions
 
     // The shell saves each action before it enqueues it, and the standing when `SessionSaver` requires it, so that
-    // the sender never sends what a resumed session would not know.
+    // the sender never sends an action that a resumed session would not have.
 
     /// Resumes a saved session.
     package init(resuming saved: SavedSession, limits: Limits, now: Instant) {

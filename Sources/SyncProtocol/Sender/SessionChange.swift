@@ -109,7 +109,7 @@ extension SessionChange {
         return writer.bytes
     }
 
-    /// - Throws: ``CodingFailure`` that says what is malformed.
+    /// - Throws: ``CodingFailure`` that names the malformed part.
     package init(decoding bytes: [UInt8]) throws(CodingFailure) {
         var reader = CBORReader(bytes)
         let count = try reader.arrayCount(atLeast: 6)

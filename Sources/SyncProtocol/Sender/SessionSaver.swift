@@ -3,7 +3,7 @@ import DequeModule
 /// Decides which part of a session to save and when: an action reaches the machine only after it is saved, and frames
 /// wait until the identity of their session is saved.
 package struct SessionSaver: Hashable, Sendable {
-    /// A change that was handed to the writer and is not known to be on the disk.
+    /// A change that was passed to the writer and whose write was not confirmed.
     private struct Group: Hashable, Sendable {
         let actions: [SavedAction]
         let standing: SessionCheckpoint
@@ -12,7 +12,7 @@ package struct SessionSaver: Hashable, Sendable {
     private var change = SessionChange()
     private var groups: Deque<Group> = []
     private var standing: SessionCheckpoint
-    /// The number of changes that were handed to the writer, and of those on the disk.
+    /// The number of changes that were passed to the writer, and of those on the disk.
     private var flushed = 0
     private var saved = 0
     /// The number of changes that must be on the disk before a frame may be sent.
@@ -38,7 +38,7 @@ package struct SessionSaver: Hashable, Sendable {
     /// Adds the outcome of an action.
     package mutating func resolve(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Resolution) {
         change.resolve(ticket, SavedOutcome(sent: sent, settlement: settlement))
-        // The action gets no number, and a resumed session has to know that.
+        // The action gets no number, and a resumed session needs that information.
         if sent == nil { needsBarrier = true }
     }
 

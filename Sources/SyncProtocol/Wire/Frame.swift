@@ -2,7 +2,7 @@ package import StateCoding
 
 /// The content of a message after its address: a CBOR array whose first element is the kind.
 ///
-/// Readers ignore elements after those that they know, so that later versions can append some.
+/// Readers ignore additional elements, so that later versions can append some.
 package enum Frame: Hashable, Sendable {
     case update(Update)
     case heartbeat(Heartbeat)
@@ -135,7 +135,7 @@ package enum Message {
         }
     }
 
-    /// Splits a message after its first zero byte; `nil` if there is none within the maximum size of a topic.
+    /// Splits a message after its first zero byte; `nil` without one within the maximum size of a topic.
     package static func split(_ message: [UInt8]) -> (address: ArraySlice<UInt8>, body: ArraySlice<UInt8>)? {
         guard let zero = message.prefix(Limits.topicBytesMax).firstIndex(of: 0) else { return nil }
         return (message[...zero], message[(zero + 1)...])

@@ -6,7 +6,7 @@ package import StateCore
 package struct Watermark: Hashable, Sendable {
     package let lineage: Lineage
     package let epoch: Epoch
-    /// The last durable number; `nil` if the primary does not know the session.
+    /// The last durable number; `nil` if the session is unknown to the primary.
     package let number: ActionNumber?
     /// The journal sequence at which the session was opened, or at which it would be opened now.
     package let opened: JournalSequence
@@ -136,7 +136,7 @@ package struct Refusal: Hashable, Sendable {
     }
 
     /// Identifies a frame of actions within its session. Subscribers to the session's receipts also get the refusals
-    /// of late duplicates and of frames of other peers, and tell them apart by this identity.
+    /// of late duplicates and of frames of other peers, and distinguish them by this identity.
     package struct PushedFrame: Hashable, Sendable {
         /// The journal sequence at which the session was opened, as stated in the frame.
         package let opened: JournalSequence

@@ -64,7 +64,7 @@ extension CBORReader {
     ) throws(CodingFailure) -> [T] {
         let count = try arrayCount()
         var items: [T] = []
-        // Do not trust a large count: an item takes more memory than the byte that validated its count.
+        // Do not trust a large count: an item needs more memory than the byte that validated its count.
         items.reserveCapacity(min(count, 1024))
         for _ in 0..<count { items.append(try read(&self)) }
         return items

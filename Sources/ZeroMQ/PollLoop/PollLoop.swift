@@ -21,10 +21,10 @@ internal import Threading
 ///
 /// Each turn runs at most ``jobsPerTurnMax`` jobs of its actors; polls, without blocking while jobs are left; calls the
 /// handlers of the ready sockets, each once; then those of the rung doorbells; and then the due timers. A flood of jobs
-/// therefore does not starve the sockets, nor the reverse, provided that a handler receives a bounded number of messages
-/// (the next poll returns at once while some are left). An idle loop sleeps.
+/// therefore does not starve the sockets, nor the reverse, provided that a handler receives a bounded number of
+/// messages (the next poll returns at once while some are left). An idle loop sleeps.
 ///
-/// A loop lives until ``shutdown()``: its thread retains it.
+/// A loop exists until ``shutdown()``: its thread retains it.
 package final class PollLoop: SerialExecutor {
     /// The maximum number of jobs in a turn.
     package static let jobsPerTurnMax = 256
@@ -33,7 +33,7 @@ package final class PollLoop: SerialExecutor {
     private let wakeUp: WakeUp
     private let name: String
 
-    /// The thread that runs this loop; 0 if there is none.
+    /// The thread that runs this loop; 0 without a thread.
     private let owner = Atomic<UInt>(0)
 
     /// The watched sockets, doorbells and timers.
@@ -180,8 +180,8 @@ package final class PollLoop: SerialExecutor {
         }
     }
 
-    /// Starts a thread with the same stack size on all systems: user code such as a coder recurses here, and macOS gives
-    /// 512 KiB by default.
+    /// Starts a thread with the same stack size on all systems: user code such as a coder recurses here, and macOS
+    /// gives 512 KiB by default.
     private static func startThread(_ body: @escaping @Sendable () -> Void) throws(ZeroMQError) {
         do {
             try Threads.start(stackBytes: 8 << 20, body)

@@ -25,7 +25,7 @@ package struct Socket: ~Copyable {
         self.options = options
     }
 
-    // A value with a `deinit` lives until the end of its scope. Without it, optimized code would release a socket and
+    // A value with a `deinit` exists until the end of its scope. Without it, optimized code would release a socket and
     // its unsent messages after the socket's last use.
     deinit { withExtendedLifetime(handle) {} }
 
@@ -68,7 +68,7 @@ package struct Socket: ~Copyable {
 
     /// Binds the socket to `endpoint`.
     ///
-    /// Claims the file of an `ipc` endpoint only if no process serves it; libzmq itself would take it away from that
+    /// Claims the file of an `ipc` endpoint only if no process serves it; libzmq itself would remove the file of that
     /// process. The file of a dead process is replaced.
     ///
     /// A `tcp` endpoint becomes free a moment after its socket was closed, because libzmq closes in the background.

@@ -13,7 +13,7 @@ internal import DurableFiles
 /// libzmq removes any file at the path before it binds: a live server's socket, which then receives nothing, or a
 /// user's file. Two checks prevent that. A locked file, `<path>.lock`, excludes other sockets of this library, without
 /// a gap between check and bind; the lock ends with its process, however that ends. And an attempt to connect finds a
-/// server that does not know the lock.
+/// server that does not use the lock.
 final class SocketFileClaim {
     private let path: String
     private let lock: OpenFile

@@ -33,7 +33,7 @@ package struct SocketOptions: Hashable, Sendable {
     /// !_io_error`, or `_input_stopped` (zeromq/libzmq#3937). Use ``tcpKeepAlive`` there.
     package var heartbeatInterval: Duration?
 
-    /// The time that a peer may take to answer a heartbeat. It evicts stalled subscribers, and also those that are
+    /// The time within which a peer must answer a heartbeat. It evicts stalled subscribers, and also those that are
     /// busy for that long. `nil`: the interval.
     package var heartbeatTimeout: Duration?
 
@@ -43,7 +43,7 @@ package struct SocketOptions: Hashable, Sendable {
     /// The maximum of that delay, which doubles each time; `nil`: it does not grow.
     package var reconnectIntervalMax: Duration?
 
-    /// The time that a new connection may take for its handshake; `nil`: unlimited.
+    /// The time limit of a new connection's handshake; `nil`: unlimited.
     package var handshakeInterval: Duration? = .seconds(30)
 
     /// The operating system's probes of idle connections; `nil`: its defaults, which are hours.

@@ -29,10 +29,14 @@ import Testing
             fleet, live
             3 machines: 1 fresh, 1 silent, 1 retired; 4 samples, 0 ignored
 
-            HOST      STATE        LOAD     5M    15M  CPU            MEMORY                      DISK                              UP
-            web-1     fresh        3.20   0.36   0.30  ██████░░  75%  ███░░░░░  38% of 8.0 GiB    ███░░░░░  40% of 100.0 GiB     1d 0h
-            db-1      silent 42s   0.42   0.36   0.30  -              ███░░░░░  38% of 8.0 GiB    ███░░░░░  40% of 100.0 GiB       59s
-            old-1     retired      0.10   0.36   0.30  -              ███░░░░░  38% of 8.0 GiB    ███░░░░░  40% of 100.0 GiB   16m 40s
+            HOST      STATE        LOAD     5M    15M  CPU            MEMORY                      \
+            DISK                              UP
+            web-1     fresh        3.20   0.36   0.30  ██████░░  75%  ███░░░░░  38% of 8.0 GiB    \
+            ███░░░░░  40% of 100.0 GiB     1d 0h
+            db-1      silent 42s   0.42   0.36   0.30  -              ███░░░░░  38% of 8.0 GiB    \
+            ███░░░░░  40% of 100.0 GiB       59s
+            old-1     retired      0.10   0.36   0.30  -              ███░░░░░  38% of 8.0 GiB    \
+            ███░░░░░  40% of 100.0 GiB   16m 40s
 
             01:01:01  db-1: new disk on Friday
             23:59:59  all quiet
@@ -60,7 +64,7 @@ import Testing
         fleet.reduce(NoteAdded(text: String(repeating: "long ", count: 50)))
         let title = String(repeating: "title ", count: 40)
         for line in BoardText(columns: columns).lines(of: props(fleet), title: title) {
-            // Wide characters here are all from one block; the others take one column each.
+            // Wide characters here are all from one block; the others have one column each.
             let width = line.reduce(0) { $0 + ($1 == "机" ? 2 : 1) }
             #expect(width <= max(0, columns), "\(line)")
         }

@@ -27,7 +27,7 @@ extension Timestamp {
     }
 }
 
-/// Counts anew what the fleet counts as it goes.
+/// Computes the totals that the fleet updates with each action.
 func recount(_ fleet: Fleet) -> (hosts: Int, retired: Int) {
     (fleet.hosts.count, fleet.hosts.values.count { $0.isRetired })
 }

@@ -46,7 +46,7 @@
         ]
 
         @Test(arguments: spoilt.indices)
-        func `names the file and what it found there`(index: Int) throws {
+        func `names the file and its unexpected content`(index: Int) throws {
             let (file, content, named) = Self.spoilt[index]
             var recorded = Recorded.healthy
             recorded.files["proc/\(file)"] = content

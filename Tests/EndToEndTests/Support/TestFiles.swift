@@ -16,7 +16,7 @@ final class Folder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// An input of some lines that does not end while this object lives.
+/// An input of some lines that does not end while this object exists.
 final class OpenInput: Sendable {
     let path: String
     private let descriptor: Int32

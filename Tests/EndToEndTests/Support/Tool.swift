@@ -80,7 +80,8 @@ struct Tool {
         return Ending(result.terminationStatus, output: output, errors: result.standardError)
     }
 
-    /// Runs beside the body, which may read its lines, write to it and send it signals. Ends with SIGTERM after the body.
+    /// Runs beside the body, which may read its lines, write to it and send it signals. Ends with SIGTERM after the
+    /// body.
     func running<T: Sendable>(
         _ arguments: [String],
         _ body: @Sendable (RunningTool) async throws -> T

@@ -1,9 +1,9 @@
 import StateCoding
 import Testing
 
-/// A type may do without what it cannot decode. A patch that does not fit is not for it to swallow: it would go on with
-/// less than both sides have.
-@Suite struct `A patch of a type that does without what it cannot decode` {
+/// A type may use a default for a part that it cannot decode. It must not hide a patch that does not fit: its state
+/// would then differ from those of the primary and of the tree.
+@Suite struct `A patch of a type that ignores decoding failures` {
     @Test(
         arguments: [
             (["list": [7: [5]]], "list"), (["list": [5, 1, []]], "list"), (["list": ["x": [5]]], "list"),
@@ -27,7 +27,7 @@ import Testing
             ["whole": ["list": [0: ["x"]]]], ["rows": ["a": ["list": [0: ["x"]]]]], ["list": [0: [5]]],
         ] as [Value]
     )
-    func `does what it does to the tree if it fits`(wire: Value) throws {
+    func `has the same effect as on the tree if it fits`(wire: Value) throws {
         var state = Lenient()
         var tree = try StateEncoder().value(of: state)
         let patch = try Patch(decoding: wire.encoded)
@@ -77,7 +77,7 @@ private enum LenientCase: Codable, Equatable {
     }
 }
 
-/// Reads itself as a whole, though it writes fields.
+/// Decodes a single value, although it encodes fields.
 private struct Whole: Codable, Equatable {
     var list: [Int]
 

@@ -10,7 +10,7 @@ import Testing
         var shelves: [[String: Int]] = []
     }
 
-    @Test(arguments: seeds(0..<40)) func `does what its parts do one after the other`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<40)) func `has the effect of its parts applied in order`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let first = World()
         var world = first
@@ -23,7 +23,7 @@ import Testing
         var state = first
         try Patch(sequence: parts).apply(to: &state)
         #expect(state == world)
-        // And so inside of an array, whose elements move meanwhile.
+        // The same within an array, whose elements move between the parts.
         var states = [first]
         let moving = try StateEncoder().value(of: first)
         let inside: [Value] = parts.enumerated().flatMap { [.map([Value($0): $1]), [0, 0, [moving]]] }
@@ -45,7 +45,7 @@ import Testing
             [["shelves": [0: ["a": [1]]]], ["shelves": [[["d": 1]]]], ["shelves": [1, 0, [[:]]]]],
         ] as [[Value]]
     )
-    func `does what it does to the tree`(parts: [Value]) throws {
+    func `has the same effect as on the tree`(parts: [Value]) throws {
         var state = Shelf(row: Row(title: "a"), mode: .live(since: 1, row: Row()), shelves: [[:]])
         var tree = try StateEncoder().value(of: state)
         try Patch(sequence: parts).apply(to: &tree)
@@ -65,7 +65,7 @@ import Testing
             ([["row": ["title": [0, 0, []]]], ["row": [.null]]], "row.title"),
         ] as [([Value], String)]
     )
-    func `that does not fit says where, and leaves the state as it was`(parts: [Value], path: String) throws {
+    func `that does not fit names the place, and does not change the state`(parts: [Value], path: String) throws {
         let before = Shelf(flag: true, row: Row(), counts: [1: 1], shelves: [[:]])
         var state = before
         let patch = try Patch(sequence: parts)
@@ -74,7 +74,7 @@ import Testing
         #expect(state == before)
     }
 
-    // Large enough that a copy for each part is noticed: it would take seconds, as it is it takes milliseconds.
+    // So large that a copy for each part would need seconds instead of milliseconds.
 
     @Test func `copies a dictionary once`() throws {
         let count = 20_000
@@ -87,7 +87,7 @@ import Testing
         #expect(state.counts == old.counts.mapValues { _ in 8 })
     }
 
-    @Test func `goes once into an element that others move`() throws {
+    @Test func `copies an element once although other parts move it`() throws {
         let count = 10_000
         var state = [Dictionary(uniqueKeysWithValues: (0..<count).map { ("\($0)", $0) })]
         let parts: [Value] = (0..<count).flatMap { [.map([Value($0): [.text("\($0)"): [7]]]), [0, 0, [[:]]]] }
@@ -98,7 +98,7 @@ import Testing
 }
 
 extension Value {
-    /// In halves, as sequences nest on the wire.
+    /// A sequence of nested halves, as on the wire.
     static func nested(_ parts: [Value]) -> Value {
         guard parts.count > 1 else { return parts.first ?? [:] }
         let middle = parts.count / 2

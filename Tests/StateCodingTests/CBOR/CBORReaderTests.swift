@@ -7,7 +7,7 @@ import Testing
         return nil
     }
 
-    @Test func `items come back as they were written`() throws {
+    @Test func `written items decode to equal items`() throws {
         var writer = CBORWriter(reserving: 64)
         writer.array(count: 4)
         writer.unsigned(.max)
@@ -38,7 +38,7 @@ import Testing
         try reader.requireEnd()
     }
 
-    @Test func `a failure leaves the reader where the item began, and says what came`() throws {
+    @Test func `a failure leaves the reader at the start of the item, and names the item that it found`() throws {
         var reader = CBORReader([0x01, 0x63, 0x61, 0x62, 0x63])
         _ = try reader.unsigned()
         let failure = #expect(throws: CodingFailure.self) { try reader.integer() }
@@ -73,7 +73,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try reader.skip() }
     }
 
-    @Test func `a count is believed as far as the input could hold it`() {
+    @Test func `a count that exceeds the rest of the input is refused`() {
         var reader = CBORReader([0x82, 0x00])
         #expect(code { () throws(CodingFailure) in _ = try reader.arrayCount() } == .tooLarge)
         reader = CBORReader([0x82, 0x00, 0x00])
@@ -107,14 +107,14 @@ import Testing
         #expect(code { () throws(CodingFailure) in _ = try Value(decoding: []) } == .truncated)
     }
 
-    @Test func `an integer beyond 64 bits with sign is out of range, not cut`() {
+    @Test func `an integer beyond 64 bits with sign is out of range, not truncated`() {
         for hex in ["1b8000000000000000", "3b8000000000000000"] {
             var reader = CBORReader(bytes(hex))
             #expect(code { () throws(CodingFailure) in _ = try reader.integer() } == .outOfRange)
         }
     }
 
-    @Test(arguments: seeds(0..<40)) func `values survive, their prefixes are refused, their damage never traps`(
+    @Test(arguments: seeds(0..<40)) func `values decode, their prefixes are refused, and damage never traps`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)
@@ -131,7 +131,7 @@ import Testing
             var (whole, skipping) = (CBORReader(damaged), CBORReader(damaged))
             let isRead = (try? whole.value()) != nil
             let isSkipped = (try? skipping.skip()) != nil
-            // Skipping does not look for duplicate keys; all else it sees alike.
+            // Skipping does not detect duplicate keys, but all other errors.
             if isRead { #expect(isSkipped && whole.offset == skipping.offset) }
             _ = try? Patch(decoding: damaged)
         }

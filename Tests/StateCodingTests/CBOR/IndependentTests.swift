@@ -2,7 +2,7 @@ import Foundation
 import StateCoding
 import Testing
 
-/// CBOR as another implementation writes it (Python's cbor2): see scripts/make-cbor-fixtures.
+/// CBOR that another implementation wrote (Python's cbor2): see scripts/make-cbor-fixtures.
 @Suite struct `CBOR written by another implementation` {
     struct Fixture: Decodable, Sendable, CustomTestStringConvertible {
         var name: String
@@ -18,17 +18,17 @@ import Testing
         var fixtures: [Fixture]
     }
 
-    /// Read by Foundation, not by what is tested here.
+    /// Read by Foundation, not by the code under test.
     static let fixtures: [Fixture] = {
         guard let data = try? Data(contentsOf: fixtureFile("cbor2.json")) else { return [] }
         return (try? JSONDecoder().decode(File.self, from: data))?.fixtures ?? []
     }()
 
-    @Test func `is there`() {
+    @Test func `exists`() {
         #expect(Self.fixtures.count > 300)
     }
 
-    @Test(arguments: fixtures) func `is read, in whatever form, and written in the deterministic one`(
+    @Test(arguments: fixtures) func `is read in any form, and written in the deterministic form`(
         fixture: Fixture
     ) throws {
         for hex in [fixture.cbor2, fixture.deterministic] + fixture.others {

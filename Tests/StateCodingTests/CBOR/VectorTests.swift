@@ -3,7 +3,7 @@ import Testing
 
 /// The examples of RFC 8949, appendix A.
 @Suite struct `The vectors of RFC 8949` {
-    /// Those that are in deterministic encoding already.
+    /// The examples in deterministic encoding.
     static let deterministic: [(hex: String, value: Value)] = [
         ("00", 0), ("01", 1), ("0a", 10), ("17", 23), ("1818", 24), ("1819", 25), ("1864", 100), ("1903e8", 1000),
         ("1a000f4240", 1_000_000), ("1b000000e8d4a51000", 1_000_000_000_000),
@@ -34,7 +34,7 @@ import Testing
         ("a56161614161626142616361436164614461656145", ["a": "A", "b": "B", "c": "C", "d": "D", "e": "E"]),
     ]
 
-    @Test(arguments: deterministic) func `each is read and written as the RFC says`(hex: String, value: Value) throws {
+    @Test(arguments: deterministic) func `each is read and written as in the RFC`(hex: String, value: Value) throws {
         #expect(try Value(decoding: bytes(hex)) == value)
         #expect(value.encoded == bytes(hex))
         var reader = CBORReader(bytes(hex))
@@ -42,7 +42,7 @@ import Testing
         try reader.requireEnd()
     }
 
-    /// Other ways to write a value: read, but never written.
+    /// Encodings that are not deterministic: read, but never written.
     static let others: [(hex: String, value: Value)] = [
         ("f7", .null), ("fa7f800000", .float(.infinity)), ("fa7fc00000", .float(.nan)),
         ("faff800000", .float(-.infinity)), ("fb7ff0000000000000", .float(.infinity)),
@@ -58,13 +58,14 @@ import Testing
         ("bf6346756ef563416d7421ff", ["Fun": true, "Amt": -2]), ("1900ff", 255), ("a2036161016162", [1: "b", 3: "a"]),
     ]
 
-    @Test(arguments: others) func `other ways to write a value are understood`(hex: String, value: Value) throws {
+    @Test(arguments: others) func `encodings that are not deterministic are read`(hex: String, value: Value) throws {
         #expect(try Value(decoding: bytes(hex)) == value)
         var reader = CBORReader(bytes(hex))
         #expect(try reader.encodedItem() == bytes(hex))
     }
 
-    /// The RFC's unassigned simple values 16 and 255 are well-formed, but a state cannot hold what nobody can read.
+    /// The RFC's unassigned simple values 16 and 255 are well-formed, but a state cannot hold a value without a
+    /// meaning.
     @Test(arguments: ["f0", "f8ff", "81f0", "a161618181f8ff", "c1f818"])
     func `simple values without a meaning are refused by name`(hex: String) {
         let failure = #expect(throws: CodingFailure.self) { try Value(decoding: bytes(hex)) }
@@ -72,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: [("c249010000000000000000", 0x1p64), ("c349010000000000000000", -0x1p64)])
-    func `an integer beyond 64 bits is kept as it came, a float to others, and no integer`(
+    func `an integer beyond 64 bits is kept unchanged, decodes as a float, and not as an integer`(
         hex: String,
         float: Double
     ) throws {

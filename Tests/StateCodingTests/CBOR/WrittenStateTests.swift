@@ -3,9 +3,9 @@ import StateCoding
 import StateJSON
 import Testing
 
-/// What StateEncoder writes, kept for another implementation to read: `scripts/make-cbor-fixtures check` has Python's
-/// cbor2 do so.
-@Suite struct `States kept for another implementation` {
+/// The output of StateEncoder as fixtures, which another implementation reads: `scripts/make-cbor-fixtures check` runs
+/// Python's cbor2.
+@Suite struct `States as fixtures for another implementation` {
     private struct Named {
         var name: String
         var value: Value
@@ -46,8 +46,8 @@ import Testing
         return states
     }
 
-    /// To accept a change on purpose: run with `STATECAST_WRITE_FIXTURES=1`, then have cbor2 check the result.
-    @Test func `are written as they were`() throws {
+    /// To accept an intended change: run with `STATECAST_WRITE_FIXTURES=1`, then check the result with cbor2.
+    @Test func `are written as before`() throws {
         let text = "{\"states\": [\n\(try states().map(\.line).joined(separator: ",\n"))\n]}\n"
         let file = fixtureFile("ours.json")
         if ProcessInfo.processInfo.environment["STATECAST_WRITE_FIXTURES"] != nil {

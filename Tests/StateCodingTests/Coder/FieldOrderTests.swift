@@ -1,7 +1,7 @@
 import StateCoding
 import Testing
 
-/// Fields come in any order, and are written in one.
+/// Fields are encoded in any order, and written in one order.
 @Suite struct `The fields of a type` {
     @Test func `are sorted by their encoded keys, however many and long they are`() throws {
         for seed in UInt64(1)...300 {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `lie at the very end of the bytes too`() throws {
+    @Test func `may be at the very end of the bytes`() throws {
         for name in ["", "a", "ab", "abc", "abcdefg", "abcdefgh", "abcdefghi", "é", "ééé", "e\u{301}"] {
             let bytes = try StateEncoder().encode([name: 1])
             let back = try Reading.$names.withValue([name]) { try StateDecoder().decode(Reading.self, from: bytes) }
@@ -27,8 +27,8 @@ import Testing
     }
 }
 
-@Suite struct `More types than are remembered` {
-    @Test func `are encoded and decoded all the same`() throws {
+@Suite struct `More types than the cache holds` {
+    @Test func `are encoded and decoded correctly`() throws {
         func visit<T: Codable & Equatable>(_ value: T, _ depth: Int) throws {
             #expect(try StateDecoder().decode(T.self, from: StateEncoder().encode(value)) == value)
             guard depth > 0 else { return }
@@ -55,7 +55,7 @@ private struct Fields: Encodable {
     var entries: [(name: String, value: Int)] = []
 
     init(random: inout SeededGenerator) {
-        // Beginnings that names share, so that the first bytes do not tell them apart.
+        // Names with shared prefixes, which their first bytes do not distinguish.
         let beginnings = [
             "", "f", "field", "fieldnam", "a rather long beginning of a name", String(repeating: "x", count: 300), "ä",
             "e\u{301}",
@@ -69,7 +69,7 @@ private struct Fields: Encodable {
         }
     }
 
-    /// Of two with one name the later counts.
+    /// Of two fields with one name the later one counts.
     var byName: [String: Int] { Dictionary(entries.map { ($0.name, $0.value) }) { $1 } }
 
     func encode(to encoder: any Encoder) throws {

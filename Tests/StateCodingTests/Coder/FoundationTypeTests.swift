@@ -4,12 +4,12 @@ import StateJSON
 import Testing
 
 @Suite struct `Types of Foundation` {
-    @Test func `come back, as fields, elements and keys, from CBOR and from the JSON view`() throws {
+    @Test func `decode to equal values, as fields, elements and keys, from CBOR and from the JSON view`() throws {
         let everything = Everything.sample
         let tree = try StateEncoder().value(of: everything)
         #expect(try StateDecoder().decode(Everything.self, from: tree) == everything)
         #expect(try StateDecoder().decode(Everything.self, from: StateEncoder().encode(everything)) == everything)
-        // A key that is a map, as a relative URL is, does not come back from JSON.
+        // A key that is a map, such as a relative URL, cannot be decoded from JSON.
         var readable = everything
         readable.links = readable.links.filter { $0.key.baseURL == nil }
         let text = JSON.text(of: try StateEncoder().value(of: readable))
@@ -19,7 +19,7 @@ import Testing
         #expect(failure?.path == ["links"])
     }
 
-    @Test func `have these forms in CBOR`() throws {
+    @Test func `have the documented forms in CBOR`() throws {
         func hex(_ value: some Encodable) throws -> String {
             try StateEncoder().encode(value).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         }
@@ -37,7 +37,7 @@ import Testing
         #expect(try hex(decimal("-18446744073709551616")) == "c482003bffffffffffffffff")
     }
 
-    @Test func `differ by what changed in them`() throws {
+    @Test func `have patches of the changed parts only`() throws {
         var (old, new) = (Everything.sample, Everything.sample)
         new.id = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
         new.price += 1
@@ -62,7 +62,7 @@ import Testing
         arguments: [
             ([1, 2, 255], [1, 2, 255]), ("AQL/", [1, 2, 255]), (.bytes([7]), [7]), (.tagged(23, .bytes([7])), [7]),
         ] as [(Value, [UInt8])]
-    ) func `data is read of bytes, base64 and numbers`(tree: Value, bytes: [UInt8]) throws {
+    ) func `data is decoded from bytes, base64 and numbers`(tree: Value, bytes: [UInt8]) throws {
         #expect(try StateDecoder().decode(Data.self, from: tree) == Data(bytes))
     }
 
@@ -71,14 +71,14 @@ import Testing
             .bytes(bytes), .tagged(37, .bytes(bytes)), "67E55044-10B1-426F-9247-BB680E5FE0C8",
             "67e55044-10b1-426f-9247-bb680e5fe0c8", .tagged(55_799, .tagged(37, .bytes(bytes))),
         ] as [Value]
-    ) func `a UUID is read of its bytes and of text`(tree: Value) throws {
+    ) func `a UUID is decoded from its bytes and from text`(tree: Value) throws {
         #expect(try StateDecoder().decode(UUID.self, from: tree) == uuid)
     }
 
     @Test(arguments: [
         "http://h/a/b?x=1#f", "file:///a%20b/", "mailto:a@b", "b?x=1", "../c", "#f", "HTTP://H:80/%7e",
         "http://[::1]:1/",
-    ]) func `a URL comes back equal`(text: String) throws {
+    ]) func `a URL decodes to an equal one`(text: String) throws {
         for url in [try url(text), try #require(URL(string: text, relativeTo: url("http://h/a/")))] {
             let read = try StateDecoder().decode(URL.self, from: StateEncoder().encode(url))
             #expect(read == url && read.absoluteString == url.absoluteString && read.baseURL == url.baseURL)
@@ -89,7 +89,7 @@ import Testing
         #expect(try StateDecoder().decode(URL.self, from: StateEncoder().encode(file)) == file)
     }
 
-    @Test func `refuse what they are not, and say what they are`() {
+    @Test func `refuse other values, and name the expected form`() {
         refuses(Data.self, ["QQ=", [256], [-1], 5, .null])
         refuses(
             UUID.self,
@@ -111,7 +111,7 @@ import Testing
 }
 
 @Suite struct `A Date` {
-    @Test(arguments: seeds(0..<20)) func `comes back as the same number`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<20)) func `decodes to the same number`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let random = (0..<50).flatMap { _ in
             [Double(bitPattern: generator.next()), Double.random(in: 7e8...9e8, using: &generator)]
@@ -163,7 +163,7 @@ import Testing
         #expect(read == seconds || (read.isNaN && seconds.isNaN))
     }
 
-    @Test func `refuses what is none`() {
+    @Test func `refuses text and values that are not a date`() {
         refuses(
             Date.self,
             [
@@ -179,7 +179,7 @@ import Testing
 }
 
 @Suite struct `A Decimal` {
-    @Test(arguments: seeds(0..<20)) func `comes back, equal ones in one encoding`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<20)) func `decodes to an equal one, and has one encoding`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             let digits = String((0...generator.below(38)).map { _ in Character("\(generator.below(10))") })
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `comes back from its ends`() throws {
+    @Test func `decodes at the ends of its range`() throws {
         let most = Decimal.greatestFiniteMagnitude
         for value in [most, -most, .leastNonzeroMagnitude, .nan, 0, try decimal("1e127"), try decimal("1000e127")] {
             let tree = try StateEncoder().value(of: value)
@@ -218,12 +218,12 @@ import Testing
             (.tagged(4, [-131, 1000]), "1e-128"),
             (.tagged(55_799, .tagged(4, [-2, 1999])), "19.99"),
         ] as [(Value, String)]
-    ) func `is read of integers, floats, digits and tags, exactly`(tree: Value, text: String) throws {
+    ) func `is decoded exactly from integers, floats, digits and tags`(tree: Value, text: String) throws {
         let value = try #require(Decimal(string: text))
         #expect(try StateDecoder().decode(Decimal.self, from: tree) == value)
     }
 
-    @Test func `refuses what it cannot hold exactly`() {
+    @Test func `refuses a number that it cannot hold exactly`() {
         refuses(
             Decimal.self,
             [

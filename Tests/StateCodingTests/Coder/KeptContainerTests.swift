@@ -1,14 +1,14 @@
 import StateCoding
 import Testing
 
-/// The coder uses its objects again. A type that keeps one must not notice.
-@Suite(.serialized) struct `What a type keeps of a decoder` {
-    @Test(arguments: 0..<3) func `is still right when other values were decoded`(form: Int) throws {
+/// The coder reuses its objects. A type that retains one must not be affected.
+@Suite(.serialized) struct `A part of a decoder that a type retains` {
+    @Test(arguments: 0..<3) func `decodes correctly after other values were decoded`(form: Int) throws {
         let decoder = StateDecoder()
         let bytes = try StateEncoder().encode((0..<20).map { Plain(name: "entry \($0)", number: $0, inner: ["x": $0]) })
         Keeper.kept.withValue { $0 = [] }
         try Keeper.$form.withValue(form) { () throws in
-            // The bytes of this array are gone when what was kept is read.
+            // This array is released before the retained parts are read.
             #expect(try decoder.decode([Keeper].self, from: Array(bytes)).count == 20)
         }
         #expect(try decoder.decode([Plain].self, from: bytes).count == 20)
@@ -16,7 +16,7 @@ import Testing
         #expect(try kept.map { try $0() } == (0..<20).map { "entry \($0) \($0)" })
     }
 
-    @Test func `is let go of with the value`() throws {
+    @Test func `is released with the value`() throws {
         weak var token: Token?
         do {
             let new = Token()
@@ -36,8 +36,8 @@ import Testing
     }
 }
 
-@Suite struct `A container that a type keeps of an encoder` {
-    @Test func `is refused when the value is complete, and harms no other one`() throws {
+@Suite struct `A container of an encoder that a type retains` {
+    @Test func `is refused after the value is complete, and does not affect other values`() throws {
         let late = Late()
         let values = [
             Intruder(late: late, number: 1), Intruder(late: late, number: 2), Intruder(late: late, number: 3),
@@ -53,20 +53,20 @@ import Testing
     }
 }
 
-@Suite struct `A container that is written to from within one of its parts` {
-    @Test(arguments: [true, false]) func `is refused, whatever the part was about to be`(isNested: Bool) throws {
+@Suite struct `A container that one of its parts writes to` {
+    @Test(arguments: [true, false]) func `is refused for nested and for encoded parts`(isNested: Bool) throws {
         #expect {
             try StateEncoder().encode(Outer(isNested: isNested))
         } throws: { error in
             (error as? CodingFailure)?.message.contains("another one was open") == true
         }
-        // The encoder serves on.
+        // A later encoding works.
         #expect(try StateEncoder().value(of: ["a": ["b": 1]]) == ["a": ["b": 1]])
     }
 }
 
-@Suite struct `Many at a time` {
-    @Test func `encode and decode rightly, though they share what is spare`() async throws {
+@Suite struct `Concurrent coders` {
+    @Test func `encode and decode correctly although they share spare objects`() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for worker in 0..<8 {
                 group.addTask {
@@ -89,7 +89,7 @@ private struct Plain: Codable, Equatable {
     var inner: [String: Int]
 }
 
-/// Reads its fields when it is asked for them, long after `init(from:)`.
+/// Decodes its fields on request, long after `init(from:)`.
 private struct Keeper: Decodable {
     @TaskLocal static var form = 0
     static let kept = Kept<[() throws -> String]>([])
@@ -107,8 +107,8 @@ private struct Keeper: Decodable {
         case 1:
             read = {
                 let container = try decoder.container(keyedBy: Keys.self)
-                return
-                    "\(try container.decode(String.self, forKey: .name)) \(try container.decode(Int.self, forKey: .number))"
+                let name = try container.decode(String.self, forKey: .name)
+                return "\(name) \(try container.decode(Int.self, forKey: .number))"
             }
         default:
             let name = try decoder.container(keyedBy: Keys.self).superDecoder(forKey: .name)
@@ -140,7 +140,7 @@ private struct TokenKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// Its keys hold an object: what the coder keeps of them keeps that alive.
+/// Its keys retain an object, which exists as long as the coder retains a key.
 private struct Tagged: Codable {
     @TaskLocal static var decoding: Token?
 
@@ -177,7 +177,7 @@ private final class Late {
     var refusals = 0
 }
 
-/// Writes into the container of the one before.
+/// Writes into the container of the previous value.
 private struct Intruder: Encodable {
     enum Keys: CodingKey { case own, late }
 
@@ -194,7 +194,7 @@ private struct Intruder: Encodable {
     }
 }
 
-/// Hands its container to the parts of a part, which write into it while the part is half written.
+/// Passes its container to the parts of a part, which write into it while the part is incomplete.
 private struct Outer: Encodable {
     enum Keys: CodingKey { case part, late }
 

@@ -1,9 +1,9 @@
 import StateCoding
 import Testing
 
-/// A type that is nothing but one value, in a single-value container.
+/// A type that encodes one value in a single-value container.
 @Suite struct `A newtype` {
-    @Test func `is patched as its content is`() throws {
+    @Test func `is patched like its content`() throws {
         try check(Table([("a", Step(step: 1)), ("b", Step(step: 2))]) { $1 }, #"{"b":{"step":[3]}}"#) {
             $0["b"]?.step = 3
         }
@@ -37,7 +37,7 @@ import Testing
         try checkNewtype(Held(value: old), Held(value: new), #"{"value":\#(expected)}"#, sourceLocation)
     }
 
-    @Test func `costs what its content costs`() throws {
+    @Test func `costs as much as its content`() throws {
         let old = Held(value: Newtype(content: Table((0..<1000).map { ($0, Counted(number: $0)) }) { $1 }))
         var new = old
         new.value.content[7] = Counted(number: 0)
@@ -57,14 +57,14 @@ import Testing
         try checkNewtype(Several.nothing, Several.list([]), "[[]]")
     }
 
-    @Test func `is read as it is written, though it tries other types first`() throws {
+    @Test func `is decoded as the type that it encoded, although it tries other types first`() throws {
         try checkNewtype(Several.list([1, 2]), Several.list([1, 3]), #"{"1":[3]}"#)
         try checkNewtype(Several.ratios([1, 2.5]), Several.ratios([1, 2]), #"{"1":[2.0]}"#)
         try checkNewtype(Several.names(["a": 1]), Several.names(["a": 2]), #"{"a":[2]}"#)
         try checkNewtype(Several.deep(["a": .list([1])]), Several.deep(["a": .list([2])]), #"{"a":{"0":[2]}}"#)
     }
 
-    @Test func `is decoded by what it asks for, be that another type than it writes`() throws {
+    @Test func `is decoded as the type that it requests, even if it encodes another one`() throws {
         try checkNewtype(Widened(rows: ["a": 1, "b": 2]), Widened(rows: ["a": 9, "b": 2]), #"{"a":[9]}"#)
         try checkNewtype(Keyed(a: 1), Keyed(a: 2), #"{"a":[2]}"#)
         try checkNewtype(Maybe([1, 2]), Maybe([1, 3]), #"{"1":[3]}"#)
@@ -72,9 +72,9 @@ import Testing
         try checkNewtype(Maybe(nil), Maybe([1]), "[[1]]")
     }
 
-    @Test func `is refused by its own init only for what becomes of it in the end`() throws {
+    @Test func `is refused by its own init only for the final value`() throws {
         var state = Ascending([1, 5])
-        // Two splices, between which there are 9 and 5.
+        // Two splices; between them the value is 9 and 5.
         try Patch(decoding: [0x82, 0x83, 0, 1, 0x81, 9, 0x83, 1, 1, 0x81, 12]).apply(to: &state)
         #expect(state == Ascending([9, 12]))
         let failure = #expect(throws: CodingFailure.self) {
@@ -84,11 +84,11 @@ import Testing
         #expect(state == Ascending([9, 12]))
     }
 
-    @Test func `is read from its encoding if it asks for more than its content`() throws {
+    @Test func `is decoded from its encoding if it requests more than its content`() throws {
         try checkNewtype(Peeking(numbers: ["a": 1, "b": 1]), Peeking(numbers: ["a": 2, "b": 1]), #"{"a":[2]}"#)
     }
 
-    @Test func `is not read in vain once it has asked for something else`() throws {
+    @Test func `is decoded once if it requests a key before its content`() throws {
         var state = Peeking(numbers: ["a": 1, "b": 1])
         let patch = try Differ.patch(from: state, to: Peeking(numbers: ["a": 2, "b": 1])).patch
         try Peeking.$contents.withValue(Count()) {
@@ -104,7 +104,7 @@ import Testing
         #expect(state == Maybe(nil))
     }
 
-    @Test func `is none if it writes two values, none, or a container beside it`() {
+    @Test func `is refused if it encodes two values, no value, or a container besides`() {
         for way in Misfit.Way.allCases {
             let (old, new) = (Misfit(way: way, number: 1), Misfit(way: way, number: 2))
             let encoding = #expect(throws: CodingFailure.self) { try StateEncoder().encode(new) }
@@ -119,7 +119,8 @@ import Testing
     }
 }
 
-/// Checks that the patch between two states is the one that is expected, and leads there on every way.
+/// Checks that the patch between two states is the expected one, and leads to the new state in every way of applying
+/// it.
 private func checkNewtype<State: Codable & Equatable>(
     _ old: State,
     _ new: State,
@@ -155,7 +156,7 @@ private struct Newtype<Content: Codable & Equatable>: Codable, Equatable {
     }
 }
 
-/// Counts how often one is encoded or decoded.
+/// Counts how often a value of this type is encoded or decoded.
 private struct Counted: Codable, Equatable {
     @TaskLocal static var codings = Count()
     var number: Int
@@ -177,7 +178,7 @@ private final class Count: @unchecked Sendable {
     var value = 0
 }
 
-/// Writes another type by state, and tries one after the other.
+/// Encodes a type that depends on its state, and tries the types in order when it decodes.
 private indirect enum Several: Codable, Equatable {
     case nothing, number(Int), list([Int]), ratios([Double]), names([String: Int]), deep([String: Several])
 
@@ -211,7 +212,7 @@ private indirect enum Several: Codable, Equatable {
     }
 }
 
-/// Reads another type than it writes.
+/// Decodes another type than it encodes.
 private struct Widened: Codable, Equatable {
     var rows: [String: Int]
 
@@ -226,7 +227,7 @@ private struct Widened: Codable, Equatable {
     }
 }
 
-/// Reads in another container than it writes.
+/// Decodes from another kind of container than it encodes to.
 private struct Keyed: Codable, Equatable {
     enum Key: CodingKey { case a }
     var a: Int
@@ -241,7 +242,7 @@ private struct Keyed: Codable, Equatable {
     }
 }
 
-/// Has a null of its own.
+/// Encodes null itself.
 private struct Maybe: Codable, Equatable {
     var numbers: [Int]?
 
@@ -256,11 +257,11 @@ private struct Maybe: Codable, Equatable {
     }
 }
 
-/// Looks for one of its numbers before or after it reads all of them.
+/// Decodes one of its numbers by key, before or after it decodes all of them.
 private struct Peeking: Codable, Equatable {
     enum Key: CodingKey { case a }
     @TaskLocal static var looksFirst = false
-    /// How often it got its content.
+    /// How often its content was decoded.
     @TaskLocal static var contents = Count()
 
     var a: Int?
@@ -297,7 +298,7 @@ private struct Ascending: Codable, Equatable {
 }
 
 private struct Misfit: Encodable {
-    enum Way: CaseIterable { case nothing, twice, listedBefore, listedBehind, keyedBefore, keyedBehind }
+    enum Way: CaseIterable { case nothing, twice, listedBefore, listedAfter, keyedBefore, keyedAfter }
     enum Key: CodingKey { case a }
 
     let way: Way
@@ -313,14 +314,14 @@ private struct Misfit: Encodable {
         case .listedBefore:
             _ = encoder.unkeyedContainer()
             try container.encode([number])
-        case .listedBehind:
+        case .listedAfter:
             try container.encode([number])
             _ = encoder.unkeyedContainer()
         case .keyedBefore:
             var keyed = encoder.container(keyedBy: Key.self)
             try keyed.encode(number, forKey: .a)
             try container.encode([number])
-        case .keyedBehind:
+        case .keyedAfter:
             try container.encode([number])
             var keyed = encoder.container(keyedBy: Key.self)
             try keyed.encode(number, forKey: .a)
@@ -328,7 +329,7 @@ private struct Misfit: Encodable {
     }
 }
 
-/// Asks for a container that it does not use.
+/// Requests a container that it does not use.
 private struct Idle: Encodable {
     enum Key: CodingKey { case a }
     let a: Int

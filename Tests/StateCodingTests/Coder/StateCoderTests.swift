@@ -18,7 +18,7 @@ import Testing
         return nil
     }
 
-    @Test func `plain types come back`() throws {
+    @Test func `plain types decode to equal values`() throws {
         try roundTrip(
             Row(title: "a", load: 1.5, notes: ["x"], inner: ["k": 1]),
             #"{"load":1.5,"inner":{"k":1},"notes":["x"],"title":"a"}"#
@@ -30,7 +30,7 @@ import Testing
         try roundTrip(World(), try StateEncoder().value(of: World()).description)
     }
 
-    @Test func `enums with payloads keep their shape`() throws {
+    @Test func `enums with payloads keep their form`() throws {
         try roundTrip([Mode.idle, .ended(2)], #"[{"idle":{}},{"ended":{"_0":2}}]"#)
         try roundTrip(
             Mode.live(since: 1, row: Row()),
@@ -38,7 +38,7 @@ import Testing
         )
     }
 
-    @Test func `dictionaries are maps whatever their keys, in order`() throws {
+    @Test func `dictionaries with keys of any type are maps, in order`() throws {
         try roundTrip(["bb": 1, "c": 2, "a": 3], #"{"a":3,"c":2,"bb":1}"#)
         try roundTrip([10: "x", -1: "y", 2: "z"], #"{"2":"z","10":"x","-1":"y"}"#)
         try roundTrip([Kind.red: 1, .blue: 2], #"{"red":1,"blue":2}"#)
@@ -56,7 +56,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try StateEncoder().encode(Set([Blind(id: 1), Blind(id: 2)])) }
     }
 
-    @Test func `optionals keep apart what is absent, nil, and present but nil`() throws {
+    @Test func `optionals distinguish absent, nil, and present but nil`() throws {
         try roundTrip([1, nil] as [Int?], "[1,null]")
         try roundTrip(["a": nil, "b": 1] as [String: Int?], #"{"a":null,"b":1}"#)
         let nested: [Int??] = [.none, .some(nil), .some(1)]
@@ -82,7 +82,7 @@ import Testing
         #expect(failure([UInt8].self, "AQ") == #"expected bytes (or base64 text), got text "AQ""#)
     }
 
-    @Test func `numbers are understood where that is exact`() throws {
+    @Test func `numbers are converted where that is exact`() throws {
         let decoder = StateDecoder()
         #expect(try decoder.decode(Double.self, from: 3) == 3)
         #expect(try decoder.decode(Double.self, from: -3) == -3)
@@ -109,7 +109,7 @@ import Testing
         #expect(failure(Step.self, ["step": .null]) == "step: expected an integer, got null")
     }
 
-    @Test func `codes tell the kinds of failure apart`() {
+    @Test func `codes distinguish the kinds of failure`() {
         func code<T: Decodable>(_ type: T.Type, _ value: Value) -> CodingFailure.Code? {
             do throws(CodingFailure) { _ = try StateDecoder().decode(type, from: value) } catch { return error.code }
             return nil
@@ -121,7 +121,7 @@ import Testing
         #expect(code([Kind].self, ["pink"]) == .refusedByType)
     }
 
-    @Test func `every kind of container comes back`() throws {
+    @Test func `every kind of container decodes to equal values`() throws {
         try roundTrip(Containers(a: 1, b: ["x", "y"], c: 2), #"{"own":2,"list":[["x","y"],null],"super":{"a":1}}"#)
     }
 

@@ -3,17 +3,17 @@ import Testing
 
 @testable import StateCoding
 
-/// Types whose hand-written coding does what few do.
-@Suite struct `A type with coding of its own` {
-    @Test func `may go on after a part that failed, whatever was open`() throws {
+/// Types with unusual hand-written coding.
+@Suite struct `A type with custom coding` {
+    @Test func `may continue after a part failed, with any open container`() throws {
         for form in 0..<3 {
-            let value = try StateEncoder().value(of: GoesOn(form: form))
+            let value = try StateEncoder().value(of: Continuing(form: form))
             #expect(value == ["a": form == 0 ? [:] : ["x": 1], "c": 2])
         }
-        #expect(try StateEncoder().value(of: GoesOnInOrder()) == [[1], 2])
+        #expect(try StateEncoder().value(of: ContinuingInOrder()) == [[1], 2])
     }
 
-    @Test func `is refused if it asks for two containers under one key`() throws {
+    @Test func `is refused if it requests two containers under one key`() throws {
         let failure = #expect(throws: CodingFailure.self) { try StateEncoder().encode(Twice(a: 1, b: 2)) }
         #expect(failure?.code == .unencodable && failure?.message.contains("under one key") == true)
         let difference = #expect(throws: CodingFailure.self) {
@@ -22,7 +22,7 @@ import Testing
         #expect(difference?.message == failure?.message)
     }
 
-    @Test func `gets back what it wrote, if it tries several types`() throws {
+    @Test func `decodes to an equal value if it tries several types`() throws {
         let all: [Several] = [
             .int(1), .double(1), .double(1.5), .text("NaN"), .text("12"), .text("AQID"), .bytes([1, 2, 3]),
             .double(.infinity),
@@ -35,12 +35,12 @@ import Testing
             try patch.apply(to: &state)
             #expect(state == states.1)
         }
-        // What others write is still understood.
+        // Encodings of other types are still accepted.
         #expect(try StateDecoder().decode([Int].self, from: [1.0, 2.0]) == [1, 2])
         #expect(try StateDecoder().decode([Int: Double].self, from: ["5": "NaN"])[5]?.isNaN == true)
     }
 
-    @Test func `is read again only for a form that was refused`() throws {
+    @Test func `is decoded a second time only after a refused form`() throws {
         for (value, times) in [(["n": "no date"], 1), (["n": 1.0], 2), (["n": 1], 1), (["m": 1], 1)] as [(Value, Int)] {
             let kept = Kept(0)
             _ = Reread.$readings.withValue(kept) { try? StateDecoder().decode(Reread.self, from: value) }
@@ -48,9 +48,9 @@ import Testing
         }
     }
 
-    @Test func `may hand on a dictionary of any size`() throws {
+    @Test func `may encode a dictionary of any size in its place`() throws {
         for count in [3, 40, 3000] {
-            let old = Handing(content: Dictionary(uniqueKeysWithValues: (0..<count).map { ("session-\($0)", $0) }))
+            let old = Delegating(content: Dictionary(uniqueKeysWithValues: (0..<count).map { ("session-\($0)", $0) }))
             var new = old
             new.content["session-1"] = -1
             new.content["session-2"] = nil
@@ -60,11 +60,11 @@ import Testing
             var state = old
             try patch.apply(to: &state)
             #expect(state == new)
-            #expect(try StateDecoder().decode(Handing.self, from: StateEncoder().encode(new)) == new)
+            #expect(try StateDecoder().decode(Delegating.self, from: StateEncoder().encode(new)) == new)
         }
     }
 
-    @Test func `has its other fields untouched by one that is written elsewhere`() throws {
+    @Test func `has fields that do not depend on one in a nested container`() throws {
         let old = Mixed(number: 1, names: ["a", "b"], extra: 5)
         var new = old
         new.names.append("c")
@@ -79,7 +79,7 @@ import Testing
         #expect(try StateEncoder().value(of: new) == tree)
     }
 
-    @Test func `is not encoded to find out whether a field is null, or to unwrap it`() throws {
+    @Test func `is not encoded to check whether a field is null, or to unwrap it`() throws {
         let old = Sideways(number: 1, rows: [1: Counted(), 2: Counted()], maybe: [3: Counted()])
         var new = old
         new.number = 2
@@ -94,7 +94,7 @@ import Testing
         #expect(state == new)
     }
 
-    @Test func `takes a sequence of splices at once`() throws {
+    @Test func `applies a sequence of splices in one step`() throws {
         let patch = try Patch(
             from: StateEncoder().value(of: Span(of: 1..<5)),
             to: StateEncoder().value(of: Span(of: 5..<9))
@@ -114,7 +114,7 @@ import Testing
         (["on": [:], "off": [:]], #"expected a case of Lamp, got "on", "off""#),
     ]
 
-    @Test(arguments: cases) func `says which case it does not know`(came: Value, message: String) {
+    @Test(arguments: cases) func `names the unknown case`(came: Value, message: String) {
         let failure = #expect(throws: CodingFailure.self) { try StateDecoder().decode([Lamp].self, from: [came]) }
         #expect(failure?.message == message)
         #expect(failure?.path == ["0"])
@@ -124,7 +124,7 @@ import Testing
 private enum Lamp: Codable { case on, off }
 
 @Suite struct `A key` {
-    @Test func `of any type leaves the bytes as they came`() throws {
+    @Test func `of any type keeps its bytes`() throws {
         let keys: [Value] = [
             1.5, .bool(true), .tagged(37, .bytes([1])), [1, "a", 0.5], ["k": [1.5]], 0x1p40, .float(0.1),
         ]
@@ -138,7 +138,7 @@ private enum Lamp: Codable { case on, off }
         #expect(try StateDecoder().decode([Double: Int].self, from: [0xA1, 0xF9, 0x80, 0, 1]) == [0: 1])
     }
 
-    @Test func `is compared part by part, as its encoding is`() {
+    @Test func `is compared part by part, in the order of its encoding`() {
         let values: [Value] = [
             [], [1], [1, 2], [2], [[]], ["a"], ["b"], ["aa"], [.null], [.bool(true)], [1.5], [:], ["a": 1], ["a": 2],
             ["b": 1],
@@ -152,7 +152,7 @@ private enum Lamp: Codable { case on, off }
         }
     }
 
-    @Test func `of a patch means itself alone`() throws {
+    @Test func `of a patch refers to one entry only`() throws {
         let old = [1: 0, 2: 0]
         for (patch, isRefused) in [("{\"1\":null}", false), ("{\"1\":[7]}", true)] {
             var state = old
@@ -183,7 +183,7 @@ private struct Broken: Encodable {
 
 private enum Name: String, CodingKey { case a, b, c, x }
 
-private struct GoesOn: Encodable {
+private struct Continuing: Encodable {
     let form: Int
 
     func encode(to encoder: any Encoder) throws {
@@ -196,7 +196,7 @@ private struct GoesOn: Encodable {
     }
 }
 
-private struct GoesOnInOrder: Encodable {
+private struct ContinuingInOrder: Encodable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         var nested = container.nestedUnkeyedContainer()
@@ -222,7 +222,7 @@ private struct Twice: Codable, Equatable {
     }
 }
 
-/// Counts how often it is read.
+/// Counts how often it is decoded.
 private struct Reread: Decodable {
     @TaskLocal static var readings = Kept(0)
     enum CodingKeys: CodingKey { case n }
@@ -262,7 +262,7 @@ private enum Several: Codable, Equatable {
     }
 }
 
-private struct Handing: Codable, Equatable {
+private struct Delegating: Codable, Equatable {
     var content: [String: Int]
 
     init(content: [String: Int]) { self.content = content }
@@ -296,7 +296,7 @@ private struct Mixed: Codable, Equatable {
     }
 }
 
-/// Counts how often one is encoded.
+/// Counts how often a value of this type is encoded.
 private struct Counted: Codable, Equatable {
     @TaskLocal static var encodings = Kept(0)
 

@@ -1,7 +1,7 @@
 import StateCoding
 import Testing
 
-/// The patch of an array follows what changed in it, not its length.
+/// The size of an array's patch depends on the changes, not on the array's length.
 @Suite struct `The patch of an array` {
     struct Todo: Codable, Equatable {
         var id: Int
@@ -71,13 +71,13 @@ import Testing
         },
     ]
 
-    @Test(arguments: edits) func `is short whatever the usual edit`(edit: Edit) throws {
+    @Test(arguments: edits) func `is short for each usual edit`(edit: Edit) throws {
         var new = Self.todos
         edit.make(&new)
         let patch = try checkLaws(from: Self.todos, to: new)
         #expect(patch.encode().count <= edit.bytesMax)
         let back = try checkLaws(from: new, to: Self.todos)
-        // Back, what went must come.
+        // In the other direction the patch contains the removed elements.
         #expect(back.encode().count <= edit.bytesMax + max(80, 35 * (Self.todos.count - new.count)))
     }
 
@@ -107,9 +107,9 @@ import Testing
         var branches: [Tree] = []
     }
 
-    // Of these sizes it would not come to an end if each level doubled the work, or each pair of leaves were compared.
+    // With these sizes the test would not end if each level doubled the work, or if each pair of leaves were compared.
 
-    @Test func `that is changed beside a shift on each level is found`() throws {
+    @Test func `finds a change beside a shift on each level`() throws {
         var (old, new) = (Tree(), Tree(leaf: 1))
         for _ in 0..<30 { (old, new) = (Tree(branches: [old]), Tree(branches: [Tree(leaf: 7), new])) }
         let patch = try checkLaws(from: old, to: new)
@@ -118,7 +118,7 @@ import Testing
         #expect(Patch(from: before, to: after).encode().count <= 30 * 36)
     }
 
-    @Test func `of which everything changed on each level is found`() throws {
+    @Test func `is found if everything changed on each level`() throws {
         func tree(_ levels: Int, _ width: Int, from leaf: inout Int) -> Value {
             leaf += 1
             return levels == 0 ? Value(leaf) : .array((0..<width).map { _ in tree(levels - 1, width, from: &leaf) })
@@ -130,21 +130,21 @@ import Testing
         #expect(value == new)
     }
 
-    @Test func `of numbers that all changed replaces them`() throws {
+    @Test func `replaces numbers that all changed`() throws {
         let (old, new) = ((0..<1000).map(Double.init), (0..<1000).map { Double($0) + 0.1 })
         let patch = try checkLaws(from: old, to: new)
         #expect(try patch == .replace(StateEncoder().value(of: new)))
-        // Those between others are one splice.
+        // A changed range between unchanged numbers is one splice.
         let part = try checkLaws(from: old, to: Array(old[..<300] + new[300..<400] + old[400...]))
         #expect(part.encode().count <= 100 * 9 + 10)
     }
 
-    @Test func `of which nothing stayed replaces it`() throws {
+    @Test func `replaces an array of which nothing stayed`() throws {
         #expect(try checkLaws(from: [1, 2, 3], to: [7, 8, 9, 10]).description == "[[7,8,9,10]]")
         #expect(try checkLaws(from: [1, 2, 3], to: []).description == "[[]]")
     }
 
-    @Test func `that changed in many places of few is no longer than the array`() throws {
+    @Test func `with many changes among few elements is no longer than the array`() throws {
         let (old, new) = (Array(0..<20), Array(0..<20).map { $0 % 2 == 0 ? $0 : -$0 })
         let patch = try checkLaws(from: old, to: new)
         #expect(try patch.encode().count <= StateEncoder().encode(new).count + 6)
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `of many scattered insertions and removals takes a bounded number of comparisons`() throws {
+    @Test func `of many scattered insertions and removals needs a bounded number of comparisons`() throws {
         var generator = SeededGenerator(seed: 3)
         let old = (0..<4000).map { _ in Compared(number: generator.below(50)) }
         let new = (0..<4100).map { _ in Compared(number: generator.below(50)) }
@@ -183,7 +183,7 @@ import Testing
         try checkLaws(from: old, to: new)
     }
 
-    @Test func `with elements that differ from themselves is still empty`() throws {
+    @Test func `is empty for equal arrays with elements that differ from themselves`() throws {
         let old = [Double.nan, 1, .nan, 2, .nan, .nan, .nan, .nan, .nan, 3]
         #expect(try Differ.patch(from: old, to: old).isEmpty)
         var new = old
@@ -193,11 +193,11 @@ import Testing
     }
 }
 
-/// Random edits of arrays, whose seed a failure shows.
+/// Random edits of arrays. A failure shows the seed.
 @Suite struct `The patches of random edits of an array` {
     typealias Todo = `The patch of an array`.Todo
 
-    @Test(arguments: seeds(0..<250)) func `keep the laws and follow the edits`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<250)) func `obey the laws, and are proportional to the edits`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var todos = (0..<generator.below(201)).map { Todo($0) }
         let first = todos
@@ -207,7 +207,7 @@ import Testing
             let edits = 1 + generator.below(6)
             for edit in 0..<edits { change(&todos, with: Todo(1000 * round + edit), &generator) }
             let patch = try checkLaws(from: old, to: todos)
-            // An edit is one element at most, at two places, with what says where.
+            // An edit is at most one element at two places, with their indexes.
             #expect(patch.encode().count <= edits * 80)
             composed = composed.composed(with: patch)
         }
@@ -219,8 +219,8 @@ import Testing
         #expect(try tree == StateEncoder().value(of: todos))
     }
 
-    /// Few different elements, so that much looks the same that is not; and much that changes at once.
-    @Test(arguments: seeds(0..<250)) func `keep the laws where elements repeat`(seed: UInt64) throws {
+    /// Few distinct elements, so that many unrelated elements are equal, and many changes at once.
+    @Test(arguments: seeds(0..<250)) func `obey the laws where elements repeat`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let kinds = 1 + generator.below(4)
         var numbers = (0..<generator.below(60)).map { _ in generator.below(kinds) }
@@ -234,7 +234,7 @@ import Testing
                 }
             }
             let patch = try checkLaws(from: old, to: numbers)
-            // Beyond, only a splice for every few elements has the whole array considered.
+            // For longer arrays, a replacement is considered only if there is a splice for every few elements.
             if numbers.count <= 64 { #expect(try patch.encode().count <= StateEncoder().encode(numbers).count + 6) }
             try checkLaws(from: old.map { $0 == 0 ? nil : [$0] }, to: numbers.map { $0 == 0 ? nil : [$0] })
             var tree = try StateEncoder().value(of: old)
@@ -258,7 +258,7 @@ import Testing
     }
 }
 
-/// Both ways of applying, both digests, and nothing where nothing changed.
+/// Checks both ways of applying, both digests, and that the patch is empty if nothing changed.
 @discardableResult
 func checkLaws<T: Codable & Equatable>(
     from old: T,

@@ -1,7 +1,7 @@
 import StateCoding
 import Testing
 
-/// What must hold for any two builds. Types and values are made of the seed, which a failure shows.
+/// Laws for any two builds. Types and values are generated from the seed, which a failure shows.
 @Suite struct `The laws of evolution` {
     struct Before<Kept: Generated>: Generated {
         var kept: Kept
@@ -38,7 +38,7 @@ import Testing
             )
         }
 
-        /// The same with other rows; those outside of collections each in its own way.
+        /// The same with converted rows; each row outside of a collection has its own conversion.
         func map<New: Generated>(field: (Row) -> New, nested: (Row) -> New, maybe: (Row) -> New, _ row: (Row) -> New)
             -> Places<New>
         {
@@ -80,7 +80,7 @@ import Testing
         let row = New.make(&generator)
         func added(_ value: Added) -> (Old) -> New { { New(kept: $0.kept, added: value) } }
 
-        // What is missing is filled, and nothing else is changed.
+        // Missing fields are filled, and nothing else is changed.
         let defaults = try FieldDefaults(initial: initial, rows: [row])
         let new = try decoder.decode(Places<New>.self, from: tree, filling: defaults)
         let expected = old.map(
@@ -91,11 +91,11 @@ import Testing
         )
         #expect(new == expected, type)
 
-        // A build reads what it wrote as it was, whatever it could fill it from.
+        // A build decodes its own encoding unchanged, whatever the defaults.
         let after = try encoder.value(of: new)
         #expect(try decoder.decode(Places<New>.self, from: after, filling: defaults) == new, type)
 
-        // A build that would lose something says so.
+        // A build that would lose a field refuses the state.
         if after[path: "field.added"]?.isNull == false {
             let before = try FieldDefaults(initial: old, rows: [old.field])
             let failure = #expect(throws: CodingFailure.self, type) {

@@ -1,7 +1,7 @@
 import StateCoding
 import Testing
 
-/// What a build reads that another one wrote.
+/// A build decodes a state that another build encoded.
 @Suite struct `A state of another build` {
     struct Shop: Codable, Equatable {
         var name = "new"
@@ -51,7 +51,7 @@ import Testing
     private static let item: Value = ["title": "Lamp", "size": ["width": 7, "height": 8]]
     private static let half: Value = ["title": "Lamp", "size": ["width": 7]]
 
-    @Test func `gets the fields that it lacks from the initial state`() throws {
+    @Test func `has its missing fields filled from the initial state`() throws {
         let tree = try Self.shop { tree in
             tree["name"] = nil
             tree["limits"] = nil
@@ -67,7 +67,7 @@ import Testing
         #expect(shop.limits == initial.limits)
     }
 
-    @Test func `gets the fields that its rows lack from a row, in whatever collection they are`() throws {
+    @Test func `has the missing fields of its rows filled from a row, in any collection`() throws {
         let tree = try Self.shop { tree in
             tree["items"] = .map([4711: ["title": "Lamp"], 4712: Self.item])
             tree["shelves"] = ["top": [Self.half, Self.half]]
@@ -81,7 +81,7 @@ import Testing
         #expect(shop.favourite == Item(title: "Chair", size: row.size))
     }
 
-    @Test func `gets the payload that a case lacks from a row for that case`() throws {
+    @Test func `has the missing payload of a case filled from a row for that case`() throws {
         let tree = try Self.shop { $0["opening"] = ["open": ["from": 8]] }
         let rows: [any Encodable] = [Opening.closed, Opening.open(from: 0, until: 18)]
         #expect(try Self.read(tree, initial: Shop(), rows: rows).opening == .open(from: 8, until: 18))
@@ -123,14 +123,14 @@ import Testing
         #expect(failure?.message.contains(#""depth""#) == true)
     }
 
-    @Test func `loses nothing where the field that nobody knows is null`() throws {
+    @Test func `is accepted if an unknown field is null`() throws {
         let tree = try Self.shop { $0["gone"] = .null }
         #expect(try Self.read(tree, initial: Shop()) == Shop())
     }
 
-    // MARK: Types that read themselves
+    // MARK: Types with custom decoding
 
-    /// Knows two spellings of a field, and a default for another.
+    /// Accepts two names of a field, and has a default for another one.
     struct ByHand: Codable, Equatable {
         var title: String
         var count: Int
@@ -154,14 +154,14 @@ import Testing
         }
     }
 
-    @Test func `is read as its type reads it: what that has for an absent field is not filled`() throws {
+    @Test func `is decoded by its type's own rules: a field with a default in the type is not filled`() throws {
         let read = try Self.read(["name": "Lamp"], initial: ByHand(title: "initial", count: 1))
         #expect(read == ByHand(title: "Lamp", count: 7))
-        // Each of its two containers knows one of the keys.
+        // Each of its two containers declares one of the keys.
         #expect(try Self.read(["name": "Lamp", "count": 3], initial: read) == ByHand(title: "Lamp", count: 3))
     }
 
-    /// One of two, told apart by what is there.
+    /// One of two types, distinguished by the present keys.
     enum Either: Codable, Equatable {
         case item(Item)
         case size(Size)
@@ -188,7 +188,7 @@ import Testing
         var added = 1
     }
 
-    @Test func `is not taken for something else that it would be with more fields`() throws {
+    @Test func `is not decoded as another type that would fit with more fields`() throws {
         let initial = Pair(either: .item(Item(title: "initial")))
         let read = try Self.read(
             ["either": ["width": 1, "height": 2]],
@@ -198,7 +198,7 @@ import Testing
         #expect(read == Pair(either: .size(Size(width: 1, height: 2))))
     }
 
-    /// One of two, told apart behind a part that only the second one knows.
+    /// One of two types, distinguished after a part that only the second one can decode.
     enum Parcel: Codable, Equatable {
         case weighed(size: Size, weight: Int)
         case measured(Measured)
@@ -229,13 +229,13 @@ import Testing
         }
     }
 
-    @Test func `loses nothing that a type overlooked which was tried in vain`() throws {
+    @Test func `loses no key that a type ignored before its decoding failed`() throws {
         let size: Value = ["width": 1, "height": 2, "depth": 3]
         let read = try Self.read(["size": size], initial: Parcel.measured(.init(size: [:])))
         #expect(read == .measured(.init(size: ["width": 1, "height": 2, "depth": 3])))
     }
 
-    @Test func `keeps the keys of its collections as they are`() throws {
+    @Test func `keeps the keys of its collections unchanged`() throws {
         struct Keyed: Codable, Equatable {
             var height = 5
             var sizes: [Size] = []
@@ -248,7 +248,7 @@ import Testing
         #expect(failure?.description == #"names: missing the key "height""#)
     }
 
-    /// Counts how often one is read.
+    /// Counts how often a value of this type is decoded.
     struct Counted: Codable, Equatable {
         nonisolated(unsafe) static var count = 0
         var a: Int
@@ -266,7 +266,7 @@ import Testing
         }
     }
 
-    @Test func `takes one reading for each field of a row type, however many rows lack it`() throws {
+    @Test func `needs one additional decoding for each missing field of a row type, not for each row`() throws {
         let rows = (0..<1000).map { number -> (Value, Value) in (Value(number), ["a": Value(number)]) }
         let read = try Self.read(.map(ValueMap(rows)), initial: Table<Int, Counted>(), rows: [Counted(-1)])
         #expect(read.count == 1000)

@@ -1,13 +1,13 @@
 import StateCoding
 import Testing
 
-/// What a few bytes of input can make of memory.
-@Suite struct `The memory that input takes` {
+/// The memory that a decoder allocates for a few bytes of input.
+@Suite struct `The memory of decoded input` {
     /// Bytes of memory for each byte of input. One byte can open an array, which is an object of its own.
     static let amplificationMax = 80
 
     @Test(arguments: CorpusFile.all(.decoder).filter { $0.outcome == "accepted" })
-    func `is a small multiple of it`(file: CorpusFile) throws {
+    func `is a small multiple of the input`(file: CorpusFile) throws {
         let value = try Value(decoding: file.bytes)
         #expect(value.heapBytes <= 64 + file.bytes.count * Self.amplificationMax)
     }
@@ -32,7 +32,7 @@ import Testing
 }
 
 extension Value {
-    /// The memory that a value holds outside of itself, reckoned from the layout of objects.
+    /// The memory that a value allocates, computed from the layout of objects.
     fileprivate var heapBytes: Int {
         func object(_ bytes: Int) -> Int { (bytes + 16 + 8 + 15) / 16 * 16 }
         func array(_ capacity: Int, _ stride: Int) -> Int { capacity == 0 ? 0 : object(16 + capacity * stride) }

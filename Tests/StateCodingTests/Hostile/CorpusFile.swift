@@ -2,10 +2,10 @@ import Foundation
 import StateCoding
 import Testing
 
-/// An input that is kept, and what must become of it: `Corpus/<kind>/<what it is>.<outcome>.hex`.
+/// A stored input with its expected outcome: `Corpus/<kind>/<description>.<outcome>.hex`.
 ///
-/// The text is hexadecimal and `"ASCII"`, in pieces parted by spaces; a piece or a group in parentheses with `*n` behind
-/// it comes n times. `#` starts a comment. The outcome is `accepted` or the code of the failure.
+/// The text consists of hexadecimal digits and `"ASCII"`, in pieces separated by spaces. A suffix `*n` repeats a piece
+/// or a group in parentheses n times. `#` starts a comment. The outcome is `accepted` or the code of the failure.
 struct CorpusFile: Sendable, CustomTestStringConvertible {
     enum Kind: String, CaseIterable { case decoder, patch, json }
 
@@ -39,7 +39,7 @@ struct CorpusFile: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Reads what the corpus is written in.
+/// Parses the notation of the corpus.
 private struct Notation {
     var rest: Substring
 

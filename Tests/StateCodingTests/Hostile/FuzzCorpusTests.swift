@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the fuzzers kept (`scripts/fuzz`), each as the target that kept it sees it.
+/// The stored inputs of the fuzzers (`scripts/fuzz`), each checked by the target that stored it.
 @Suite struct `The corpus of the fuzzers` {
     private func inputs(_ target: String, here: String = #filePath) throws -> [(name: String, bytes: [UInt8])] {
         let repository = URL(filePath: here).appending(path: "../../../..").standardized

@@ -3,24 +3,24 @@ import StateCoding
 import StateJSON
 import Testing
 
-/// Inputs made to do harm, and inputs that fuzzers found worth keeping: nothing traps, whatever reads them.
+/// Malicious inputs, and inputs that fuzzers found: no reader of them traps.
 @Suite struct `Hostile input` {
-    /// What patches are applied to, besides what comes with them.
+    /// The values to which patches are applied, besides those in the inputs.
     static let bases: [Value] = [
         .null, 5, "text", .bytes([1]), [], [0, [:], [1, 2]], [:], ["a": [1, ["b": .null]], 1: [2]], .tagged(1, [:]),
     ]
 
-    @Test func `is there`() {
+    @Test func `exists`() {
         #expect(CorpusFile.all(.decoder).count > 100)
         #expect(CorpusFile.all(.patch).count > 50)
         #expect(CorpusFile.all(.json).count > 50)
     }
 
-    @Test(arguments: CorpusFile.all(.decoder)) func `in CBOR has the outcome that its name says`(file: CorpusFile) {
+    @Test(arguments: CorpusFile.all(.decoder)) func `in CBOR has the outcome in its name`(file: CorpusFile) {
         #expect(outcome { () throws(CodingFailure) in _ = try Value(decoding: file.bytes) } == file.outcome)
     }
 
-    @Test(arguments: CorpusFile.all(.patch)) func `in a patch has the outcome that its name says`(file: CorpusFile) {
+    @Test(arguments: CorpusFile.all(.patch)) func `in a patch has the outcome in its name`(file: CorpusFile) {
         let input = ApplyInput(file.bytes)
         let outcome = outcome { () throws(CodingFailure) in
             var value = try Value(decoding: input.value)
@@ -29,12 +29,12 @@ import Testing
         #expect(outcome == file.outcome)
     }
 
-    @Test(arguments: CorpusFile.all(.json)) func `in JSON has the outcome that its name says`(file: CorpusFile) {
+    @Test(arguments: CorpusFile.all(.json)) func `in JSON has the outcome in its name`(file: CorpusFile) {
         #expect(outcome { () throws(CodingFailure) in _ = try JSON.value(parsing: file.bytes) } == file.outcome)
     }
 
     @Test(arguments: CorpusFile.Kind.allCases.flatMap { CorpusFile.all($0) })
-    func `breaks no law, whatever it is taken for`(file: CorpusFile) throws {
+    func `breaks no law, as any kind of input`(file: CorpusFile) throws {
         try Laws.checkDecoding(file.bytes)
         try Laws.checkJSON(file.bytes)
         try Laws.checkApplying(file.bytes)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: CorpusFile.all(.decoder).filter { $0.outcome == "accepted" && $0.bytes.count < 500 })
-    func `is refused wherever it is cut`(file: CorpusFile) throws {
+    func `is refused if it is truncated anywhere`(file: CorpusFile) throws {
         for count in file.bytes.indices {
             let cut = Array(file.bytes.prefix(count))
             #expect(throws: CodingFailure.self, "cut at \(count)") { try Value(decoding: cut) }

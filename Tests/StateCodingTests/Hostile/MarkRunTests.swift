@@ -2,8 +2,8 @@ import StateCoding
 import StateJSON
 import Testing
 
-/// A text that it would take minutes to compare, hash or bring into form C: it must neither come in nor go out.
-@Suite struct `A text of nothing but combining marks` {
+/// A text that would need minutes to compare, hash or normalize to form C: it must be neither decoded nor encoded.
+@Suite struct `A text of combining marks only` {
     static let marks = String(repeating: "\u{301}\u{316}", count: CodingLimits.combiningMarksMax / 2)
     /// Small enough for a frame.
     static let text = "a" + String(repeating: marks, count: 200)
@@ -15,7 +15,7 @@ import Testing
         return nil
     }
 
-    // MARK: In
+    // MARK: Decoding
 
     @Test(
         arguments: [
@@ -23,7 +23,7 @@ import Testing
             [0x7F] + bytes + [0xFF], [0x7F, 0x60] + bytes + [0xFF],
         ]
     )
-    func `is refused in CBOR, whatever reads it`(bytes: [UInt8]) {
+    func `is refused in CBOR by every reader`(bytes: [UInt8]) {
         let failures = [
             failure { () throws(CodingFailure) in _ = try Value(decoding: bytes) },
             failure { () throws(CodingFailure) in _ = try StateDecoder().decode([String: Int].self, from: bytes) },
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `is refused in chunks that may each come in`() {
+    @Test func `is refused in chunks that are valid alone`() {
         let chunk = Value.text(Self.marks).encoded
         #expect(failure { () throws(CodingFailure) in _ = try Value(decoding: [0x7F] + chunk + [0xFF]) } == nil)
         let failure = failure { () throws(CodingFailure) in
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    // MARK: Out
+    // MARK: Encoding
 
     struct Notes: Codable, Equatable, Sendable {
         var title = ""
@@ -79,7 +79,7 @@ import Testing
     enum Choice: Codable, Equatable { case other(String) }
     struct ID: Codable, RawRepresentable, Equatable { var rawValue: String }
 
-    /// Hands out its text as the name of a field.
+    /// Encodes its text as the name of a field.
     struct OpenKey: Codable, Equatable {
         var name: String
 
@@ -110,19 +110,19 @@ import Testing
         ("open.0", { $0.open = [OpenKey(name: $1)] }),
     ]
 
-    @Test(arguments: places.indices) func `is refused where it stands, by what writes states and changes`(index: Int) {
+    @Test(arguments: places.indices) func `is refused with its path by the encoder and the differ`(index: Int) {
         let (path, put) = Self.places[index]
         let (before, short, long) = (Notes(), Self.marks, Self.marks + "\u{301}")
-        var taken = before
-        put(&taken, short)
+        var accepted = before
+        put(&accepted, short)
         var refused = before
         put(&refused, long)
-        #expect(failure { () throws(CodingFailure) in _ = try StateEncoder().encode(taken) } == nil)
+        #expect(failure { () throws(CodingFailure) in _ = try StateEncoder().encode(accepted) } == nil)
         let failures = [
             failure { () throws(CodingFailure) in _ = try StateEncoder().encode(refused) },
             failure { () throws(CodingFailure) in _ = try StateEncoder().value(of: refused) },
             failure { () throws(CodingFailure) in _ = try Differ.patch(from: before, to: refused) },
-            failure { () throws(CodingFailure) in _ = try Differ.patch(from: taken, to: refused) },
+            failure { () throws(CodingFailure) in _ = try Differ.patch(from: accepted, to: refused) },
         ]
         for failure in failures {
             #expect(failure?.code == .unencodable)
@@ -140,8 +140,8 @@ import Testing
         for failure in failures { #expect(failure?.code == .unencodable) }
     }
 
-    /// Values that a tool makes by hand are not looked at, and are safe all the same.
-    @Test func `in a value breaks nothing`() throws {
+    /// A value that code builds directly is not checked, and is safe nevertheless.
+    @Test func `in a value is safe`() throws {
         let long = Self.marks + "\u{301}"
         let value: Value = [.text(long): [.tagged(32, .text(long))]]
         #expect(throws: CodingFailure.self) { try Value(decoding: value.encoded) }

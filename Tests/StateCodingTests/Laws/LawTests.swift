@@ -1,7 +1,7 @@
 import StateCoding
 import Testing
 
-/// What must hold for any type and any values. Types and values are made of the seed, which a failure shows.
+/// Laws for any type and any values. Types and values are generated from the seed, which a failure shows.
 @Suite struct `The laws of coding and patches` {
     @Test(arguments: seeds(0..<150)) func `hold for generated types and values`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -44,7 +44,7 @@ import Testing
             let difference = try Differ.patch(from: old, to: new)
             let patch = try Patch(decoding: difference.patch.encode())
 
-            // Round trips, and one form for one value.
+            // Round trips, and one encoding for each value.
             #expect(try Value(decoding: bytes) == after, type)
             #expect(after.encoded == bytes, type)
             #expect(try decoder.decode(T.self, from: bytes) == new, type)
@@ -56,7 +56,7 @@ import Testing
             let before = summary
             try patch.apply(to: &tree, summary: &summary)
             #expect(tree == after, type)
-            // diff(a, a) is empty; what encodes the same is the same.
+            // diff(a, a) is empty; values with the same encoding are equal.
             #expect(try Differ.patch(from: new, to: new).isEmpty, type)
             #expect(try difference.isEmpty == (encoder.value(of: old) == after), type)
             // Digests agree on both sides.

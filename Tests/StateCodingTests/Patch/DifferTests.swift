@@ -2,7 +2,7 @@ import StateCoding
 import Testing
 
 @Suite struct `The typed differ` {
-    /// Encodes, diffs, applies and compares, and checks that both summaries arrive.
+    /// Encodes, diffs, applies and compares, and checks that both summaries are those of the new value.
     private func check<T: Codable & Equatable>(_ old: T, _ new: T, sourceLocation: SourceLocation = #_sourceLocation)
         throws
         -> Patch
@@ -21,7 +21,7 @@ import Testing
         return difference.patch
     }
 
-    @Test(arguments: seeds(0..<60)) func `a chain of changes arrives on every way`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<60)) func `a chain of changes leads to one state in every way`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let encoder = StateEncoder()
         let first = World()
@@ -57,7 +57,7 @@ import Testing
         #expect(try check(World(), World()).isEmpty)
     }
 
-    @Test func `only what changed is in the patch`() throws {
+    @Test func `a patch contains only the changes`() throws {
         var old = World()
         old.rows = ["a": Row(title: "one"), "b": Row(title: "two", inner: ["x": 1, "y": 2])]
         var new = old
@@ -87,7 +87,7 @@ import Testing
         _ = try check(["a": Int??.some(nil), "b": 1, "c": 2], ["a": 1, "b": .some(nil), "c": .none])
     }
 
-    @Test func `an enum that changed its case is replaced, one that kept it is gone into`() throws {
+    @Test func `an enum with another case is replaced, one with the same case is changed by part`() throws {
         var old = World()
         old.mode = .live(since: 1, row: Row(title: "a"))
         var new = old
@@ -104,11 +104,11 @@ import Testing
         #expect(try check([[1], [2]], [[1], [2, 3]]).description == #"{"1":[1,0,[3]]}"#)
     }
 
-    @Test func `a bounded log that lost its oldest is not written anew`() throws {
+    @Test func `a bounded log that dropped its oldest entry is not replaced`() throws {
         #expect(try check(Array(0..<50), Array(1..<51)).description == #"[[0,1,[]],[49,0,[50]]]"#)
     }
 
-    @Test func `what is equal says nothing, and neither does what encodes the same`() throws {
+    @Test func `equal values and values with the same encoding make an empty patch`() throws {
         #expect(try check([0.0], [-0.0]).isEmpty)
         #expect(try check("caf\u{E9}", "cafe\u{301}").isEmpty)
         #expect(try Differ.patch(from: Double.nan, to: Double.nan).isEmpty)
@@ -122,7 +122,7 @@ import Testing
         #expect(patch == (try check(["caf\u{E9}": 1, "b": 1], ["caf\u{E9}": 2, "b": 1])))
     }
 
-    @Test func `dictionaries of any key and sets change by entry`() throws {
+    @Test func `dictionaries with any keys, and sets, change by entry`() throws {
         #expect(try check([1: "a", 2: "b"], [1: "a", 2: "c", 3: "d"]).description == #"{"2":["c"],"3":["d"]}"#)
         #expect(try check(Set([1, 5, 9]), Set([1, 3, 9, 10])).description == #"[[1,1,[3]],[3,0,[10]]]"#)
         #expect(
@@ -144,17 +144,17 @@ import Testing
         #expect(try Differ.patch(from: Unequal(a: 1, b: 2), to: Unequal(a: 1, b: 2)).isEmpty)
     }
 
-    @Test func `what is in an unkeyed or super container is replaced as a whole`() throws {
+    @Test func `the content of an unkeyed or super container is replaced as a whole`() throws {
         #expect(try check(Pair(first: 1, second: "a"), Pair(first: 2, second: "a")).description == #"[[2,"a"]]"#)
         let patch = try check(Derived(base: 1, own: 2), Derived(base: 1, own: 3)).description
         #expect(patch == #"{"list":[[0,3]]}"#)
         #expect(try check(Derived(base: 1, own: 2), Derived(base: 1, own: 2)).isEmpty)
     }
 
-    @Test func `a set that was handed the encoder is replaced, as its order is any`() throws {
+    @Test func `a set that encodes itself to the encoder is replaced, as its order is undefined`() throws {
         let (old, new) = (Alias(content: Set(0..<20)), Alias(content: Set(1..<20)))
         let patch = try check(old, new)
-        // Another instance of an equal set, as it stands in another process.
+        // An equal set with another order, as in another process.
         var twin = Alias(content: Set((0..<20).reversed()))
         try patch.apply(to: &twin)
         #expect(twin == new)
@@ -169,7 +169,7 @@ import Testing
         #expect(try check(Twice(a: 1, b: 2), Twice(a: 1, b: 3)).description == #"{"x":[3]}"#)
     }
 
-    @Test func `a failure in what changed names the field`() {
+    @Test func `a failure in a changed field names the field`() {
         let failure = #expect(throws: CodingFailure.self) {
             try Differ.patch(from: ["a": Refusing(ok: true)], to: ["a": Refusing(ok: false)])
         }

@@ -6,7 +6,7 @@ import Testing
         "long": .array((0..<1500).map { ["n": Value($0)] }), "short": [1, 2, 3], "rows": ["a": ["list": [1, [2]]]],
     ]
 
-    @Test(arguments: seeds(0..<12), [40, 400]) func `does what its parts do one after the other`(
+    @Test(arguments: seeds(0..<12), [40, 400]) func `has the effect of its parts applied in order`(
         seed: UInt64,
         count: Int
     ) throws {
@@ -29,7 +29,7 @@ import Testing
         #expect(composer.isEmpty && composer.finish().isEmpty)
     }
 
-    /// Inside of a field, so that other fields are there to be left as they were.
+    /// In a field, so that other fields exist that must stay unchanged.
     private func expect(_ patch: Patch, leadsTo end: Value) throws {
         var inner: Value = ["state": Self.start, "other": 1]
         var summary = Summary(of: inner)
@@ -42,14 +42,14 @@ import Testing
         #expect(plain == end)
     }
 
-    @Test(arguments: seeds(0..<40)) func `does not fit where one of its parts does not, and leaves all as it was`(
+    @Test(arguments: seeds(0..<40)) func `does not fit if one of its parts does not, and changes nothing`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)
         var oneByOne = Self.start
         var parts: [Value] = []
         for _ in 0..<60 {
-            // Made for an older state, most of them fit the current one, too.
+            // Patches for an older state; most of them also fit the current one.
             let old = oneByOne
             parts.append(generator.patch(of: generator.below(30) == 0 ? Self.start : old))
             guard let part = parts.last, (try? Patch(decoding: part.encoded).apply(to: &oneByOne)) != nil else { break }
@@ -77,7 +77,7 @@ import Testing
             ([[["list": [0: ["x": [1]]]], ["list": [0, 0, [7]]]], ["list": [1: [5]]]], "list.0"),
         ] as [(Value, String)]
     )
-    func `that does not fit says where`(wire: Value, path: String) throws {
+    func `that does not fit names the place`(wire: Value, path: String) throws {
         var value: Value = ["a": 0, "list": [1]]
         let patch = try Patch(decoding: wire.encoded)
         let failure = #expect(throws: CodingFailure.self) { try patch.apply(to: &value) }
@@ -96,7 +96,7 @@ import Testing
         #expect(summary == Summary(of: value))
     }
 
-    @Test func `goes once into an array that others move`() throws {
+    @Test func `copies an array once although other parts move it`() throws {
         let (count, parts) = (500_000, 40_000)
         var value: Value = [.array(Array(repeating: 0, count: count))]
         let wire: [Value] = (0..<parts).flatMap { [.map([Value($0): [0, 0, [7]]]), [0, 0, [8]]] }
@@ -119,13 +119,13 @@ import Testing
         #expect(summary == Summary(of: value))
     }
 
-    @Test func `composed starts with its last replacement`() throws {
+    @Test func `starts with its last replacement when composed`() throws {
         func patch(_ wire: Value) throws -> Patch { try Patch(decoding: wire.encoded) }
         let splice = try patch([0, 0, [1]])
         #expect(try splice.composed(with: patch([[0, 1, []], [[[5]], [1, 0, [6]]]])).description == "[[5,6]]")
     }
 
-    @Test func `of a removal and a change of what was removed fits nothing, composed either`() throws {
+    @Test func `of a removal and a change of the removed entry fits no value, nor does it composed`() throws {
         var value: Value = ["a": ["x": 0]]
         let removal = try Patch(decoding: Value.map(["a": .null]).encoded)
         let composed = removal.composed(with: try Patch(decoding: Value.map(["a": ["x": [1]]]).encoded))
@@ -133,7 +133,7 @@ import Testing
         #expect(value == ["a": ["x": 0]])
     }
 
-    /// In halves, as sequences nest on the wire.
+    /// A sequence of nested halves, as on the wire.
     private func nested(_ parts: ArraySlice<Value>) -> Value {
         guard parts.count > 1, let first = parts.first else { return parts.first ?? [:] }
         let middle = parts.startIndex + parts.count / 2
@@ -143,7 +143,7 @@ import Testing
 }
 
 extension SeededGenerator {
-    /// A patch in its wire form that fits a value: one place is changed, or two one after the other.
+    /// A patch in its wire form that fits a value: it changes one place, or two in sequence.
     fileprivate mutating func patch(of value: Value) -> Value {
         switch value {
         case .map(let map) where !map.isEmpty && below(25) > 0:

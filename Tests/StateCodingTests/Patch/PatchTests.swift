@@ -14,7 +14,7 @@ import Testing
         return result
     }
 
-    @Test func `replaces, inserts, removes and goes down`() throws {
+    @Test func `replaces, inserts, removes and descends`() throws {
         #expect(try apply("[5]", to: "x") == 5)
         #expect(
             try apply(#"{"a":[1],"b":null,"c":{"d":[2]}}"#, to: ["b": 1, "c": ["d": 1, "e": 1]]) == [
@@ -52,7 +52,7 @@ import Testing
             ),
         ] as [(String, Value, String)]
     )
-    func `that does not fit says where, and leaves all as it was`(json: String, value: Value, message: String) throws {
+    func `that does not fit names the place, and changes nothing`(json: String, value: Value, message: String) throws {
         var (result, summary) = (value, Summary(of: value))
         let before = summary
         let failure = #expect(throws: CodingFailure.self) { try patch(json).apply(to: &result, summary: &summary) }
@@ -64,11 +64,11 @@ import Testing
         "1", "null", "[]", "[1,2]", "[1,2,3]", "[1,2,3,4]", #"{"a":1}"#, "[-1,0,[]]", "[0,-1,[]]",
         "[9223372036854775807,0,[]]",
     ])
-    func `that is none is refused when read`(json: String) throws {
+    func `that is malformed is refused when it is decoded`(json: String) throws {
         #expect(throws: CodingFailure.self) { try patch(json) }
     }
 
-    @Test func `with one key twice is refused`() {
+    @Test func `with a duplicate key is refused`() {
         #expect(throws: CodingFailure.self) { try Patch(decoding: bytes("a2 01f6 01f6")) }
     }
 
@@ -113,7 +113,7 @@ import Testing
         #expect(try composed("[0,1,[]]", "[5,0,[1]]", "[3]") == "[3]")
     }
 
-    @Test func `of a thousand parts in a row stays within the depth that is read`() throws {
+    @Test func `of a thousand parts in a row stays within the maximum depth`() throws {
         let parts = (0..<1000).map { "[\($0 % 2 * 5),1,[\($0)]]" }
         var composed = Patch.none
         for part in parts { composed = composed.composed(with: try patch(part)) }
@@ -121,7 +121,7 @@ import Testing
         #expect(read == composed)
     }
 
-    @Test func `of the deepest value is read`() throws {
+    @Test func `of the deepest value is decoded`() throws {
         let depth = CodingLimits.standard.depthMax
         func nested(_ leaf: Value) -> Value { (0..<depth).reduce(leaf) { value, _ in [value, ["k"]] } }
         let patch = Patch(from: nested(1), to: nested(2))
@@ -129,11 +129,11 @@ import Testing
         #expect(throws: CodingFailure.self) { try Patch(decoding: [UInt8](repeating: 0x82, count: 1_000_000)) }
     }
 
-    @Test func `replaces what changed its only key`() {
+    @Test func `replaces a map whose only key changed`() {
         #expect(Patch(from: ["idle": [:]], to: ["live": ["since": 1]]).description == #"[{"live":{"since":1}}]"#)
     }
 
-    @Test func `can be read from the middle of other items`() throws {
+    @Test func `can be decoded from between other items`() throws {
         var writer = CBORWriter()
         writer.unsigned(1)
         Patch.replace("x").encode(into: &writer)

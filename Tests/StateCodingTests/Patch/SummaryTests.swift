@@ -2,7 +2,7 @@ import StateCoding
 import Testing
 
 @Suite struct `A summary` {
-    /// Worked out apart from the implementation, from the description alone.
+    /// Computed from the description alone, independently of the implementation.
     private func hash(_ hex: String) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes(hex) {
@@ -24,11 +24,11 @@ import Testing
         #expect(Summary(of: value).bytes == value.encoded.count)
     }
 
-    @Test func `of a fixed value is a fixed number`() {
+    @Test func `of a given value is a given number`() {
         #expect(Summary(of: ["a": 1]) == Summary(digest: 0x1D18_8160_034E_6EB0, bytes: 4))
     }
 
-    @Test func `tells maps from arrays, orders and empties apart`() {
+    @Test func `distinguishes maps from arrays, orders, and empty collections`() {
         let values: [Value] = [
             [0: "a"], ["a"], [], [:], .null, ["a", "b"], ["b", "a"], [[]], [[:]], ["a": []], ["a": [:]],
         ]

@@ -2,7 +2,7 @@ import StateCoding
 import Testing
 
 @Suite struct `A class instance in a state` {
-    @Test func `is refused wherever it stands, with its path`() {
+    @Test func `is refused anywhere, with its path`() {
         let gnome = Gnome()
         #expect(path(gnome) == [])
         #expect(path(Shed(content: gnome)) == ["content"])
@@ -18,7 +18,7 @@ import Testing
         #expect(path(Shed(content: Crop.none)) == nil)
     }
 
-    @Test func `is refused by its type where there is none`() {
+    @Test func `is refused by its type without an instance`() {
         #expect(path(Shed(content: Gnome?.none)) == ["content"])
         #expect(path(Hollow()) == ["gnome"])
         #expect(path(Shed(content: [Gnome]())) == ["content"])
@@ -46,18 +46,18 @@ import Testing
         #expect(path(Shed(content: Guard())) == ["content"])
     }
 
-    @Test func `is refused behind a protocol and as a subclass`() {
+    @Test func `is refused as an existential and as a subclass`() {
         #expect(path(Erased(content: Gnome())) == ["content"])
         #expect(path(Erased(content: 1)) == nil)
         #expect(path(Shed<Gnome>(content: Dwarf())) == ["content"])
     }
 
-    @Test func `may be held where it is not encoded`() {
+    @Test func `is accepted if it is not encoded`() {
         #expect(path(Keeper(count: 1)) == nil)
         #expect(path([Keeper(count: 1)]) == nil)
     }
 
-    @Test func `is refused by its type in what is not there yet`() {
+    @Test func `is refused by its type in rows that do not exist yet`() {
         #expect(path(Garden(parts: Table<Int, Bed>())) == ["parts", "gnome"])
         #expect(path(Garden(parts: [String: [Bed]]())) == ["parts", "gnome"])
         #expect(path(Garden(parts: Set<KeyBed>())) == ["parts", "gnome"])
@@ -69,7 +69,7 @@ import Testing
         #expect(path(Garden(parts: [Int]())) == nil)
     }
 
-    @Test func `is refused once it is there, where its type could not be seen`() {
+    @Test func `is refused once it exists if its type could not be found`() {
         let (hidden, seen) = (Hidden(gnome: nil), Hidden(gnome: Gnome()))
         #expect(path(Garden(parts: [Hidden]())) == nil)
         #expect(path(Garden(parts: [Plot]())) == nil)
@@ -88,7 +88,7 @@ import Testing
         #expect(refusal(from: hidden, to: Hidden(price: 2, gnome: nil)) == nil)
     }
 
-    @Test func `is refused where it was before, and is == to itself`() {
+    @Test func `is refused if it is unchanged, and equal to itself`() {
         let gnome = KeyGnome()
         #expect(refusal(from: Pot(number: 1, gnome: gnome), to: Pot(number: 1, gnome: gnome)) == ["gnome"])
     }
@@ -99,7 +99,7 @@ import Testing
         #expect(try StateEncoder().value(of: Bed(gnome: Gnome())) == ["gnome": [:]])
     }
 
-    @Test func `may hold what is encoded, if it is not encoded itself`() throws {
+    @Test func `may hold an encoded value if it is not encoded itself`() throws {
         let (old, new) = (Garden(parts: [Boxed(number: 1)]), Garden(parts: [Boxed(number: 2)]))
         #expect(path(old) == nil)
         #expect(try Differ.patch(from: old, to: new).patch.description == #"{"parts":{"0":[2]}}"#)
@@ -198,7 +198,7 @@ private struct Pot: Codable, Equatable {
     var gnome: KeyGnome
 }
 
-/// Has its gnome behind a field that no plain sample makes.
+/// Has its gnome after a field for which there is no default value.
 private struct Hidden: Codable {
     struct Price: Codable {
         struct TooLow: Error {}
@@ -217,7 +217,7 @@ private struct Hidden: Codable {
     init(price: Int = 1, gnome: Gnome?) { (self.price, self.gnome) = (Price(value: price), gnome) }
 }
 
-/// Keeps its number in an object.
+/// Stores its number in an object.
 private struct Boxed: Codable {
     final class Box {
         let number: Int

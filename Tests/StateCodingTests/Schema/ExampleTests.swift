@@ -31,7 +31,7 @@ import Testing
         #expect(Value(exampleOf: Insatiable.self) == nil)
     }
 
-    @Test func `is found once for each type, however many fields have it`() {
+    @Test func `is created once for each type, however many fields have the type`() {
         #expect(Value(exampleOf: Fan12<Fan12<Int>>.self) != nil)
     }
 }
@@ -50,8 +50,8 @@ private struct Sample: Codable {
     var h: Way
     var i: [UInt8]
 }
-/// Everything within it is there twice. (If one declaration conformed to both halves of `Codable`, the compiler would take
-/// exponential time.)
+/// Has each part twice. (If one declaration conformed to both halves of `Codable`, the compiler would need exponential
+/// time.)
 private struct Fan<Part: Decodable>: Decodable { var left: [Part], right: [Part] }
 extension Fan: Encodable where Part: Encodable {}
 private typealias Fan4<Part: Decodable> = Fan<Fan<Fan<Fan<Part>>>>
@@ -85,7 +85,7 @@ private struct Price: Codable {
 }
 private struct Priced: Codable { var price: Price }
 private struct MayBePriced: Codable { var price: Price? }
-/// Reads elements until it fails.
+/// Decodes elements until it fails.
 private struct Insatiable: Codable {
     init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()

@@ -1,6 +1,6 @@
 import StateCoding
 
-/// Reads itself to the end.
+/// Decodes elements to the end of its container.
 struct Listed<Element: Codable>: Codable {
     var elements: [Element] = []
 
@@ -15,7 +15,7 @@ struct Listed<Element: Codable>: Codable {
 }
 struct Endless: Codable { var children: Listed<Endless> }
 
-/// Reads nested containers.
+/// Decodes nested containers.
 struct Nested<Content: Codable>: Codable {
     var content: Content
 
@@ -33,7 +33,7 @@ struct Nested<Content: Codable>: Codable {
     }
 }
 
-/// Is its content.
+/// Has the encoding of its content.
 struct Wrapped<Content: Codable>: Codable {
     var content: Content
 

@@ -1,17 +1,16 @@
 import StateCoding
 
-/// A type of which a generator makes values, and changes them.
+/// A type whose values a generator creates and changes.
 protocol Generated: Codable, Equatable, Sendable {
     static func make(_ generator: inout SeededGenerator) -> Self
     mutating func change(_ generator: inout SeededGenerator)
 }
 
 extension Generated {
-    /// What has no parts becomes another value.
+    /// By default, a change replaces the value with another one.
     mutating func change(_ generator: inout SeededGenerator) { self = .make(&generator) }
 }
 
-/// A type of generated keys.
 protocol GeneratedKey: Generated, Comparable, Hashable {}
 
 extension Int: GeneratedKey {

@@ -46,7 +46,7 @@ enum Choice<First: Generated, Second: Generated>: Generated {
     }
 }
 
-/// Writes its two parts by hand, in the containers that a synthesized coding does not use.
+/// Encodes its two parts in containers that synthesized coding does not use.
 struct ByHand<First: Generated, Second: Generated>: Generated {
     var first: First
     var second: Second
@@ -66,7 +66,7 @@ struct ByHand<First: Generated, Second: Generated>: Generated {
         _ = try Bool(from: container.superDecoder(forKey: .above))
     }
 
-    /// All containers are open at once, and filled in another order than they were opened.
+    /// All containers are open at the same time, and filled in another order than they were opened.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         var list = container.nestedUnkeyedContainer(forKey: .list)
@@ -86,7 +86,7 @@ struct ByHand<First: Generated, Second: Generated>: Generated {
     }
 }
 
-/// Is nothing but its content, in one container without keys.
+/// Encodes only its content, in a container without keys.
 struct Wrapper<Content: Generated>: Generated {
     var content: Content
 
@@ -102,8 +102,8 @@ struct Wrapper<Content: Generated>: Generated {
     mutating func change(_ generator: inout SeededGenerator) { content.change(&generator) }
 }
 
-/// Has itself encoded as its content is, by passing the encoder on. (A set that gets the encoder like this writes itself
-/// in hash order: there are no laws for that, so this is made of structs only.)
+/// Encodes its content in its place, by passing the encoder on. (A set that receives the encoder like this writes
+/// itself in hash order, for which there are no laws, so the content is always a struct.)
 struct Alias<Content: Generated>: Generated {
     var content: Content
 
@@ -116,7 +116,7 @@ struct Alias<Content: Generated>: Generated {
 }
 
 extension SeededGenerator {
-    /// A type put together at random.
+    /// A random type.
     mutating func type(depth: Int) -> any Generated.Type {
         guard depth > 0 else {
             return pick(

@@ -31,7 +31,7 @@ extension SeededGenerator {
         }
     }
 
-    /// The value with a few parts changed.
+    /// The value with a few changed parts.
     mutating func changed(_ value: Value) -> Value {
         switch value {
         case .map(var map) where below(6) > 0:

@@ -1,4 +1,4 @@
-/// Random numbers that a seed repeats (SplitMix64). Tests take the seed as an argument, so that a failure shows it.
+/// Random numbers that a seed reproduces (SplitMix64). The seed is an argument of a test, so that a failure shows it.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -20,8 +20,8 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// The seeds that a property test runs with: all of them in a release build. A debug build, which is ten times slower, takes
-/// the first fifth; CI runs both.
+/// The seeds of a property test: all of them in a release build, the first fifth in a debug build, which is ten times
+/// slower. CI runs both.
 func seeds(_ all: Range<UInt64>) -> Range<UInt64> {
     #if DEBUG
         all.lowerBound..<(all.lowerBound + max(1, UInt64(all.count) / 5))

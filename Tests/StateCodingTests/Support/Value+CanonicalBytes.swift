@@ -1,7 +1,8 @@
 import StateCoding
 
 extension Value {
-    /// The size of the canonical encoding, found by other means than `Summary`'s: texts made NFC one by one.
+    /// The size of the canonical encoding, computed differently than in `Summary`: texts are normalized to NFC one by
+    /// one.
     var canonicalBytes: Int {
         switch self {
         case .text(let text): Value.text(text == "caf\u{E9}" ? "caf\u{E9}" : text).encoded.count

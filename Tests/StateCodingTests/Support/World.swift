@@ -1,4 +1,4 @@
-/// A state with every kind of field that the differ treats in its own way.
+/// A state with every kind of field that the differ distinguishes.
 struct World: Codable, Equatable {
     var name = "world"
     var count = 0
@@ -33,7 +33,7 @@ enum Mode: Codable, Equatable {
 
 enum Kind: String, Codable { case red, green, blue }
 
-/// Writes itself in an unkeyed container.
+/// Encodes itself in an unkeyed container.
 struct Pair: Codable, Equatable {
     var first: Int
     var second: String

@@ -5,7 +5,7 @@ import Testing
 typealias IntTree = SortedTree<AscendingOrder<Int>, Int>
 
 extension SortedTree {
-    /// The tree of entries that may come in any order.
+    /// The tree of unsorted entries.
     init(any entries: some Sequence<(Key, Payload)>) {
         self.init()
         for (key, element) in entries { updateValue(element, forKey: key) }
@@ -25,14 +25,14 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
 
 @Suite struct `A sorted tree` {
     @Test(arguments: seeds(0..<20))
-    func `does what a dictionary does, and its copies stay what they were`(seed: UInt64) {
+    func `behaves like a dictionary, and its copies stay unchanged`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let keys = [8, 40, 200, 3000][generator.below(4)]
         var (tree, model) = (IntTree(), [Int: Int]())
         var kept: [(IntTree, [Int: Int])] = []
         for step in 0..<4000 {
             let key = generator.below(keys)
-            // Grows and shrinks by turns, so that nodes split and join.
+            // Grows and shrinks alternately, so that nodes split and join.
             let grows = step / 700 % 2 == 0
             switch generator.below(10) {
             case 0: #expect(tree[key] == model[key])
@@ -57,7 +57,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         for (tree, model) in kept { expectSame(tree, model) }
     }
 
-    @Test(arguments: treeSizes) func `is built of sorted entries, of full nodes`(count: Int) {
+    @Test(arguments: treeSizes) func `is built from sorted entries with full nodes`(count: Int) {
         let tree = IntTree.ascending(count)
         expectSame(tree, Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, $0) }))
         #expect(tree.leafCount == (count + 31) / 32)
@@ -67,7 +67,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         #expect(grown.leafCount == (count + 31) / 32)
     }
 
-    @Test func `says of unsorted and double keys that they are`() {
+    @Test func `reports unsorted and duplicate keys`() {
         var builder = SortedTreeBuilder<AscendingOrder<Int>, Int>()
         let taken = [1, 5, 5, 4, 6].map { builder.append($0, 0) }
         #expect(taken == [true, true, false, false, true])
@@ -102,8 +102,8 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         #expect(tree.map(\.key) == Array(24..<32) + Array(56..<64))
     }
 
-    @Test func `still finds keys that came before the first of a node, after that node was joined`() {
-        // Two nodes of 32 leaves each. The first leaf of the second goes, and one key comes back in its place.
+    @Test func `finds a key before the first one of a node after that node was joined`() {
+        // Two nodes of 32 leaves each. The first leaf of the second is removed, and one of its keys is inserted again.
         var tree = IntTree.ascending(2048)
         for key in 1024..<1056 { tree[key] = nil }
         tree[1030] = 1030
@@ -129,7 +129,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         #expect(tree.sharedLeafCount(with: copy) == max(0, tree.leafCount - 1))
     }
 
-    @Test func `keeps in bounds with keys that contradict each other`() {
+    @Test func `stays in bounds with keys whose order is contradictory`() {
         var generator = SeededGenerator(seed: 1)
         var tree = SortedTree<AscendingOrder<Double>, Int>()
         var copies = [tree]

@@ -2,8 +2,8 @@ import Foundation
 import StateCoding
 import Testing
 
-@Suite struct `Coders from elsewhere` {
-    @Test func `read and write a table as they do a dictionary`() throws {
+@Suite struct `Coders of Foundation` {
+    @Test func `encode and decode a table like a dictionary`() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let (table, model): (Table<String, [Int]>, [String: [Int]]) = (["b": [1], "a": []], ["b": [1], "a": []])
@@ -12,7 +12,7 @@ import Testing
         #expect(try JSONDecoder().decode(Table<String, [Int]>.self, from: data) == table)
     }
 
-    @Test func `take keys of any type`() throws {
+    @Test func `support keys of any type`() throws {
         enum Kind: String, Codable, Comparable {
             case red, green
             static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }

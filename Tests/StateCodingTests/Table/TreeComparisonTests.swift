@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct `The differences of two trees` {
     @Test(arguments: seeds(0..<30))
-    func `are those of two dictionaries, at a cost that follows the change`(seed: UInt64) {
+    func `are those of two dictionaries, at a cost proportional to the change`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let size = [50, 2000, 20_000][generator.below(3)]
         var tree = IntTree.ascending(size)
-        // A history, so that nodes have split and joined in odd places.
+        // Earlier changes, so that nodes have split and joined in irregular places.
         churn(&tree, size, by: &generator)
         for touched in [0, 1, 3, 50] {
             let old = tree
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(0)..<10)
-    func `are found where nodes of a whole stretch have split or joined`(seed: UInt64) {
+    func `are found where nodes of a whole range have split or joined`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let old = IntTree(any: (0..<20_000).map { ($0 * 100, $0) })
         var tree = old
@@ -33,7 +33,7 @@ import Testing
         expectDifferences(from: tree, to: old, touched: 500, stepsMax: 1500)
     }
 
-    @Test func `pass over what stands between whole nodes of new keys`() {
+    @Test func `skip shared nodes between whole nodes of new keys`() {
         let old = IntTree(any: (0..<8000).map { ($0 * 10_000, $0) })
         var new = old
         for stretch in 0..<8 {
@@ -42,20 +42,20 @@ import Testing
         expectDifferences(from: old, to: new, touched: 16_000, stepsMax: 16_000 + 8 * 256)
     }
 
-    @Test(arguments: treeSizes) func `of trees that share nothing are all entries, each once`(count: Int) {
+    @Test(arguments: treeSizes) func `of trees without shared nodes are all entries, each once`(count: Int) {
         let (old, new) = (IntTree.ascending(count), IntTree(any: (0..<count).map { ($0 * 3 / 2, $0) }))
         expectDifferences(from: old, to: new, touched: count)
         expectDifferences(from: old, to: IntTree(), touched: count)
     }
 
-    @Test func `end with what the visitor throws`() {
+    @Test func `end with the error that the visitor throws`() {
         struct Stop: Error, Equatable {}
         #expect(throws: Stop()) {
             try IntTree.differences(from: IntTree(), to: .ascending(3)) { (_, _, _) throws(Stop) in throw Stop() }
         }
     }
 
-    @Test func `say whether two trees are equal`() {
+    @Test func `determine whether two trees are equal`() {
         let tree = IntTree.ascending(3000)
         var other = tree
         #expect(tree.isEqual(to: other, by: ==))

@@ -2,28 +2,28 @@ import Foundation
 import StateCoding
 import Testing
 
-/// Where the border runs between texts that are taken and such that are refused.
+/// The limit between accepted and refused texts.
 @Suite struct `Combining marks in a row` {
     static let max = CodingLimits.combiningMarksMax
 
-    /// What a run may consist of, and how many marks each is.
+    /// Marks for a run, each with its number of marks in form D.
     static let marks: [(String, Int)] = [
         ("\u{301}", 1), ("\u{316}", 1), ("\u{1DC4}", 1), ("\u{1D165}", 1), ("\u{344}", 2), ("\u{F73}", 2),
         ("\u{5B8}", 1), ("\u{340}", 1),
     ]
-    /// Whom they may follow, and how many marks that ends with.
+    /// Texts before a run, each with the number of marks at its end in form D.
     static let letters: [(String, Int)] = [("", 0), ("a", 0), ("\u{65E5}", 0), ("\u{E9}", 1), ("\u{1F82}", 3)]
 
-    static func isTaken(_ text: String) -> Bool { (try? Value(decoding: Value.text(text).encoded)) != nil }
+    static func isAccepted(_ text: String) -> Bool { (try? Value(decoding: Value.text(text).encoded)) != nil }
 
-    /// In form D. (Of a text with many marks in a row, Foundation loses some.)
+    /// The scalar in form D. (Foundation drops some marks of a text with many marks in a row.)
     static func decomposed(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
         Array(String(Character(scalar)).decomposedStringWithCanonicalMapping.unicodeScalars)
     }
 
     static func isMark(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.canonicalCombiningClass != .notReordered }
 
-    /// As the definition has it, without a shortcut.
+    /// The longest run by the definition, without an optimization.
     static func longestRun(_ text: String) -> Int {
         var (longest, count) = (0, 0)
         for scalar in text.unicodeScalars.flatMap(decomposed) {
@@ -34,17 +34,17 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 255, 509, 510, 511, 512, 513, 1021, 1022, 1023, 1024, 1025, 1535, 1536, 2047, 9999])
-    func `are taken up to the limit, and refused one above, wherever they lie`(offset: Int) {
+    func `are accepted up to the limit, and refused one above, at any offset`(offset: Int) {
         let before = String(repeating: "x", count: offset)
         for (letter, own) in Self.letters {
             for (mark, each) in Self.marks {
-                // Of marks that are two, so many as fit, and one for the rest.
+                // As many whole marks as fit, and a single mark for the rest.
                 let most = Self.max - own
                 let run = String(repeating: mark, count: most / each) + (most % each == 0 ? "" : "\u{301}")
-                for behind in ["", "x", String(repeating: "x", count: 600)] {
+                for suffix in ["", "x", String(repeating: "x", count: 600)] {
                     let start = before + letter + run
-                    #expect(Self.isTaken(start + behind), "\(offset) \(letter) \(mark.unicodeScalars)")
-                    #expect(!Self.isTaken(start + "\u{301}" + behind), "\(offset) \(letter) \(mark.unicodeScalars)")
+                    #expect(Self.isAccepted(start + suffix), "\(offset) \(letter) \(mark.unicodeScalars)")
+                    #expect(!Self.isAccepted(start + "\u{301}" + suffix), "\(offset) \(letter) \(mark.unicodeScalars)")
                 }
             }
         }
@@ -60,15 +60,16 @@ import Testing
             text += String(repeating: mark.0, count: count / mark.1)
             for _ in 0..<generator.below(4) { text += generator.pick(Self.marks).0 }
         }
-        #expect(Self.isTaken(text) == (Self.longestRun(text) <= Self.max))
-        // A key travels in form C.
+        #expect(Self.isAccepted(text) == (Self.longestRun(text) <= Self.max))
+        // A key is encoded in form C.
         let key = Value.map([.text(text): 1])
-        #expect((try? Value(decoding: key.encoded)) == (Self.isTaken(text) ? key : nil))
+        #expect((try? Value(decoding: key.encoded)) == (Self.isAccepted(text) ? key : nil))
     }
 
-    @Test func `are no matter in texts that people write`() throws {
+    @Test func `are accepted in texts that people write`() throws {
         let texts = [
-            "\u{5D1}\u{5B0}\u{5BC}\u{5E8}\u{5B5}\u{5D0}\u{5E9}\u{5B4}\u{5C1}\u{5D9}\u{5EA} \u{5D1}\u{5BC}\u{5B8}\u{5E8}\u{5B8}\u{5D0} ",
+            "\u{5D1}\u{5B0}\u{5BC}\u{5E8}\u{5B5}\u{5D0}\u{5E9}\u{5B4}\u{5C1}\u{5D9}\u{5EA} "
+                + "\u{5D1}\u{5BC}\u{5B8}\u{5E8}\u{5B8}\u{5D0} ",
             "Ti\u{1EBF}ng Vi\u{1EC7}t c\u{F3} s\u{E1}u thanh \u{111}i\u{1EC7}u. ",
             "\u{915}\u{94D}\u{937}\u{93F}\u{930}\u{941} \u{0F40}\u{0F71}\u{0F72} \u{1112}\u{1161}\u{11AB} \u{D55C} ",
         ]
@@ -78,7 +79,7 @@ import Testing
         let playful = "Z" + String(repeating: "\u{315}\u{31B}\u{35C}\u{489}\u{334}", count: 20) + "algo "
         for text in forms + [playful] {
             let long = String(repeating: text, count: 100_000 / text.utf8.count)
-            #expect(Self.isTaken(text) && Self.isTaken(long))
+            #expect(Self.isAccepted(text) && Self.isAccepted(long))
             #expect(
                 try StateDecoder().decode([String: String].self, from: StateEncoder().encode([long: long])) == [
                     long: long
@@ -87,9 +88,9 @@ import Testing
         }
     }
 
-    @Test func `are found by what holds of all characters`() {
+    @Test func `are found by rules that hold for all characters`() {
         var ofSeveral: [UInt32] = []
-        // Beyond are ideographs, tags and no letters.
+        // The characters above are ideographs and tags, and none of them are letters.
         for value in UInt32(0)...0x2_FFFF {
             guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory != .unassigned else { continue }
             let decomposed = Self.decomposed(scalar)

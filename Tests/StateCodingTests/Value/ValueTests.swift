@@ -4,7 +4,7 @@ import Testing
 @Suite struct `A value` {
     let value: Value = ["a": ["b": [1, ["c": "found"]], "n": .null], 5: true]
 
-    @Test func `is reached by keys, indexes and paths`() {
+    @Test func `is accessed by keys, indexes and paths`() {
         #expect(value["a"]?["b"]?[0]?.intValue == 1)
         #expect(value[path: "a.b.1.c"]?.textValue == "found")
         #expect(value[path: "5"]?.boolValue == true)
@@ -13,7 +13,7 @@ import Testing
         for path in ["x", "a.b.2", "a.b.-1", "a.b.c", "a.b.1.c.d"] { #expect(value[path: path] == nil) }
     }
 
-    @Test func `says what it is only where that is exact`() {
+    @Test func `converts to a number only where that is exact`() {
         #expect(Value.float(3).intValue == 3)
         #expect(Value.float(3.5).intValue == nil)
         #expect(Value.unsigned(.max).intValue == nil)
@@ -23,7 +23,7 @@ import Testing
         #expect(Value(Int64.min) == .negative(UInt64(Int64.max)))
     }
 
-    @Test func `equals what means the same, and hashes like it`() {
+    @Test func `equals a value with the same meaning, and has its hash`() {
         let pairs: [(Value, Value)] = [
             (.float(0), .float(-0.0)), (.float(.nan), .float(-.nan)), ("caf\u{E9}", "cafe\u{301}"),
             (["caf\u{E9}": [0.0]], ["cafe\u{301}": [-0.0]]),
@@ -33,7 +33,7 @@ import Testing
         #expect(Value.tagged(1, 1) != 1)
     }
 
-    @Test(arguments: seeds(0..<30)) func `keys are sorted as their encodings are`(seed: UInt64) {
+    @Test(arguments: seeds(0..<30)) func `keys are sorted like their encodings`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let map = ValueMap((0..<30).map { _ in (generator.value(depth: 1), generator.value(depth: 0)) })
         let encoded = map.keys.map(\.encoded)
@@ -42,7 +42,7 @@ import Testing
         for (key, value) in map { #expect(map[key] == value) }
     }
 
-    @Test func `a map keeps the later of two entries, and forgets what is set to nil`() {
+    @Test func `a map keeps the later of two entries, and removes a key that is set to nil`() {
         var map: ValueMap = ["a": 1, "b": 2, "a": 3]
         #expect(map["a"] == 3 && map.count == 2)
         let copy = map
@@ -52,7 +52,7 @@ import Testing
         #expect(map.count == 2)
     }
 
-    @Test func `a message stays short, also where a text is one long character`() {
+    @Test func `a message stays short even if a text is one long character`() {
         let long = Value.text("a" + String(repeating: "\u{200D}", count: 80_000))
         #expect(long.summary.utf8.count < 200)
         #expect(Value.text("abc").summary == #"text "abc""#)

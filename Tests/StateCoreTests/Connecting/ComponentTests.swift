@@ -97,7 +97,7 @@ private let rounds = 200
         for _ in 0..<rounds {
             let core = Lorry.core()
             let clerk = Clerk()
-            await clerk.cancelsWhatIsOnItsWay(from: core)
+            await clerk.cancelWithQueuedProps(from: core)
             let other = core.connect(clerk, to: { -$0.miles })
             #expect(await clerk.seen.next() == -1)
             other.cancel()
@@ -113,7 +113,7 @@ private let rounds = 200
 
         func update(_ props: Int) { seen.record(props) }
 
-        func cancelsWhatIsOnItsWay(from core: Core<Lorry>) async {
+        func cancelWithQueuedProps(from core: Core<Lorry>) async {
             let gate = Gate()
             let connection = core.connect(self, to: \.miles)
             #expect(await seen.next() == 0)

@@ -94,7 +94,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `hands a slow queue to another thread long before its limit of requests`() async {
+    @Test func `moves a slow queue to another thread long before its limit of requests`() async {
         let clock = ContinuousClock()
         let byCaller = Recorder<Bool>()
         let reducer = Reducer<Log> { log, action in
@@ -122,7 +122,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `hands a long queue to another thread, in order`() async {
+    @Test func `moves a long queue to another thread, in order`() async {
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, drainedRequestsMax: 3)
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
         let byCaller = Recorder<Bool>()

@@ -8,7 +8,8 @@ import Testing
     {
         let steps = Recorder<String>()
         let started = Gate()
-        // A cancellation handler runs on the thread that starts the cancelling effect, and thereby records its position.
+        // A cancellation handler runs on the thread that starts the cancelling effect, and thereby records its
+        // position.
         let work = Effect.run(id: "work") { _ in
             await withTaskCancellationHandler {
                 started.open()

@@ -113,7 +113,7 @@ import Testing
         first.cancel()
     }
 
-    @Test func `may read the state, which is the one that it receives`() {
+    @Test func `may read the state, which equals the received one`() {
         let core = logCore()
         let seen = Recorder<Bool>()
         let subscriptions = [

@@ -198,12 +198,12 @@ import Testing
             ["A", "10", "only when something they need has changed"]
         ),
         (.awaitedWhileDraining(action: "A"), ["A", "dispatch it instead"]),
-        (.nextCalledTwice(action: "A"), ["A", "twice", "dispatch what is to be reduced in addition"]),
+        (.nextCalledTwice(action: "A"), ["A", "twice", "dispatch an additional action instead"]),
         (.rejectedTooLate(action: "A", error: "boom"), ["A", "boom", "before calling next"]),
         (.dispatchedWhileStopped(action: "A"), ["A", "call start() first"]),
         (.unhandledByMiddleware(action: "A"), ["A", "add the middleware", ".thunk"]),
     ])
-    func `says what was done, and what to do instead`(misuse: RuntimeWarning, parts: [String]) {
+    func `names the mistake and the remedy`(misuse: RuntimeWarning, parts: [String]) {
         for part in parts { #expect(misuse.description.contains(part)) }
     }
 }

@@ -52,7 +52,7 @@ import Testing
         core.dispatch(Append(1))
         let rejection = await #expect(throws: Rejection.self) { try await core.send(Append(2)) }
         #expect(rejection?.code == .swallowed)
-        #expect(rejection?.message == "a middleware took Append and did not pass it on")
+        #expect(rejection?.message == "a middleware neither passed Append on nor answered it")
         #expect(core.state.entries.isEmpty)
         #expect(seen.all.isEmpty)
         #expect(warnings.all.isEmpty)

@@ -45,7 +45,8 @@ import Testing
 
     @Test func `reports a class instance`() async {
         await expectIssues(
-            "Expected only values in the state: beds.0.gnome: Gnome is a class: its changes cannot be seen; make it a struct"
+            "Expected only values in the state: beds.0.gnome: Gnome is a class: its changes cannot be seen; make it a "
+                + "struct"
         ) { verifyState(Yard(beds: [Yard.Bed(gnome: Gnome())])) }
     }
 
@@ -115,7 +116,8 @@ import Testing
             """
         ) { verifyState(Outer(inner: Careless(a: 1, b: 2))) }
         await expectIssues(
-            "state 1 and state 2 are, though at `inner.b` one is encoded as the integer 2 and the other as the integer 9"
+            "state 1 and state 2 are, though at `inner.b` one is encoded as the integer 2 and the other as the integer "
+                + "9"
         ) {
             verifyState(Outer(inner: Careless(a: 1, b: 2)), Outer(inner: Careless(a: 1, b: 9)))
         }
@@ -135,8 +137,8 @@ import Testing
     @Test func `names a part that patches miss`() async {
         await expectIssues(
             """
-            Expected the patch from the state to the state with another `part.b` to lead there; at `part.b` its tree has \
-            the integer 2 instead of the integer 3.
+            Expected the patch from the state to the state with another `part.b` to lead there; at `part.b` its tree \
+            has the integer 2 instead of the integer 3.
             """
         ) { verifyState(Strict(part: Careless(a: 1, b: 2))) }
     }

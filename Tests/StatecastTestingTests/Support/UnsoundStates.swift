@@ -89,7 +89,7 @@ struct Partial: Codable, Equatable {
     enum CodingKeys: CodingKey { case a }
 }
 
-/// Is equal to what was decoded, whatever is hidden in it.
+/// Equal to its decoded copy, whatever its hidden field.
 struct Wildcard: Codable, Equatable {
     var a: Int
     var hidden = 0
@@ -100,7 +100,7 @@ struct Wildcard: Codable, Equatable {
     }
 }
 
-/// Compares half of itself.
+/// Compares one of its two fields.
 struct Careless: Codable, Equatable {
     var a: Int
     var b: Int
@@ -114,7 +114,7 @@ struct Never: Codable, Equatable {
     static func == (left: Self, right: Self) -> Bool { false }
 }
 
-/// Compares all of a part that does not.
+/// Compares all fields of a part whose own equality does not.
 struct Strict: Codable, Equatable {
     var part: Careless
 

@@ -114,10 +114,10 @@ private struct Peeked: Action, Equatable {}
             reducer: Reducer { note, action in note.text += (action as? Written)?.line ?? "" }
         )
         bench.host.begin()
-        // Each may come in. Two of them in a row are more marks than a text may have.
+        // Each payload is valid. Two of them in a row exceed the limit of marks in a text.
         let marks = String(repeating: "\u{301}\u{316}", count: 300)
         try bench.push(Written(line: marks), Written(line: marks), Written(line: "."), Written(line: marks))
-        bench.settle()
+        bench.runTurns()
         let reason = "text: expected a text with at most 1024 combining marks in a row, got one with more"
         #expect(bench.receipts[1] == .applied(Revision(1)))
         #expect(

@@ -198,7 +198,7 @@ import Testing
         #expect(first.state == FirstShop(items: [1: .init(title: "1")]))
     }
 
-    @Test func `is refused by a build that knows fewer migrations`() async throws {
+    @Test func `is refused by a build with fewer migrations`() async throws {
         let journal = MemoryJournal()
         try await Self.run(ThirdShop.self, journal, ThirdShop.evolution, listing: 1...1)
         try await Self.refuse(ThirdShop.self, journal, saying: "through 2 migrations, and this build knows 0")

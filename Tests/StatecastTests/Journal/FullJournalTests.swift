@@ -241,13 +241,13 @@ import Testing
         }
         node.journal.hold(false)
         _ = try await held.receipt()
-        var settled = 0
-        while settled < 100 {
+        var resolved = 0
+        while resolved < 100 {
             guard case .receipts(let receipts) = try await peer.next(on: "sc1/first/receipts/\(session)") else {
                 Issue.record("refused")
                 return
             }
-            settled += receipts.outcomes.count
+            resolved += receipts.outcomes.count
         }
         await sender.close()
         await node.node.stop()

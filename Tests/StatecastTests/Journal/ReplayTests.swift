@@ -13,7 +13,8 @@ import Testing
         diary.lines.append("\(written.line) \(context.time.milliseconds) \(context.session ?? "here")")
     }
 
-    /// A journal with `count` lines of a sender, each in a batch of its own, and as many of the primary's own process.
+    /// A journal with `count` lines of a sender, each in a batch of its own, and the same number of the primary's own
+    /// process.
     private static func journal(
         lines: Int,
         reducer: Reducer<Diary> = Self.reducer

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [Kind.memory, .full])
-    func `knows its senders, and applies nothing twice`(kind: Kind) async throws {
+    func `remembers its senders, and applies no action twice`(kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let journal = Self.journals(kind, in: folder)
         let first = try Self.primary(journal())

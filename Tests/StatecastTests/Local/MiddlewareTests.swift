@@ -19,7 +19,7 @@ import Testing
         let bench = try HostBench(middleware: [upper]) { _, _ in .none }
         bench.host.begin()
         try bench.push(Written(line: "a"), Written(line: "b"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["A", "B"])
         #expect(events.events == ["0", "1", "1", "2"])
         #expect(bench.receipts == [1: .applied(Revision(1)), 2: .applied(Revision(2))])
@@ -36,7 +36,7 @@ import Testing
         let bench = try HostBench(middleware: [keeping]) { _, _ in .none }
         bench.host.begin()
         try bench.push(Written(line: "keep"), Written(line: "answer"), Written(line: "a"))
-        bench.settle()
+        bench.runTurns()
         let swallowed = Outcome.rejected(.swallowed(Written(line: "")))
         #expect(bench.receipts == [1: swallowed, 2: swallowed, 3: .applied(Revision(1))])
     }
@@ -52,7 +52,7 @@ import Testing
         let bench = try HostBench(middleware: [doubling]) { _, _ in .none }
         bench.host.begin()
         try bench.push(Written(line: "a"), Written(line: "b"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["a", "b", "a again", "b again"])
         let session = "\(HostBench<Diary>.session)"
         #expect(sessions.events == [session, session, "own", "own"])
@@ -67,7 +67,7 @@ import Testing
         let bench = try HostBench(middleware: [adding("x"), adding("y")]) { _, _ in .none }
         bench.host.begin()
         try bench.push(Written(line: "a"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["axy"])
     }
 }

@@ -48,9 +48,9 @@ import Testing
         }
         bench.host.begin()
         try bench.push(Written(line: "ask"))
-        bench.settle()
+        bench.runTurns()
         try bench.push(Written(line: "meanwhile"))
-        bench.settle()
+        bench.runTurns()
         opened.yield()
         await bench.turns { bench.lines.count == 3 }
         #expect(bench.lines == ["ask", "meanwhile", "asked at 1"])
@@ -143,7 +143,7 @@ import Testing
         }
         bench.host.begin()
         try bench.push(Written(line: "a"), Written(line: String(repeating: "x", count: 10_000)), Written(line: "b"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["a", "b", "after a", "after b"])
     }
 
@@ -153,7 +153,7 @@ import Testing
         }
         bench.host.begin()
         try bench.push(Written(line: String(repeating: "x", count: 10_000)), Written(line: "b"), Written(line: "c"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["b", "c", "after 1", "after 2"])
         guard case .rejected(let rejection)? = bench.receipts[1] else {
             Issue.record("the large one was not rejected")
@@ -171,15 +171,15 @@ import Testing
         try bench.push(Written(line: "ask"))
         bench.turn()
         bench.commit()
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["ask", "1", "2"])
         #expect(!bench.host.hasRequests, "nothing to do before a record is durable")
         bench.commit()
         #expect(bench.host.hasRequests)
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["ask", "1", "2", "3", "4"])
         bench.commit()
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["ask", "1", "2", "3", "4", "5"])
     }
 
@@ -212,7 +212,7 @@ import Testing
         }
         bench.host.begin()
         try bench.push(Written(line: "ask"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.host.effects.runningCount == 1)
         bench.host.end()
         #expect(bench.host.effects.runningCount == 0)
@@ -221,7 +221,7 @@ import Testing
             #expect(wasCancelled)
             break
         }
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["ask"])
     }
 
@@ -238,9 +238,9 @@ import Testing
         }
         bench.host.begin()
         try bench.push(Written(line: "ask"))
-        bench.settle()
+        bench.runTurns()
         await bench.woken()
-        bench.settle()
+        bench.runTurns()
         for await _ in gate {}
         #expect(bench.lines == ["ask"])
         #expect(bench.host.machine.ownNumber == ActionNumber(2), "a rejection has its number too")

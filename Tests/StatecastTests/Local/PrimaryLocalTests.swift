@@ -86,7 +86,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows an observer without replay what is dispatched after it, also in a batch that is open already`()
+    @Test func `shows an observer without replay the actions dispatched after it, also in an open batch`()
         async throws
     {
         let (reducing, go) = (AsyncStream.makeStream(of: Void.self), DispatchSemaphore(value: 0))

@@ -30,7 +30,7 @@ import Testing
         }
         let bench = try bench(oneForEach)
         try bench.push(Self.large, Written(line: "withdrawn"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == [])
         #expect(bench.receipts[2] == .rejected(Rejection(.refused, "there is nothing to withdraw")))
     }
@@ -41,7 +41,7 @@ import Testing
         }
         let bench = try bench(onlyFirst)
         try bench.push(Self.large, Written(line: "a"), Written(line: "b"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["a"])
         #expect(bench.receipts[3] == .rejected(Rejection(.refused, "not the first")))
     }
@@ -58,7 +58,7 @@ import Testing
         }
         let bench = try bench(doubling)
         try bench.push(Written(line: "a"), Self.large, Written(line: "b"))
-        bench.settle()
+        bench.runTurns()
         #expect(passes.events == ["a", "x", "b", "a", "x", "b"])
         #expect(bench.lines == ["a!", "b!", "a again!", "b again!"])
     }
@@ -71,7 +71,7 @@ import Testing
         }
         let bench = try bench(noting)
         try bench.push(Self.large, Written(line: "a"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["a was refused"])
     }
 
@@ -83,9 +83,9 @@ import Testing
         }
         let bench = try bench(keeping)
         try bench.push(Self.large, Written(line: "a"))
-        bench.settle()
+        bench.runTurns()
         kept.value?.dispatch(Written(line: "later"))
-        bench.settle()
+        bench.runTurns()
         #expect(bench.lines == ["a", "later"])
     }
 

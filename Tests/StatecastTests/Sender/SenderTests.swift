@@ -76,7 +76,7 @@ import Testing
         _ = try await waiting.value
     }
 
-    @Test func `tells waiting submitters why it is closed`() async throws {
+    @Test func `resumes waiting submitters with the reason of the close`() async throws {
         let intake = SenderIntake(pendingMax: 1)
         _ = try await take(intake)
         let waiting = await waiter(intake)
@@ -167,7 +167,7 @@ import Testing
         let line = "warning: actions given up: the sender was closed not-sent=3 outcome-unknown=0 store=counter"
         #expect(log.events == [line])
         await sender.close()
-        #expect(log.events == [line], "it is said once")
+        #expect(log.events == [line], "it is logged once")
     }
 
     @Test func `are counted in the log when their sender is released before it ran`() async throws {

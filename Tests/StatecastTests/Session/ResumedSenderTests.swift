@@ -4,7 +4,7 @@ import StateCore
 import Statecast
 import Testing
 
-/// Senders that end, and others that go on with their session files.
+/// Senders that end, and others that continue from their session files.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A sender with a session file` {
     private let folder: TemporaryFolder
     private let journal = MemoryJournal()
@@ -37,7 +37,7 @@ import Testing
         try ActionSender(store: "diary", from: endpoint, session: file, configuration: .quick).started()
     }
 
-    @Test func `leaves what it could not send to the next`() async throws {
+    @Test func `leaves unsent actions to the next sender`() async throws {
         let first = try primary()
         let address = try await first.start()
         let one = try sender(try file(), from: address.publish)
@@ -70,7 +70,7 @@ import Testing
         #expect(second.state.lines == (1...7).map { "\($0)" })
     }
 
-    @Test func `goes on though nobody waits any longer`() async throws {
+    @Test func `sends an action although its caller no longer waits`() async throws {
         let first = try primary()
         let address = try await first.start()
         await first.stop()
@@ -86,7 +86,7 @@ import Testing
         #expect(second.state.lines == ["1", "2"])
     }
 
-    @Test func `sends nothing that it cannot keep`() async throws {
+    @Test func `sends no action that it cannot save`() async throws {
         let primary = try primary()
         let address = try await primary.start()
         let file = try file()

@@ -24,7 +24,7 @@ import Testing
 
     private func put(_ bytes: Data) throws { try bytes.write(to: URL(filePath: path)) }
 
-    private static func taking(_ ticket: UInt64, bytes: Int = 10) -> SessionChange {
+    private static func enqueuing(_ ticket: UInt64, bytes: Int = 10) -> SessionChange {
         var change = SessionChange()
         let action = SavedAction(
             ticket: Ticket(rawValue: ticket),
@@ -48,8 +48,8 @@ import Testing
         let file = try open()
         var saved = try file.claim(for: try StoreName("counter"))
         for ticket in UInt64(1)...3 {
-            try file.save(Self.taking(ticket))
-            try saved.apply(Self.taking(ticket))
+            try file.save(Self.enqueuing(ticket))
+            try saved.apply(Self.enqueuing(ticket))
         }
         file.close()
         return saved
@@ -62,7 +62,7 @@ import Testing
         } catch { return (error as? StatecastError)?.message }
     }
 
-    @Test func `is found as it was left`() throws {
+    @Test func `has the same content when it is opened again`() throws {
         let saved = try written()
         let file = try open()
         #expect(file.position == 3)
@@ -70,7 +70,7 @@ import Testing
         #expect(try file.claim(for: try StoreName("counter")) == saved)
     }
 
-    @Test func `that is cut anywhere is damaged, and left as it is`() throws {
+    @Test func `that is truncated anywhere is damaged, and not changed`() throws {
         _ = try written()
         let whole = try bytes
         for count in 1..<whole.count {
@@ -80,10 +80,10 @@ import Testing
         }
     }
 
-    @Test func `in which a bit is flipped is refused, and left as it is`() throws {
+    @Test func `with a flipped bit is refused, and not changed`() throws {
         _ = try written()
         let whole = try bytes
-        // The name of the process that has or had it means nothing later.
+        // The name of the last process that used the file is not checked.
         for offset in whole.indices where !(32..<240).contains(offset) {
             var flipped = whole
             flipped[offset] ^= 1 << (offset % 8)
@@ -93,21 +93,21 @@ import Testing
         }
     }
 
-    @Test func `drops what was being written when its process ended`() throws {
+    @Test func `drops a record that was incomplete when its process ended`() throws {
         let saved = try written()
         let whole = try bytes
-        let record = SessionRecords.record(Self.taking(4).encoded, at: whole.count)
+        let record = SessionRecords.record(Self.enqueuing(4).encoded, at: whole.count)
         for tail in [Data(record.dropLast()), Data(record.prefix(5)), Data(count: 40)] {
             try put(whole + tail)
             let file = try open()
             #expect(try file.claim(for: try StoreName("counter")) == saved)
-            try file.save(Self.taking(4))
+            try file.save(Self.enqueuing(4))
             file.close()
             #expect(try open().position == 4)
         }
     }
 
-    @Test func `is locked, and names who has it`() throws {
+    @Test func `is locked, and names the process that has it`() throws {
         let file = try open()
         #expect(message()?.contains("in use by process \(getpid()) ") == true)
         _ = try file.claim(for: try StoreName("counter"))
@@ -143,12 +143,12 @@ import Testing
         _ = try file.claim(for: try StoreName("counter"))
     }
 
-    @Test func `is written anew when little of it is still needed`() throws {
+    @Test func `is rewritten when little of it is still needed`() throws {
         let file = try open()
         _ = try file.claim(for: try StoreName("counter"))
         let count = UInt64(3 * SessionFile.rewriteBytesMin / (64 << 10))
         for ticket in 1...count {
-            try file.save(Self.taking(ticket, bytes: 64 << 10))
+            try file.save(Self.enqueuing(ticket, bytes: 64 << 10))
             if ticket < count { try file.save(Self.rejecting(ticket)) }
         }
         file.close()
@@ -159,13 +159,13 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["session"])
     }
 
-    // MARK: Its place
+    // MARK: Path
 
     private func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
 
-    @Test func `is a file, and nothing else is touched`() throws {
+    @Test func `is a regular file, and no other file is changed`() throws {
         #expect(mkfifo(path, 0o600) == 0)
         #expect(message()?.contains("\(path) is no session file but a pipe") == true)
         var status = stat()
@@ -175,20 +175,20 @@ import Testing
         #expect(message()?.contains("Is a directory") == true)
     }
 
-    @Test func `is one file by whatever link it is named`() throws {
+    @Test func `is the same file through a symbolic link`() throws {
         let link = folder.path + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "session")
         let file = try SessionFile(at: link, store: "counter")
         _ = try file.claim(for: try StoreName("counter"))
         #expect(message()?.contains("in use by process \(getpid()) ") == true)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "session")
-        try file.save(Self.taking(1))
+        try file.save(Self.enqueuing(1))
         file.close()
         #expect(try open().position == 1)
         #expect(try names() == ["link", "session"])
     }
 
-    @Test func `has one name`() throws {
+    @Test func `is refused with a second name`() throws {
         _ = try written()
         let whole = try bytes
         try FileManager.default.linkItem(atPath: path, toPath: folder.path + "/other")
@@ -196,7 +196,7 @@ import Testing
         #expect(try bytes == whole)
     }
 
-    @Test func `is written anew beside files of any name, and of its own leftovers`() throws {
+    @Test func `is rewritten beside files of any name, and removes its own leftovers`() throws {
         let own = Data("the user's own\n".utf8)
         for name in [
             "session.new", ".session.draft", ".session.0123456789abcdef.draft2", ".other.0123456789abcdef.draft",

@@ -20,7 +20,7 @@ extension PrimaryConfiguration {
 }
 
 extension Limits {
-    /// Short heartbeats and retries, so that recovery takes tens of milliseconds instead of seconds.
+    /// Short heartbeats and retries, so that recovery needs tens of milliseconds instead of seconds.
     static var quick: Limits {
         var limits = Limits()
         limits.heartbeatInterval = .milliseconds(20)
@@ -49,8 +49,8 @@ struct CounterPrimary {
         return CounterPrimary(primary: primary, address: try await primary.start())
     }
 
-    /// Starts another primary at the same endpoints, as after a crash. libzmq releases an endpoint with a delay, so this
-    /// retries until it is free.
+    /// Starts another primary at the same endpoints, as after a crash. libzmq releases an endpoint with a delay, so
+    /// this retries until it is free.
     func restart() async throws -> CounterPrimary {
         await primary.stop()
         while true {

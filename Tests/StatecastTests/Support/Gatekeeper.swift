@@ -2,8 +2,8 @@ import Foundation
 import StateCoding
 import Statecast
 
-/// A gate that blocks the decoding of states. A blocked caller occupies a thread of Swift's pool, which has one per processor,
-/// so only one gate exists at a time.
+/// A gate that blocks the decoding of states. A blocked caller occupies a thread of Swift's pool, which has one per
+/// processor, so only one gate exists at a time.
 final class Gatekeeper: @unchecked Sendable {  // every access to the variables holds the condition's lock
     private let condition = NSCondition()
     private var isClosed = false
@@ -55,12 +55,12 @@ final class Gatekeeper: @unchecked Sendable {  // every access to the variables 
 
 /// A lock with one owner at a time, in order of arrival.
 private actor Turns {
-    private var isTaken = false
+    private var isHeld = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     func take() async {
-        guard isTaken else {
-            isTaken = true
+        guard isHeld else {
+            isHeld = true
             return
         }
         await withCheckedContinuation { waiters.append($0) }
@@ -68,7 +68,7 @@ private actor Turns {
 
     func giveBack() {
         guard waiters.isEmpty else { return waiters.removeFirst().resume() }
-        isTaken = false
+        isHeld = false
     }
 }
 

@@ -103,8 +103,8 @@ final class HostBench<State: Codable & Equatable & Sendable> {
 
     func turn() { host.endTurn() }
 
-    /// Takes turns while requests are left.
-    func settle() {
+    /// Runs turns while requests are left.
+    func runTurns() {
         repeat { turn() } while host.hasRequests
     }
 
@@ -120,12 +120,12 @@ final class HostBench<State: Codable & Equatable & Sendable> {
         for await _ in wakes { return }
     }
 
-    /// Takes turns, and waits for requests in between, until a condition holds.
+    /// Runs turns, and waits for requests in between, until a condition holds.
     func turns(until condition: () -> Bool) async {
-        settle()
+        runTurns()
         while !condition() {
             await woken()
-            settle()
+            runTurns()
         }
     }
 }

@@ -50,8 +50,8 @@ actor RawPrimary {
         _ = try publisher.send(Message.encode(frame, to: Address(store, topic)))
     }
 
-    /// Answers joins with a snapshot of a state, in one chunk, and returns once the replica has pulled it. A replica that had
-    /// to wait joins again, so there may be several joins.
+    /// Answers joins with a snapshot of a state, in one chunk, and returns once the replica has pulled it. A replica
+    /// that had to wait joins again, so there may be several joins.
     func welcome(to lineage: Lineage, at revision: Revision, _ state: Value) async throws {
         let bytes = state.encoded
         let digest = Summary(of: state).digest

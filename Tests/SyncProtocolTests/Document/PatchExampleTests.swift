@@ -47,7 +47,7 @@ import Testing
 @Suite struct `The protocol's document: digests` {
     private static let examples = ProtocolDocument.shared.blocks("digest")
 
-    /// From the document's description, apart from the implementation.
+    /// Computed by the document's description, independently of the implementation.
     private func hash(_ bytes: [UInt8]) -> (fnv: UInt64, mixed: UInt64) {
         let fnv = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         var hash = (fnv ^ (fnv >> 33)) &* 0xFF51_AFD7_ED55_8CCD

@@ -4,7 +4,7 @@ import StateJSON
 import SyncProtocol
 import Testing
 
-/// The walk-throughs, played by the real machines: every message of the document in its order, and no other.
+/// The walk-throughs, executed by the real machines: every message of the document in its order, and no other.
 @Suite struct `The protocol's document: walk-throughs` {
     private static let document = ProtocolDocument.shared
 
@@ -49,11 +49,11 @@ import Testing
                 let message = primary.published.popFirst() ?? []
                 #expect(message == step.message, "\(step.name)")
                 if step.name == "both-receipts" {
-                    // Lost: the sender asks again.
+                    // The message is lost: the sender repeats its request.
                     var informed = sender
                     try informed.receive(message)
                     #expect(informed.outcomes.count == 2)
-                    sender.waitInVain()
+                    sender.advanceToDeadline()
                 } else {
                     try sender.receive(message)
                 }
@@ -74,12 +74,12 @@ import Testing
     }
 }
 
-/// What a peer asks by its subscriptions.
+/// The request that a peer makes by a subscription.
 struct DocumentRequest: Equatable {
     let begins: Bool
     let topic: [UInt8]
 
-    /// Nothing was asked.
+    /// No request.
     static let none = DocumentRequest(begins: false, topic: [])
 }
 
@@ -87,7 +87,7 @@ extension ProtocolDocument.Block {
     /// The whole message of a `frame` or `push` block.
     fileprivate var message: [UInt8] { Array(text("topic").utf8) + [0] + bytes }
 
-    /// What a `subscribe` or `unsubscribe` block asks for.
+    /// The request of a `subscribe` or `unsubscribe` block.
     fileprivate var request: DocumentRequest {
         DocumentRequest(begins: kind == "subscribe", topic: Array(lines.joined().utf8) + [0])
     }

@@ -22,7 +22,7 @@ extension Cluster {
         var violations = replica.violations
         for (position, digest) in zip(replica.shown, replica.digests)
         where primary(of: position.lineage)?.digests[position.revision] != digest {
-            violations.append("a replica showed what the primary never was, at \(position)")
+            violations.append("a replica showed a state that the primary never had, at \(position)")
         }
         return violations
     }
@@ -47,7 +47,7 @@ extension Cluster {
         for action in sender.all {
             let count = primaries.reduce(0) { $0 + ($1.timesApplied[action] ?? 0) }
             if count > 1 { violations.append("\(action) was applied \(count) times") }
-            switch sender.settlements[action] {
+            switch sender.outcomes[action] {
             case .applied(let position):
                 if primary(of: position.lineage)?.applied[position.revision] != action {
                     violations.append("\(action) was not applied at \(position)")
@@ -59,12 +59,12 @@ extension Cluster {
                 default: violations.append("\(action), applied \(count) times, was answered \(rejection)")
                 }
             case nil where sender.notSent.contains(action):
-                if count > 0 { violations.append("\(action) was applied and is called not sent") }
+                if count > 0 { violations.append("\(action) was applied and reported as not sent") }
             case nil: violations.append("\(action) was forgotten")
             }
         }
         for action in Set(primaries.flatMap(\.applied.values)) where action.sender == sender.all.first?.sender {
-            if action.serial >= sender.serial { violations.append("\(action) was applied, and is not known any more") }
+            if action.serial >= sender.serial { violations.append("\(action) was applied, and its sender lost it") }
         }
         return violations
     }
@@ -84,7 +84,7 @@ extension Cluster {
             last[ModelPrimary.itself] = nil
             for (revision, action) in primary.applied.sorted(by: { $0.key < $1.key }) {
                 if let before = last[action.sender], before >= action.serial {
-                    violations.append("\(action) was applied behind \(before), at \(revision)")
+                    violations.append("\(action) was applied after \(before), at \(revision)")
                 }
                 last[action.sender] = action.serial
             }

@@ -1,7 +1,7 @@
 import StateCoding
 import SyncProtocol
 
-/// A primary, some replicas and some senders, wired through queues that a seed delays, cuts and empties.
+/// A primary, some replicas and some senders, connected by queues with random delays, disconnections and losses.
 ///
 /// Small on purpose: no sockets, no tasks, one clock. Order is random between pipes and kept within each.
 struct Cluster {
@@ -226,11 +226,11 @@ struct Cluster {
 
     enum Unexpected: Error { case refused }
 
-    // MARK: Rest
+    // MARK: Quiescence
 
     /// Runs without faults and new actions until the cluster is quiescent.
     ///
-    /// - Returns: `false` if that takes more than three virtual minutes.
+    /// - Returns: `false` if that needs more than three virtual minutes.
     mutating func quiesce() throws -> Bool {
         for index in replicas.indices { replicas[index].stoppedUntil = now }
         for index in senders.indices { senders[index].stoppedUntil = now }

@@ -2,7 +2,7 @@
 struct Link {
     /// The subscriptions of the SUB, with their counts.
     private(set) var wanted: [[UInt8]: Int] = [:]
-    /// The topics that the XPUB forwards, as far as requests have arrived.
+    /// The topics that the XPUB forwards, by the requests that have arrived.
     private(set) var filter: Set<[UInt8]> = []
     private var requests: [(begins: Bool, topic: [UInt8])] = []
     private(set) var messages: [[UInt8]] = []

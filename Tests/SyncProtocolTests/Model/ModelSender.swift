@@ -5,9 +5,9 @@ import SyncProtocol
 struct ModelSender {
     private(set) var machine: SenderMachine
     var link = Link()
-    /// Frames on their way to the primary.
+    /// Frames in flight to the primary.
     var pushed: [[UInt8]] = []
-    private(set) var settlements: [ModelAction: Resolution] = [:]
+    private(set) var outcomes: [ModelAction: Resolution] = [:]
     /// Actions that were withdrawn before they were sent.
     private(set) var notSent: Set<ModelAction> = []
     private(set) var violations: [String] = []
@@ -55,7 +55,7 @@ struct ModelSender {
     /// Withdraws the newest action without an outcome; saved actions cannot be withdrawn.
     mutating func withdraw() {
         guard disk == nil,
-            let (ticket, action) = actions.filter({ settlements[$0.value] == nil && !notSent.contains($0.value) })
+            let (ticket, action) = actions.filter({ outcomes[$0.value] == nil && !notSent.contains($0.value) })
                 .max(by: { $0.key < $1.key })
         else { return }
         if machine.withdraw(ticket) == nil { notSent.insert(action) }
@@ -76,19 +76,19 @@ struct ModelSender {
         }
     }
 
-    /// Some of what was handed in comes to the disk.
+    /// Writes the first `count` changes to the disk.
     mutating func write(_ count: Int) throws {
         guard let (arrived, standing) = try disk?.write(count) else { return }
         for action in arrived { perform(machine.enqueue(action.bytes, as: action.ticket)) }
         if let standing { machine.saved(standing) }
     }
 
-    /// Whether all of it is there.
+    /// Whether all changes are on the disk.
     var isWritten: Bool { disk?.unwritten.isEmpty ?? true }
 
-    /// Ends without a word. Another goes on with what is on the disk, and takes its input again from there.
+    /// Simulates a crash: another sender continues from the session on the disk, and repeats its input from there.
     ///
-    /// - Returns: what it had subscribed to.
+    /// - Returns: the previous subscriptions.
     mutating func resume(at now: Instant) throws -> Set<[UInt8]> {
         guard let session = disk?.session else { return [] }
         let session2 = try SavedSession(decoding: session.encoded)
@@ -109,29 +109,29 @@ struct ModelSender {
             switch directive {
             case .subscribe(let topic): link.subscribe(Address(Fixture.store(), topic).bytes)
             case .unsubscribe(let topic): link.unsubscribe(Address(Fixture.store(), topic).bytes)
-            case .resolve(let ticket, let sent, let settlement):
-                disk?.saver.resolve(ticket, sent, settlement)
-                resolve(ticket, settlement)
+            case .resolve(let ticket, let sent, let outcome):
+                disk?.saver.resolve(ticket, sent, outcome)
+                resolve(ticket, outcome)
             case .count(let event): events.insert(event)
             case .connect, .status: break
             }
         }
     }
 
-    private mutating func resolve(_ ticket: Ticket, _ settlement: Resolution) {
+    private mutating func resolve(_ ticket: Ticket, _ outcome: Resolution) {
         guard let action = actions[ticket] else { return violations.append("\(ticket) was never given") }
-        if let old = settlements[action], old != settlement {
+        if let old = outcomes[action], old != outcome {
             // A sender that restarts before it saved an outcome requests it again; if the primary has evicted it, the
             // earlier outcome holds.
-            guard disk != nil, old.isUnknown || settlement.isUnknown else {
-                return violations.append("\(action) has two outcomes: \(old), \(settlement)")
+            guard disk != nil, old.isUnknown || outcome.isUnknown else {
+                return violations.append("\(action) has two outcomes: \(old), \(outcome)")
             }
-            if settlement.isUnknown { return }
-        } else if settlements[action] != nil, disk == nil {
-            violations.append("\(action) has two outcomes: \(settlement)")
+            if outcome.isUnknown { return }
+        } else if outcomes[action] != nil, disk == nil {
+            violations.append("\(action) has two outcomes: \(outcome)")
         }
-        if notSent.contains(action) { violations.append("\(action) was withdrawn before it left: \(settlement)") }
-        settlements[action] = settlement
+        if notSent.contains(action) { violations.append("\(action) was withdrawn before it was sent: \(outcome)") }
+        outcomes[action] = outcome
     }
 }
 

@@ -1,8 +1,8 @@
 import SyncProtocol
 import Testing
 
-@Suite struct `A cluster in which everything fails` {
-    /// Everything so small that every bound is met.
+@Suite struct `A cluster with all kinds of faults` {
+    /// Limits so small that every bound is reached.
     static let limits = Limits.with {
         $0.windowActionsMax = 8
         $0.catchUpUpdatesMax = 3
@@ -29,7 +29,7 @@ import Testing
         var cluster = try Cluster(seed: seed, sendersAreSaved: sendersAreSaved, limits: limits)
         for _ in 0..<steps { try cluster.step(restarts: restarts) }
         let isAtRest = try cluster.quiesce()
-        #expect(isAtRest, "seed \(seed) does not come to rest")
+        #expect(isAtRest, "seed \(seed) does not become quiescent")
         let violations = cluster.violations(mayForgetSessions: mayForgetSessions)
         #expect(violations == [], "seed \(seed)")
     }

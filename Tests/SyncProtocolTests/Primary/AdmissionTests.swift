@@ -55,7 +55,7 @@ import Testing
     @Test func `the expected number is sent again in the next turn, with or without joins`() {
         var bench = PrimaryBench()
         bench.push(2...2)
-        #expect(bench.machine.hasRequests, "a shell that skips empty turns would never say it again")
+        #expect(bench.machine.hasRequests, "a shell that skips empty turns would never repeat it")
         _ = bench.serve()
         #expect(!bench.machine.hasRequests)
         #expect(bench.push(2...2).expected() == [1])

@@ -34,7 +34,7 @@ import Testing
         for _ in 0..<3 { _ = bench.machine.subscribed(to: topic(1)) }
         #expect(bench.serve().topics == [topic(1)])
         _ = bench.machine.subscribed(to: topic(1))
-        #expect(bench.serve().topics == [topic(1)], "who asks later is answered too")
+        #expect(bench.serve().topics == [topic(1)], "a later request is answered, too")
     }
 
     @Test func `a withdrawn request gets no answer`() {

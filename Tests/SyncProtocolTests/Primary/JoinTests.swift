@@ -110,7 +110,7 @@ import Testing
         bench.snapshotEncoded([1], at: 1)
         let answer = bench.serve()
         for nonce in UInt64(1)...5 { #expect(answer.welcome(on: PrimaryBench.join(nonce))?.offer != nil) }
-        #expect(bench.join(6).welcome(on: PrimaryBench.join(6))?.offer != nil, "later ones share it")
+        #expect(bench.join(6).welcome(on: PrimaryBench.join(6))?.offer != nil, "later joiners share it")
     }
 
     @Test func `updates since an offered snapshot follow the welcome on the topic of the join`() {

@@ -2,12 +2,12 @@ import StateCore
 import SyncProtocol
 import Testing
 
-/// Joiners who have been away for longer than updates are kept in memory.
+/// Joiners that were disconnected for longer than updates are kept in memory.
 @Suite struct `A joiner whose updates are only in the journal` {
     private static let position = Fixture.position(2)
     private static let topic = PrimaryBench.join(1, position)
 
-    /// One that keeps four updates in memory and has ten.
+    /// A primary that has published ten updates and keeps four in memory.
     private static func bench() -> PrimaryBench {
         var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 }, readsPast: true)
         bench.advance(by: 10)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [nil, [], updates(3...5)])
-    func `starts from a snapshot if that does not reach`(past: [Update]?) {
+    func `starts from a snapshot if the journal's updates do not reach`(past: [Update]?) {
         var bench = Self.bench()
         bench.join(from: Self.position)
         bench.machine.pastRead(past, after: Revision(2))

@@ -19,7 +19,7 @@ import Testing
         return bench
     }
 
-    /// The numbers whose message the primary still says.
+    /// The numbers whose message the primary still remembers.
     private func remembered(by bench: inout PrimaryBench) -> [UInt64] {
         bench.serve()
         let receipts = bench.machine.subscribed(to: .receipts(Fixture.session)).receipts()

@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: [4, 3, 0] as [UInt64])
-    func `a session stands in a snapshot where it is, however much of it is on its way`(underway: UInt64) throws {
+    func `a snapshot has the durable number of a session, however many actions are in flight`(underway: UInt64) throws {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
         bench.push(1...4)
         bench.closeAndCommit()
@@ -196,7 +196,7 @@ import Testing
     }
 }
 
-@Suite struct `A session that the primary knows` {
+@Suite struct `A known session` {
     @Test func `is identified by its numbers alone`() {
         var bench = PrimaryBench()
         bench.advance(by: 1)

@@ -17,7 +17,7 @@ import Testing
         bench.wait()
         #expect(bench.joinsFrom == Fixture.position(5))
         bench.welcome(head: 8)
-        #expect(bench.status == .joining, "not live before it is where the primary was")
+        #expect(bench.status == .joining, "not live before it has the primary's revision")
         let topic = bench.joinTopic ?? .feed
         #expect(bench.receive(Fixture.update(5, 7), on: topic).applied == [7])
         #expect(bench.receive(Fixture.update(7, 8), on: topic).applied == [8])
@@ -149,7 +149,7 @@ import Testing
         #expect(bench.subscriptions == [.feed])
         bench.wait()
         #expect(bench.joinsFrom == .some(nil))
-        #expect(bench.status == .refused(reason), "what is known stays visible while it asks")
+        #expect(bench.status == .refused(reason), "the last state stays visible while it retries")
         bench.install(at: 1)
         #expect(bench.status == .live)
     }

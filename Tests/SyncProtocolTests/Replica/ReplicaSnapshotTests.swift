@@ -3,7 +3,7 @@ import SyncProtocol
 import Testing
 
 @Suite struct `A replica that pulls a snapshot` {
-    /// One that was offered six chunks of two bytes at revision 5, the primary standing at a head.
+    /// A replica with an offer of six chunks of two bytes at revision 5, from a primary at the given head.
     private func pulling(head: UInt64 = 5, _ change: (inout Limits) -> Void = { _ in }) -> ReplicaBench {
         var bench = ReplicaBench(
             .with {
@@ -105,7 +105,7 @@ import Testing
         #expect(bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(4), index: 0)) == [])
         bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(5), index: 1))
         #expect(bench.chunksAsked == [])
-        #expect(bench.subscriptions == [.feed], "it asks a random moment later, apart from the others")
+        #expect(bench.subscriptions == [.feed], "it joins again after a random delay")
         bench.wait()
         #expect(bench.joinsFrom == .some(nil))
         #expect(bench.subscriptions.count == 2)
@@ -138,28 +138,28 @@ import Testing
     }
 
     @Test func `an offer of snapshotBytesMax bytes is accepted, a larger or empty one is incompatible`() {
-        for (bytes, isTaken) in [(4096, true), (4097, false), (0, false)] {
+        for (bytes, isAccepted) in [(4096, true), (4097, false), (0, false)] {
             var bench = ReplicaBench(.with { $0.snapshotBytesMax = 4096 })
             bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: 1024))
-            #expect(bench.chunksAsked.isEmpty != isTaken)
-            if case .incompatible = bench.status { #expect(!isTaken) } else { #expect(isTaken) }
-            if !isTaken { #expect(bench.subscriptions == [.feed]) }
+            #expect(bench.chunksAsked.isEmpty != isAccepted)
+            if case .incompatible = bench.status { #expect(!isAccepted) } else { #expect(isAccepted) }
+            if !isAccepted { #expect(bench.subscriptions == [.feed]) }
         }
     }
 
     @Test(arguments: [(Int.max, 1), (1 << 29, 1), (5, 0), (Int.max, Int.max)])
-    func `an offer that cannot be meant is incompatible and costs no memory`(bytes: Int, chunk: Int) {
+    func `an implausible offer is incompatible and allocates no memory`(bytes: Int, chunk: Int) {
         var bench = ReplicaBench()
         bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: chunk))
         #expect(bench.subscriptions == [.feed])
     }
 
     @Test func `an offer in snapshotChunksMax chunks is accepted, one in more is incompatible`() {
-        for (bytes, isTaken) in [(Limits.snapshotChunksMax, true), (Limits.snapshotChunksMax + 1, false)] {
+        for (bytes, isAccepted) in [(Limits.snapshotChunksMax, true), (Limits.snapshotChunksMax + 1, false)] {
             var bench = ReplicaBench()
             bench.welcome(head: 5, offer: ReplicaBench.offer(5, bytes: bytes, chunk: 1))
-            #expect(bench.chunksAsked.isEmpty != isTaken)
-            if case .incompatible = bench.status { #expect(!isTaken) } else { #expect(isTaken) }
+            #expect(bench.chunksAsked.isEmpty != isAccepted)
+            if case .incompatible = bench.status { #expect(!isAccepted) } else { #expect(isAccepted) }
         }
     }
 

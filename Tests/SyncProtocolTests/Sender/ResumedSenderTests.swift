@@ -2,9 +2,9 @@ import StateCore
 import SyncProtocol
 import Testing
 
-/// A sender that goes on where another ended.
+/// A sender that continues the session of another one.
 @Suite struct `A resumed sender` {
-    /// Five actions are kept, and that the primary opened the session.
+    /// A session with five saved actions, which the primary has opened.
     private static func saved(_ change: (inout SavedBench) throws -> Void = { _ in }) throws -> SavedSession {
         let first = SenderBench.open()
         var saved = SavedBench()
@@ -17,7 +17,7 @@ import Testing
     @Test func `pushes actions without an outcome under the same session and numbers, after the watermark`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         #expect(bench.subscriptions == [.receipts(Fixture.session)])
-        #expect(bench.push().isEmpty, "before it has heard the watermark")
+        #expect(bench.push().isEmpty, "before it has received the watermark")
         let directives = bench.watermark(2)
         #expect(directives.contains(.connect(Fixture.endpoint)))
         let frames = bench.push()
@@ -29,7 +29,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [6...6])
     }
 
-    @Test func `knows that no action was sent before there was a link`() throws {
+    @Test func `sends its actions in another history if none was sent before`() throws {
         var saved = SavedBench()
         try saved.enqueue(3)
         var bench = SenderBench(resuming: saved.session)

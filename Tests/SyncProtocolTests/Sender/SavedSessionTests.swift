@@ -81,7 +81,7 @@ import Testing
     }
 }
 
-/// What has to be on the disk before what leaves.
+/// The changes that must be on the disk before a frame is sent.
 @Suite struct `A session saver` {
     private static let action = SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [7])
 

@@ -18,8 +18,8 @@ import Testing
                 )
             )
         )
-        #expect(bench.outcomes[tickets[0]]?.settlement == .applied(Fixture.position(9)))
-        #expect(bench.outcomes[tickets[1]]?.settlement == .rejected(reason))
+        #expect(bench.outcomes[tickets[0]]?.resolution == .applied(Fixture.position(9)))
+        #expect(bench.outcomes[tickets[1]]?.resolution == .rejected(reason))
         #expect(bench.outcomes[tickets[1]]?.number == ActionNumber(2))
     }
 
@@ -99,7 +99,7 @@ import Testing
         var bench = SenderBench.open()
         #expect(bench.machine.nextDeadline == nil)
         bench.send()
-        #expect(bench.machine.nextDeadline == nil, "the socket takes nothing")
+        #expect(bench.machine.nextDeadline == nil, "the socket accepts nothing")
         bench.push()
         #expect(bench.machine.nextDeadline != nil)
         bench.receipts(1...1)
@@ -132,7 +132,7 @@ import Testing
         bench.now = .seconds(0.9)
         for number in [3, 2, 4, 3] as [UInt64] { #expect(bench.expect(number) == []) }
         bench.receipts(1...1)
-        #expect(bench.expect(2) == [], "progress is no reason: a stranger can wait for it")
+        #expect(bench.expect(2) == [], "progress permits no second one: a foreign peer can wait for it")
         #expect(bench.push() == [])
         bench.now = .seconds(1)
         #expect(bench.expect(2).contains(.count(.rewound)))

@@ -90,7 +90,7 @@ import Testing
     @Test(arguments: [
         (Rejection.Code.unknownSession, Duration?.none), (.storageFull, .seconds(1)), (.unknownStore, nil),
     ])
-    func `a frame that it does not have outstanding: it goes on`(code: Rejection.Code, retryAfter: Duration?) {
+    func `a frame that is not outstanding: it continues`(code: Rejection.Code, retryAfter: Duration?) {
         var bench = SenderBench()
         bench.watermark(nil, opened: 7)
         bench.send()
@@ -99,7 +99,7 @@ import Testing
         let left = bench.send(2)
         bench.push()
         let before = bench.machine
-        // Settled, never pushed, and outstanding but of another opening.
+        // Resolved, never pushed, and outstanding but of another opening.
         for (first, opened) in [(1, 7), (4, 7), (0, 7), (.max, 7), (2, 6), (2, 8)] as [(UInt64, UInt64)] {
             #expect(bench.refuse(code, retryAfter: retryAfter, first: first, opened: opened) == [])
         }
@@ -171,7 +171,7 @@ import Testing
         bench.send()
         bench.push()
         bench.refuse(.unknownSession, first: 1)
-        guard case .rejected(let rejection)? = bench.outcomes[ticket]?.settlement else {
+        guard case .rejected(let rejection)? = bench.outcomes[ticket]?.resolution else {
             Issue.record("expected a rejection")
             return
         }
@@ -180,7 +180,7 @@ import Testing
     }
 }
 
-/// A primary that did not wait for the disk comes back without what it had made known.
+/// A primary that did not wait for the disk restarts without outcomes that it had published.
 @Suite struct `Lost outcomes at the sender` {
     private static let later = Fixture.epoch.next
 

@@ -126,13 +126,13 @@ import Testing
         #expect(bench.status == .open)
     }
 
-    @Test func `back in a lineage that knows the session it begins a new one`() {
+    @Test func `back in a lineage with the session it begins a new one`() {
         var bench = SenderBench.open()
         bench.send(3)
         bench.push()
         bench.watermark(nil, lineage: Fixture.otherLineage)
         let ticket = bench.send()[0]
-        // The old primary took two of three: it would wait for the third for ever.
+        // The old primary applied two of three: it would wait for the third forever.
         bench.watermark(2)
         #expect(bench.machine.session != Fixture.session)
         bench.wait()
@@ -167,12 +167,12 @@ import Testing
     }
 
     @Test
-    func `a first watermark that already knows the session belongs to another process: no action is sent under it`() {
+    func `a first watermark with a number belongs to another process: no action is sent in the session`() {
         for number in [0, 5] as [UInt64] {
             var bench = SenderBench()
             bench.send()
             bench.watermark(number)
-            #expect(bench.machine.nextFrame == nil, "it would be taken for a duplicate and get a foreign receipt")
+            #expect(bench.machine.nextFrame == nil, "it would count as a duplicate and get a foreign receipt")
             #expect(bench.machine.session != Fixture.session)
         }
     }

@@ -18,7 +18,7 @@ import Testing
             carry(primary.machine.subscribed(to: .receipts(sender.machine.session)))
         }
 
-        /// Lets the sender do what it wants to do, until it has nothing left to do.
+        /// Runs the sender until it has nothing left to do.
         mutating func exchangeMessages() {
             for _ in 0..<10 where sender.machine.pendingCount > 0 {
                 sender.wait()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Number 1 was applied under the first opening, and number 2 has left under the second one.
+    /// Number 1 was applied under the first opening, and number 2 was pushed under the second one.
     ///
     /// - Returns: both with their frames.
     private func reopened() throws -> (pair: Pair, first: ActionsFrame, second: ActionsFrame) {
@@ -39,10 +39,10 @@ import Testing
         let first = try #require(pair.sender.push().first)
         pair.carry(pair.primary.receive(first))
         pair.carry(pair.primary.closeAndCommit())
-        // Another sender takes the place of this one, which is idle.
+        // Another sender evicts this one, which is idle.
         pair.primary.push(1...1, of: Fixture.otherSession, opened: 1)
         pair.primary.closeAndCommit()
-        // The connection broke, so the subscription comes again.
+        // The connection broke, so the sender subscribes again.
         pair.answer()
         pair.sender.send()
         let second = try #require(pair.sender.push().first)
@@ -77,7 +77,7 @@ import Testing
         throws
     {
         var (pair, _, second) = try reopened()
-        // Two more senders come first; the session is not known, and may have been.
+        // Two more senders open sessions first: the session is evicted, and may not be opened again.
         for opened in [2, 3] as [UInt64] {
             pair.primary.push(1...1, of: SessionID(high: 9, low: opened), opened: opened)
             pair.primary.closeAndCommit()

@@ -80,7 +80,7 @@ struct PrimaryBench {
         }
     }
 
-    /// Makes durable what is closed, up to a number of records.
+    /// Makes closed records durable, up to a number of them.
     mutating func commit(_ count: Int = .max) -> [PrimaryDirective] {
         guard let last = records.prefix(count).last else { return [] }
         records.removeFirst(min(count, records.count))

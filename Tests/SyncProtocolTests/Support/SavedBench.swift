@@ -14,7 +14,7 @@ struct SavedBench {
         try session.apply(made)
     }
 
-    /// Saves a machine's standing.
+    /// Saves the standing of a machine.
     mutating func keep(_ machine: SenderMachine) throws { try apply { $0.standing = machine.standing } }
 
     /// Saves `count` further actions, each a line of the input.

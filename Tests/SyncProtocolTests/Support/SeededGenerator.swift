@@ -2,7 +2,7 @@ import StateCoding
 import StateCore
 import SyncProtocol
 
-/// Random numbers that a seed repeats (SplitMix64). Tests take the seed as an argument, so that a failure shows it.
+/// Random numbers that a seed reproduces (SplitMix64). The seed is an argument of a test, so that a failure shows it.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

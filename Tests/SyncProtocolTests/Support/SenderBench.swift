@@ -7,7 +7,7 @@ struct SenderBench {
     var now = Instant.origin
     private var generator = SeededGenerator(seed: 1)
     private(set) var subscriptions: [Topic] = []
-    private(set) var outcomes: [Ticket: (number: ActionNumber?, settlement: Resolution)] = [:]
+    private(set) var outcomes: [Ticket: (number: ActionNumber?, resolution: Resolution)] = [:]
     private(set) var statuses: [SenderStatus] = []
     private(set) var asked = 0
     private var tickets: UInt64 = 0
@@ -39,9 +39,9 @@ struct SenderBench {
                 let index = subscriptions.firstIndex(of: topic)
                 precondition(index != nil, "\(topic) was not subscribed to")
                 if let index { subscriptions.remove(at: index) }
-            case .resolve(let ticket, let sent, let settlement):
+            case .resolve(let ticket, let sent, let resolution):
                 precondition(outcomes[ticket] == nil, "\(ticket) has two outcomes")
-                outcomes[ticket] = (sent?.number, settlement)
+                outcomes[ticket] = (sent?.number, resolution)
             case .status(let status): statuses.append(status)
             case .count(.asked): asked += 1
             case .connect, .count: break
@@ -156,12 +156,12 @@ struct SenderBench {
     }
 
     func code(_ ticket: Ticket) -> Rejection.Code? {
-        guard case .rejected(let rejection)? = outcomes[ticket]?.settlement else { return nil }
+        guard case .rejected(let rejection)? = outcomes[ticket]?.resolution else { return nil }
         return rejection.code
     }
 
     func revision(_ ticket: Ticket) -> UInt64? {
-        guard case .applied(let position)? = outcomes[ticket]?.settlement else { return nil }
+        guard case .applied(let position)? = outcomes[ticket]?.resolution else { return nil }
         return position.revision.rawValue
     }
 

@@ -113,7 +113,7 @@ import Testing
         for _ in 0..<50 {
             var bytes = valid
             bytes[generator.below(bytes.count)] = UInt8(generator.below(256))
-            // What is read at all has to be written the same way: one meaning has one topic.
+            // A decoded address must encode to the same bytes: each meaning has one topic.
             if let address = try? Address(parsing: bytes[...]) { #expect(address.bytes == bytes) }
             let garbage = (0..<generator.below(600)).map { _ in UInt8(generator.below(256)) }
             #expect((try? Address(parsing: garbage[...])) == nil)

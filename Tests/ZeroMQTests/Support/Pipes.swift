@@ -23,7 +23,7 @@ actor Pipes {
 
     @discardableResult func send(to number: Int) -> Bool { (try? pipes[number].push.send([0])) ?? false }
 
-    /// Takes a message and records the number of its pipe.
+    /// Receives a message and records the number of its pipe.
     func take(_ number: Int) {
         if let incoming = try? pipes[number].pull.receive(), incoming == .message([0]) { record("\(number)") }
     }

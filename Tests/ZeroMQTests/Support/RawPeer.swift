@@ -13,7 +13,7 @@ import ZeroMQ
     let streamSocket = SOCK_STREAM
 #endif
 
-/// A peer that speaks ZMTP 3.0 by hand, so that it can do what libzmq would not.
+/// A peer that implements ZMTP 3.0, and can send messages that libzmq would not send.
 struct RawPeer: ~Copyable {
     private let descriptor: CInt
 
@@ -35,7 +35,7 @@ struct RawPeer: ~Copyable {
         let signature: [UInt8] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0x7F]
         let mechanism = Array("NULL".utf8) + [UInt8](repeating: 0, count: 16)
         try write(signature + [3, 0] + mechanism + [UInt8](repeating: 0, count: 32))
-        // libzmq does not go on with what arrives before it has sent its own greeting.
+        // libzmq does not process received bytes before it has sent its own greeting.
         var greeting = [UInt8](repeating: 0, count: 64)
         guard recv(descriptor, &greeting, greeting.count, CInt(MSG_WAITALL)) == greeting.count else {
             throw Missing(what: "a greeting")
@@ -68,19 +68,19 @@ struct RawPeer: ~Copyable {
             let count = bytes.withUnsafeBytes { buffer in
                 Foundation.send(descriptor, buffer.baseAddress.map { $0 + sent }, bytes.count - sent, 0)
             }
-            guard count > 0 else { throw Missing(what: "a connection that takes bytes") }
+            guard count > 0 else { throw Missing(what: "a connection that accepts bytes") }
             sent += count
         }
     }
 }
 
-/// A server at a socket file that knows nothing of our locks; with `close()` it leaves the file, as a crash does.
+/// A server at a socket file that does not use the library's locks; with `close()` it leaves the file, like a crash.
 struct RawListener: ~Copyable {
     private let descriptor: CInt
 
     init(at path: String) throws {
         descriptor = socket(AF_UNIX, streamSocket, 0)
-        // Or a process that another test starts meanwhile would go on listening.
+        // Otherwise a process that another test starts meanwhile would keep listening.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -27,7 +27,7 @@ struct Missing: Error {
     let what: String
 }
 
-/// A socket and where it is reachable.
+/// A socket and its endpoint.
 struct Bound: ~Copyable {
     let socket: Socket
     let endpoint: Endpoint
@@ -38,7 +38,7 @@ struct Bound: ~Copyable {
         self.socket = socket
     }
 
-    /// The socket alone, to be given away.
+    /// The socket alone, to pass it on.
     consuming func intoSocket() -> Socket { socket }
 }
 

@@ -1,6 +1,6 @@
 import StateCoding
 
-/// What the code promised and did not do. Not a failure of the input, which may be anything.
+/// A promise that the code did not keep. The input is not at fault: it may be any bytes.
 struct BrokenLaw: Error, CustomStringConvertible {
     let description: String
 
@@ -9,20 +9,20 @@ struct BrokenLaw: Error, CustomStringConvertible {
     }
 }
 
-/// Laws that hold for any bytes whatever. Tests and fuzzers check the same ones, with public API only.
+/// Laws that hold for any bytes. Tests and fuzzers check the same laws, with public API only.
 ///
-/// Two values are compared by their encodings, which tell more apart than `==` does.
+/// Values are compared by their encodings, which distinguish more than `==` does.
 enum Laws {
     static func require(_ condition: Bool, _ promise: @autoclosure () -> String) throws(BrokenLaw) {
         guard condition else { throw BrokenLaw(promise()) }
     }
 
-    /// The result of work that must not fail here.
+    /// The result of an operation that must not fail.
     static func must<Result>(_ promise: String, _ body: () throws -> Result) throws(BrokenLaw) -> Result {
         do { return try body() } catch { throw BrokenLaw("\(promise): \(error)") }
     }
 
-    /// The result of work that may fail, as long as it does so with a code.
+    /// The result of an operation that may fail, but only with a coding failure.
     static func may<Result>(_ body: () throws(CodingFailure) -> Result) -> Swift.Result<Result, CodingFailure> {
         do throws(CodingFailure) { return .success(try body()) } catch { return .failure(error) }
     }

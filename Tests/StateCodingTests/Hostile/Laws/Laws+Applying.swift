@@ -1,6 +1,6 @@
 import StateCoding
 
-/// A value and patches of it, as one sequence of bytes: parted by `FE FE`, which starts no item of CBOR.
+/// A value and patches for it in one sequence of bytes, separated by `FE FE`, which no item of CBOR begins with.
 struct ApplyInput {
     var value: [UInt8]
     var patches: [[UInt8]]
@@ -26,7 +26,8 @@ struct ApplyInput {
 }
 
 extension Laws {
-    /// Patches do all or nothing; one after the other and composed they do the same; summaries follow.
+    /// A patch applies completely or not at all, patches have the same effect in order and composed, and summaries stay
+    /// equal.
     static func checkApplying(_ bytes: [UInt8]) throws(BrokenLaw) {
         let input = ApplyInput(bytes)
         var patches: [Patch] = []
@@ -60,7 +61,7 @@ extension Laws {
         return patch
     }
 
-    /// Whether the patch fits; checks that it then changes all alike, and else nothing.
+    /// Whether the patch fits; checks that it then has the same effect with and without a summary, and otherwise none.
     private static func applies(_ patch: Patch, to value: inout Value) throws(BrokenLaw) -> Bool {
         var (alone, withSummary, summary) = (value, value, Summary(of: value))
         let before = summary
@@ -86,7 +87,7 @@ extension Laws {
     private static func checkDifference(from old: Value, to new: Value) throws(BrokenLaw) {
         let patch = Patch(from: old, to: new)
         var value = old
-        guard try applies(patch, to: &value) else { throw BrokenLaw("a difference fits what it was taken from") }
+        guard try applies(patch, to: &value) else { throw BrokenLaw("a difference fits its old value") }
         try require(value == new, "a difference leads from one value to the other")
     }
 }

@@ -1,7 +1,7 @@
 import StateCoding
 
 extension Laws {
-    /// What is read can be written, and reads as the same; typed and untyped reading agree.
+    /// A decoded value can be encoded, and decodes to an equal one; typed and untyped decoding agree.
     static func checkDecoding(_ bytes: [UInt8]) throws(BrokenLaw) {
         var value: Value?
         if case .success(let read) = may({ () throws(CodingFailure) in try Value(decoding: bytes) }) {
@@ -13,7 +13,7 @@ extension Laws {
 
     private static func checkRoundTrip(_ value: Value) throws(BrokenLaw) {
         let encoded = value.encoded
-        let again = try must("what is written can be read") { try Value(decoding: encoded) }
+        let again = try must("an encoded value can be decoded") { try Value(decoding: encoded) }
         try require(again == value, "a value comes back equal")
         try require(again.encoded == encoded, "the encoding is deterministic")
         try require(again.hashValue == value.hashValue, "equal values hash alike")

@@ -1,7 +1,7 @@
 import StateCoding
 
 extension Laws {
-    /// A typed state and its tree become the same by the same patches, or stay as they were.
+    /// A patch has the same effect on a typed state and on its tree, or leaves both unchanged.
     static func checkTypedApplying(_ patches: [Patch], to bytes: [UInt8]) throws(BrokenLaw) {
         for shape in shapes { try checkTypedApplying(patches, to: bytes, as: shape) }
     }
@@ -30,7 +30,7 @@ extension Laws {
         switch (may { () throws(CodingFailure) in try patch.apply(to: &state) }, throughTree) {
         case (.success, .success(let expected)):
             let isSame = try encoding(state) == encoding(expected)
-            // A set drops what comes twice and sorts what is left, so the next part of a sequence may mean another place.
+            // A set drops duplicates and sorts the rest, so the next part of a sequence may refer to another place.
             let movesElements = try hasSequence(patch)
             try require(isSame || (movesElements && holdsSets(State.self)), "\(State.self) changes as its tree does")
             return true
@@ -38,13 +38,13 @@ extension Laws {
             try require(try encoding(state) == before, "\(State.self) stays as it was if a patch does not fit")
             return false
         case (.success, .failure(let failure)):
-            // What does not fit may lie where the type does not look; two keys of a tree may be one key of a type.
+            // The misfit may be in a part that the type does not decode; two keys of a tree may be one key of a type.
             let isExplained = failure.code == .patchMismatch || failure.code == .duplicateKey
             try require(isExplained, "\(State.self) is patched though its tree is not: \(failure)")
             _ = try encoding(state)
             return true
         case (.failure(let failure), .success):
-            // Each part of a sequence makes a state, where the tree may pass through what is none.
+            // Each part of a sequence must result in a valid state; the tree may have other values in between.
             try require(try encoding(state) == before, "\(State.self) stays as it was if a patch does not fit")
             if try hasSequence(patch) { return false }
             throw BrokenLaw("\(State.self) is not patched though its tree is: \(failure)")

@@ -1,14 +1,14 @@
 import StateCoding
 
 extension Laws {
-    /// A type within itself, to go down as deep as the limits allow.
+    /// A recursive type, for values as deep as the limits allow.
     struct Tree: Codable, Equatable {
         var leaf: Int??
         var branches: [Tree] = []
         var named: [String: Tree]?
     }
 
-    /// Numbers of every width, each with borders of its own.
+    /// Numbers of every width, each with its own range.
     struct Numbers: Codable, Equatable {
         var tiny: Int8?
         var byte: UInt8?
@@ -18,13 +18,13 @@ extension Laws {
         var double: Double?
     }
 
-    /// Rows as users keep them.
+    /// Typical tables of a user's state.
     struct Shelf: Codable, Equatable {
         var rows: Table<String, Row> = [:]
         var counts: Table<Int, [Int: Bool]>?
     }
 
-    /// A type that looks like its content.
+    /// A type with the encoding of its content.
     struct Newtype<Content: Codable & Sendable>: Codable, Sendable {
         var content: Content
 

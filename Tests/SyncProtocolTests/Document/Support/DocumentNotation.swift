@@ -41,9 +41,9 @@ struct Grammar {
     }
 }
 
-/// The fields of a decoded frame, by the names that the code gives them, each as it has to stand on the wire.
+/// The fields of a decoded frame, by their names in the code, each in its form on the wire.
 ///
-/// Compared with the names in the document's CDDL they show that a name stands where its value stands.
+/// A comparison with the names in the document's CDDL shows that each name is at the position of its value.
 struct FrameFields {
     private(set) var values: [String: Value] = [:]
 

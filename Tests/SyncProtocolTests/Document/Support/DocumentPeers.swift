@@ -2,7 +2,7 @@ import StateCoding
 import StateCore
 import SyncProtocol
 
-/// The random numbers of a walk-through: the one that the document shows, then any.
+/// The random numbers of a walk-through: the number in the document, then any numbers.
 private struct DocumentRandomness: RandomNumberGenerator {
     var first: UInt64?
     private var state: UInt64 = 1
@@ -27,7 +27,7 @@ struct DocumentReplica {
     var requests: ArraySlice<DocumentRequest> = []
     private(set) var value = Value.null
     private(set) var status: ReplicaStatus?
-    /// How often the digest was found to be the primary's.
+    /// How often the digest was equal to the primary's.
     private(set) var verified = 0
 
     init(nonce: UInt64) throws {
@@ -64,7 +64,7 @@ struct DocumentReplica {
     }
 }
 
-/// A sender that keeps what its actions came to.
+/// A sender that records the outcomes of its actions.
 struct DocumentSender {
     private let store: StoreName
     private var machine: SenderMachine
@@ -80,7 +80,7 @@ struct DocumentSender {
 
     mutating func start() { perform(machine.start(at: now, using: &randomness)) }
 
-    /// Submits the actions and pushes what may be pushed.
+    /// Submits the actions and pushes the next frame.
     mutating func push(_ actions: [Value]) -> [UInt8]? {
         for (index, action) in actions.enumerated() {
             perform(machine.enqueue(action.encoded, as: Ticket(rawValue: UInt64(index))))
@@ -95,8 +95,8 @@ struct DocumentSender {
         perform(machine.received(frame, on: address.topic, at: now, using: &randomness))
     }
 
-    /// Lets the time pass after which a sender asks again.
-    mutating func waitInVain() {
+    /// Advances the clock to the deadline at which the sender repeats its request.
+    mutating func advanceToDeadline() {
         now = machine.nextDeadline ?? now
         perform(machine.tick(at: now, using: &randomness))
     }
@@ -106,7 +106,7 @@ struct DocumentSender {
             switch directive {
             case .subscribe(let topic): request(topic, begins: true)
             case .unsubscribe(let topic): request(topic, begins: false)
-            case .resolve(_, _, let settlement): outcomes.append(settlement)
+            case .resolve(_, _, let outcome): outcomes.append(outcome)
             case .connect, .status, .count: break
             }
         }

@@ -3,9 +3,9 @@ import StateCore
 import StateJSON
 import SyncProtocol
 
-/// The primary of the walk-throughs: a counter at revision 2, with a snapshot of revision 1 on the shelf.
+/// The primary of the walk-throughs: a counter at revision 2, with a cached snapshot of revision 1.
 ///
-/// It publishes to one peer, what that peer subscribed to.
+/// It publishes to one peer the messages to which that peer subscribed.
 struct DocumentPrimary {
     static let lineage = Lineage(bits: 0x7D1E_5C0A_94B3_F826)
 
@@ -18,7 +18,7 @@ struct DocumentPrimary {
     private var subscriptions: Set<[UInt8]> = []
     private var state: Value
     private var numbers: UInt64 = 0
-    /// What the peer has not taken yet.
+    /// The messages that the peer has not received yet.
     var published: ArraySlice<[UInt8]> = []
 
     init() throws {
@@ -41,7 +41,7 @@ struct DocumentPrimary {
         try change(patch: #"{"counter": [5]}"#, to: #"{"step": 5, "counter": 5}"#)
     }
 
-    // MARK: What the peer does
+    // MARK: Requests of the peer
 
     mutating func receive(_ request: DocumentRequest) {
         guard case .store(_, let topic) = router.subscription(request.topic[...]) else { return }
@@ -55,7 +55,7 @@ struct DocumentPrimary {
         perform(machine.serve(at: .origin, time: Self.time))
     }
 
-    /// Takes actions in: one that changes the step is applied, any other is not known.
+    /// Admits and reduces actions: one that changes the step is applied, any other one is rejected as unknown.
     mutating func reduce(_ message: [UInt8]) throws {
         guard case .store(_, let frame) = router.actions(message) else { return }
         let (admitted, directives) = machine.admit(frame)
@@ -79,7 +79,7 @@ struct DocumentPrimary {
         perform(machine.close(patch: Patch(from: before, to: state).encode(), summary: Summary(of: state)))
     }
 
-    // MARK: What else happens
+    // MARK: Other events
 
     /// Another sender's action changes the state.
     mutating func change(patch: String, to new: String) throws {

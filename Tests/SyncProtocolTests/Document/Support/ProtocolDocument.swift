@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// `docs/PROTOCOL.md`, taken apart: its marked blocks and its tables.
+/// The marked blocks and the tables of `docs/PROTOCOL.md`.
 struct ProtocolDocument {
-    /// A fenced block whose first line says what it is and what it is called: ```` ```frame heartbeat ````.
+    /// A fenced block whose first line has its kind and its name: ```` ```frame heartbeat ````.
     struct Block: Sendable, CustomTestStringConvertible {
         let kind: String
         let name: String
-        /// The heading that it stands under.
+        /// The heading above it.
         let section: String
         let lines: [String]
 
@@ -24,7 +24,7 @@ struct ProtocolDocument {
 
     static let shared = ProtocolDocument(file("docs/PROTOCOL.md"))
 
-    /// A text of the repository; empty if there is none, which the tests notice.
+    /// A file of the repository; empty if it is missing, which makes the tests fail.
     static func file(_ path: String) -> String {
         let root = URL(filePath: #filePath).appending(path: "../../../../..").standardized
         return (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""
@@ -57,7 +57,7 @@ struct ProtocolDocument {
         self.tables = tables
     }
 
-    /// The text without code marks; of a link, what it shows.
+    /// The text without code marks; a link is replaced by its text.
     private static func cell(_ text: Substring) -> String {
         text.replacing(#/\[([^\]]+)\]\(#[^)]*\)/#) { $0.1 }
             .replacingOccurrences(of: "`", with: "").trimmingCharacters(in: .whitespaces)
@@ -67,12 +67,12 @@ struct ProtocolDocument {
         blocks.filter { kinds.contains($0.kind) && (section == nil || section == $0.section) }
     }
 
-    /// The rows below the head of the tables of a section, cells without their code marks.
+    /// The rows of a section's tables, without headings and code marks.
     func tables(in section: String) -> [[[String]]] { tables.filter { $0.section == section }.map(\.rows) }
 }
 
 extension ProtocolDocument.Block {
-    /// The lines `label: text`, in order; indented lines go on with the one before.
+    /// The lines `label: text`, in order; an indented line continues the previous one.
     var entries: [(label: String, text: String)] {
         lines.reduce(into: []) { entries, line in
             if line.hasPrefix(" "), let last = entries.popLast() {
