@@ -54,7 +54,7 @@ func syntax(_ name: String) -> Target.Dependency {
     let libzmqPackage: String? = nil
 #endif
 
-/// One row per module, from the pure core outwards: each imports only what stands above it.
+/// One row per module, from the pure core outwards: each module imports only modules that are listed before it.
 let layers: [Target] = [
     .target(name: "Threading", swiftSettings: settings),
     .target(name: "DurableFiles", swiftSettings: settings),
