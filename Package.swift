@@ -54,11 +54,7 @@ func syntax(_ name: String) -> Target.Dependency {
     let libzmqPackage: String? = nil
 #endif
 
-<<<<<<< HEAD
-/// One entry per module, from the pure core outwards: each module imports only modules above it in this list.
-=======
 /// One row per module, from the pure core outwards: each module imports only modules that are listed before it.
->>>>>>> house-docsA
 let layers: [Target] = [
     .target(name: "Threading", swiftSettings: settings),
     .target(name: "DurableFiles", swiftSettings: settings),
