@@ -68,7 +68,7 @@ let layers: [Target] = [
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
     .target(name: "ZeroMQ", dependencies: ["Threading", "DurableFiles", "CZeroMQ"], swiftSettings: settings),
-    .target(name: "Journal", dependencies: ["Threading", "StateCoding", "SyncProtocol"], swiftSettings: settings),
+    .target(name: "Journal", dependencies: ["Threading", "StateCore", "StateCoding", "SyncProtocol"], swiftSettings: settings),
     .target(
         name: "SQLiteJournal",
         dependencies: ["Threading", "DurableFiles", "StateCore", "StateCoding", "Journal", "SyncProtocol", grdb],
@@ -183,20 +183,20 @@ let executables: [Target] = [
         name: "statecast-primary",
         dependencies: [
             "CommandLineSupport", "CounterApp", "FleetApp", "Statecast", "Journal", "SQLiteJournal", argumentParser,
-            logging, lifecycle,
+            logging,
         ],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "statecast-replica",
         dependencies: [
-            "CommandLineSupport", "FleetApp", "StateCoding", "Statecast", argumentParser, logging, lifecycle,
+            "CommandLineSupport", "FleetApp", "StateCoding", "Statecast", argumentParser, logging,
         ],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "statecast-send",
-        dependencies: ["CommandLineSupport", "StateCoding", "Statecast", argumentParser, logging, lifecycle],
+        dependencies: ["CommandLineSupport", "StateCoding", "Statecast", argumentParser, logging],
         swiftSettings: settings
     ),
     .executableTarget(
@@ -210,7 +210,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-crash-test",
         dependencies: [
-            "Statecast", "CounterApp", "Journal", "SQLiteJournal", "StateCoding", "SyncProtocol", argumentParser,
+            "Statecast", "StateCore", "CounterApp", "Journal", "SQLiteJournal", "StateCoding", "SyncProtocol",
+            argumentParser,
             // The executables that it runs.
             "statecast-primary", "statecast-replica", "statecast-send",
         ],

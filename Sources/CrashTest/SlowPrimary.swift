@@ -69,8 +69,8 @@ private final class SlowJournal: Journal {
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
     func origin() throws(JournalFailure) -> JournalSnapshot? { try journal.origin() }
-    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
-        try journal.store(snapshot, isInterim: isInterim)
+    func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
+        try journal.store(snapshot, as: kind)
     }
     func checkPlace() throws(JournalFailure) { try journal.checkPlace() }
     func prune(keeping historyBytes: Int) throws(JournalFailure) { try journal.prune(keeping: historyBytes) }

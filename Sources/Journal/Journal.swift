@@ -44,10 +44,8 @@ public protocol Journal: JournalReading {
 
     /// Stores a snapshot; it is durable and verified on return.
     ///
-    /// - Parameter isInterim: whether the snapshot is removed when a later one is stored, as that of a stop is:
-    ///   frequent stops would otherwise leave more bytes of snapshots than of records.
     /// - Throws: ``JournalFailure``; then the snapshot is not kept, and nothing else is lost.
-    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure)
+    func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure)
 
     /// Checks that the journal is still where it was opened, so that the next start finds the appended records.
     ///
@@ -67,9 +65,18 @@ public protocol Journal: JournalReading {
     func close()
 }
 
+/// How long a journal keeps a snapshot.
+public enum SnapshotKind: Sendable {
+    /// Until ``Journal/prune(keeping:)`` removes it.
+    case regular
+    /// Until a later snapshot is stored. A stop stores one: frequent stops would otherwise leave more bytes of snapshots
+    /// than of records.
+    case interim
+}
+
 extension Journal {
     /// Stores a snapshot that stays until it is pruned.
-    public func store(_ snapshot: JournalSnapshot) throws(JournalFailure) { try store(snapshot, isInterim: false) }
+    public func store(_ snapshot: JournalSnapshot) throws(JournalFailure) { try store(snapshot, as: .regular) }
 
     /// Does nothing.
     public func checkPlace() throws(JournalFailure) {}

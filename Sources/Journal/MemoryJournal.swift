@@ -122,12 +122,12 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
     }
 
     /// Stores a snapshot.
-    public func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
+    public func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
         storage.withLock { storage in
             let interim = storage.interim
             storage.snapshots.removeAll { $0.entry.sequence >= snapshot.entry.sequence || $0.entry == interim }
             storage.snapshots.append(snapshot)
-            storage.interim = isInterim ? snapshot.entry : nil
+            storage.interim = kind == .interim ? snapshot.entry : nil
         }
     }
 

@@ -147,13 +147,13 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
     public func origin() throws(JournalFailure) -> JournalSnapshot? { try opened.records.origin() }
 
     /// Writes a snapshot, and reads it again.
-    public func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
+    public func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
         // The path may lead to another journal, and the folder may have been removed.
         try checkPlace()
         try directory.makeSnapshotFolder()
         // The records that led to a snapshot must be durable before it.
         if durability != .full { try directory.syncLog() }
-        let file = SnapshotFile(snapshot.entry, isInterim: isInterim, in: directory)
+        let file = SnapshotFile(snapshot.entry, isInterim: kind == .interim, in: directory)
         try file.write(snapshot)
         do throws(JournalFailure) { _ = try file.read() } catch {
             try file.remove()

@@ -248,7 +248,7 @@ import Testing
 
     @Test func `that was stopped loses nothing, whichever file is damaged`() throws {
         let journal = try CounterJournal.with(batches: 20)
-        try journal.storeSnapshot(isInterim: true)
+        try journal.storeSnapshot(as: .interim)
         journal.bench.journal.close()
         try forEachDamage(of: journal) { copy, file, damage in
             guard try open(copy, journal, "\(file), \(damage)") == nil else { return }
@@ -260,7 +260,7 @@ import Testing
         throws
     {
         let journal = try CounterJournal.with(batches: 20)
-        try journal.storeSnapshot(isInterim: true)
+        try journal.storeSnapshot(as: .interim)
         journal.bench.journal.close()
         let page = try Data(contentsOf: URL(filePath: journal.path + "/journal.sqlite")).prefix(4096)
         var refusedCount = 0

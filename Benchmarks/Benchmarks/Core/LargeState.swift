@@ -64,7 +64,7 @@ func largeState() {
                 let core = Core(board, reducer: Reducer(Board.reduce))
                 core.dispatch(RowLoadChanged(row: 0))
                 let tally = Tally(goal: 6)
-                core.observe(replay: false) { tally.show($0.new.count) }.detach()
+                core.observe(replay: .none) { tally.show($0.new.count) }.detach()
                 return .each(of: 5) {
                     changeRows(5, core.dispatch)
                     tally.waitUntilReached()
@@ -73,7 +73,7 @@ func largeState() {
             Subject("core, 1 scope that does not change") {
                 let core = Core(board, reducer: Reducer(Board.reduce))
                 core.dispatch(RowLoadChanged(row: 0))
-                let list = core.scope(\.list).observe(replay: false) { _ in
+                let list = core.scope(\.list).observe(replay: .none) { _ in
                     preconditionFailure("the list did not change")
                 }
                 defer { list.cancel() }
@@ -135,10 +135,10 @@ private func scoped(_ board: Board, unaffected: Int, actions: Int) -> Cost {
     let tally = Tally(goal: actions)
     let subscriptions = (0..<unaffected).map { index in
         index.isMultiple(of: 2)
-            ? core.scope(\.table).observe(replay: false) { _ in preconditionFailure("the table did not change") }
-            : core.scope(\.list).observe(replay: false) { _ in preconditionFailure("the list did not change") }
+            ? core.scope(\.table).observe(replay: .none) { _ in preconditionFailure("the table did not change") }
+            : core.scope(\.list).observe(replay: .none) { _ in preconditionFailure("the list did not change") }
     }
-    let counting = core.observe(replay: false) { tally.show($0.new.count) }
+    let counting = core.observe(replay: .none) { tally.show($0.new.count) }
     defer { for subscription in subscriptions + [counting] { subscription.cancel() } }
     return .each(of: actions) {
         increase(actions, core.dispatch)

@@ -26,7 +26,7 @@ func roundTrip() {
             Subject("core") {
                 let core = Core(Correspondence(), reducer: Reducer(Correspondence.reduce))
                 let tally = Tally(goal: 5_000)
-                let subscription = core.observe(replay: false) { [weak core] change in
+                let subscription = core.observe(replay: .none) { [weak core] change in
                     if change.new.requests == change.new.answers, !tally.show(change.new.answers) {
                         core?.dispatch(AnswerRequested())
                     }

@@ -61,7 +61,7 @@ extension Core: CountingStore where State == Counter {
     }
 
     func show(_ tally: Tally) {
-        observe(replay: false) { tally.show($0.new.count) }.detach()
+        observe(replay: .none) { tally.show($0.new.count) }.detach()
     }
 }
 

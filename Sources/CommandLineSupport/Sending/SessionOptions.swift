@@ -34,7 +34,7 @@ package struct SessionOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` if it holds work and --resume is absent; ``StatecastError`` if it cannot be used.
     package func open(for store: String) throws -> SessionFile? {
         guard let session else { return nil }
-        let file = try SessionFile(at: session, store: store, keepsOutcomes: true)
+        let file = try SessionFile(at: session, store: store, outcomes: .untilAcknowledged)
         guard !resume else { return file }
         guard !file.isUnfinished else {
             throw CommandFailure.wrongUsage("\(file.contents): continue with --resume, or name another file")

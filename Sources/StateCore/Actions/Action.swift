@@ -50,7 +50,7 @@ public struct ActionContext: Sendable, Hashable, Codable {
     public var time: Timestamp
     /// The sender's session, or nil for an action of the owner's process.
     public var session: String?
-    /// The authenticated user of the session, or nil without authentication.
+    /// The authenticated user of the session, or nil without authentication. No node authenticates its peers yet.
     public var user: String?
 
     /// Creates the context of an action received at `time`.

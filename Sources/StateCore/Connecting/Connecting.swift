@@ -113,7 +113,7 @@ extension StateSource {
         _ connection: Connection<State, Target>,
         ticks: (some AsyncSequence<Timestamp, Never> & Sendable)?
     ) -> Subscription {
-        let subscription = observe(replay: true, oldState: .omitted) { connection.render($0.new) }
+        let subscription = observe(replay: .current, oldState: .omitted) { connection.render($0.new) }
         let ticking = ticks.map { ticks in
             Task.detached { [weak connection] in
                 for await time in ticks {

@@ -7,7 +7,7 @@ extension Core {
         case reduce(any Action, depth: Int)
         case awaited(any Action, @Sendable (Result<ActionResult, Rejection>) -> Void, depth: Int)
         case result(EffectAction, depth: Int)
-        case observe(Listener<Change<State>>, replay: Bool, oldState: OldState)
+        case observe(Listener<Change<State>>, replay: Replay, oldState: OldState)
         case ignore(Listener<Change<State>>, oldState: OldState)
         case tap(Listener<TappedAction<State>>, TapMoment)
         case untap(Listener<TappedAction<State>>)
@@ -163,7 +163,7 @@ extension Core {
             guard listener.isActive else { return }
             storage.pointee.observers.append(listener)
             if oldState == .included { storage.pointee.oldStateObserverCount += 1 }
-            if replay { listener.deliver(Change(replay: storage.pointee.state, revision: storage.pointee.revision)) }
+            if replay == .current { listener.deliver(Change(replay: storage.pointee.state, revision: storage.pointee.revision)) }
         case .ignore(let listener, let oldState):
             // A listener that was cancelled before its registration is not in the list.
             if storage.pointee.observers.remove(listener), oldState == .included {

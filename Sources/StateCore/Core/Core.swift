@@ -201,7 +201,7 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     ///   - replay: whether `body` first receives the current state.
     ///   - body: runs on the draining thread, for one change at a time. It may dispatch, observe and cancel.
     public func observe(
-        replay: Bool = true,
+        replay: Replay = .current,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
         observe(replay: replay, oldState: .included, body)
@@ -216,7 +216,7 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     ///   - oldState: whether the changes must include the old state.
     ///   - body: runs on the draining thread, for one change at a time. It may dispatch, observe and cancel.
     public func observe(
-        replay: Bool = true,
+        replay: Replay = .current,
         oldState: OldState,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {

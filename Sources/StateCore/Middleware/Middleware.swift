@@ -9,7 +9,7 @@
 ///     return try next(StepChangeRequested(step: min(change.step, 100)))
 /// }
 /// let readOnly = Middleware<Counter> { action, store, next in
-///     guard store.context.user == "operator" else { throw Rejection(.refused, "only the operator may change it") }
+///     guard store.context.session == nil else { throw Rejection(.refused, "only the owner's process may change it") }
 ///     return try next(action)
 /// }
 /// ```
@@ -45,8 +45,8 @@ public struct Middleware<State>: Sendable {
     ///
     /// ```swift
     /// let policy = Middleware<Fleet>.policy { action, store in
-    ///     if action is HostRetired, store.context.user != "operator" {
-    ///         throw Rejection(.refused, "only the operator retires hosts")
+    ///     if action is HostRetired, store.context.session != nil {
+    ///         throw Rejection(.refused, "only the owner's process retires hosts")
     ///     }
     /// }
     /// ```

@@ -31,12 +31,12 @@ public struct Scope<Source: StateSource, Value: Sendable>: StateSource {
     ///   - body: runs where the change is made. It may dispatch, observe and cancel.
     @inlinable
     public func observe(
-        replay: Bool = true,
+        replay: Replay = .current,
         _ body: @escaping @Sendable (_ change: Change<Value>) -> Void
     ) -> Subscription {
         let registration = node.register()
         // The replay provides the first old value, and the node keeps the last one.
-        return source.observe(replay: true, oldState: .omitted) { change in
+        return source.observe(replay: .current, oldState: .omitted) { change in
             guard let change = registration.change(for: change), replay || change.oldRevision != nil else { return }
             body(change)
         }

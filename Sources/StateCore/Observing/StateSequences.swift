@@ -11,7 +11,7 @@ extension StateSource {
     /// ```
     public var states: some AsyncSequence<State, Never> & Sendable {
         BufferedObservation(bufferedMax: 1) { yield in
-            observe(replay: true, oldState: .omitted) { yield($0.new) }
+            observe(replay: .current, oldState: .omitted) { yield($0.new) }
         }
     }
 
@@ -33,7 +33,7 @@ extension StateSource {
     ///   - replay: whether the current state comes first, as a change of its own.
     ///   - bufferedMax: the number of buffered changes. Beyond it the oldest are dropped, and reported as lost.
     public func changes(
-        replay: Bool = true,
+        replay: Replay = .current,
         bufferedMax: Int = 256
     ) -> some AsyncSequence<ChangeEvent<State>, Never> & Sendable {
         precondition(bufferedMax > 0, "bufferedMax must be positive, is \(bufferedMax)")

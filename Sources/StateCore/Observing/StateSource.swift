@@ -15,19 +15,27 @@ public protocol StateSource<State>: Sendable {
     /// Calls `body` for each change until the subscription is cancelled or dropped.
     ///
     /// - Parameters:
-    ///   - replay: whether `body` first receives the current state, if there is one.
+    ///   - replay: whether `body` receives the current state first.
     ///   - body: runs where the change is made, and should be short. It may dispatch, observe and cancel.
-    func observe(replay: Bool, _ body: @escaping @Sendable (Change<State>) -> Void) -> Subscription
+    func observe(replay: Replay, _ body: @escaping @Sendable (Change<State>) -> Void) -> Subscription
 
     /// Calls `body` for each change, like ``observe(replay:_:)``, with or without ``Change/old``.
     ///
     /// Without an observer that needs the old state, the source can change its collections in place instead of copying
     /// them. The default implementation always includes the old state.
     func observe(
-        replay: Bool,
+        replay: Replay,
         oldState: OldState,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription
+}
+
+/// What a new observer receives first.
+public enum Replay: Sendable {
+    /// The current state; if there is none yet, the first one.
+    case current
+    /// Only changes.
+    case none
 }
 
 /// Whether the changes of an observation include the old state.
@@ -47,7 +55,7 @@ public protocol CurrentStateSource<State>: StateSource {
 extension StateSource {
     /// Observes with the old states.
     public func observe(
-        replay: Bool,
+        replay: Replay,
         oldState: OldState,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
@@ -57,7 +65,7 @@ extension StateSource {
     /// Calls `body` with the current state and for each change, where the change is made.
     @_disfavoredOverload
     public func observe(_ body: @escaping @Sendable (_ change: Change<State>) -> Void) -> Subscription {
-        observe(replay: true, body)
+        observe(replay: .current, body)
     }
 
     /// Calls `body` for each change, in a given execution context.
@@ -69,7 +77,7 @@ extension StateSource {
     ///   - delivery: where `body` runs. All changes are queued until `body` has received them, without a bound.
     ///   - body: runs for one change at a time, in order.
     public func observe(
-        replay: Bool = true,
+        replay: Replay = .current,
         on delivery: Delivery,
         _ body: @escaping @Sendable (_ change: Change<State>) -> Void
     ) -> Subscription {
@@ -89,7 +97,7 @@ extension StateSource {
     ///   - actor: the main actor. All changes are queued until `body` has received them, without a bound.
     ///   - body: runs for one change at a time, in order.
     public func observe(
-        replay: Bool = true,
+        replay: Replay = .current,
         on actor: MainActor,
         _ body: @escaping @MainActor @Sendable (_ change: Change<State>) -> Void
     ) -> Subscription {
@@ -109,7 +117,7 @@ extension StateSource {
     ///
     /// - Parameter areEqual: whether a state need not be delivered. Runs where the change is made.
     public func observe(
-        replay: Bool = true,
+        replay: Replay = .current,
         on delivery: Delivery = .inline,
         removeDuplicates areEqual: @escaping @Sendable (_ delivered: State, _ new: State) -> Bool,
         _ body: @escaping @Sendable (_ change: Change<State>) -> Void
@@ -123,7 +131,7 @@ private struct WithoutDuplicates<Source: StateSource>: StateSource {
     let source: Source
     let areEqual: @Sendable (Source.State, Source.State) -> Bool
 
-    func observe(replay: Bool, _ body: @escaping @Sendable (Change<Source.State>) -> Void) -> Subscription {
+    func observe(replay: Replay, _ body: @escaping @Sendable (Change<Source.State>) -> Void) -> Subscription {
         let delivered = Locked<Source.State?>(nil)
         return source.observe(replay: replay) { [areEqual] change in
             // Compared outside the lock, because it runs user code. The source delivers one change at a time.

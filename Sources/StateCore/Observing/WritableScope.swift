@@ -31,7 +31,7 @@ public struct WritableScope<Root: Sendable, Value: Sendable>: CurrentStateSource
     ///   - body: runs where the change is made. It may dispatch, write, observe and cancel.
     @inlinable
     public func observe(
-        replay: Bool = true,
+        replay: Replay = .current,
         _ body: @escaping @Sendable (_ change: Change<Value>) -> Void
     ) -> Subscription {
         scope.observe(replay: replay, body)

@@ -245,7 +245,7 @@ extension StoreHost {
                 at: machine.durable
             )
         else { return }
-        storeSnapshot(in: journal, isInterim: false) { [name, onLoop = runtime.onLoop] entry, outcome in
+        storeSnapshot(.regular, in: journal) { [name, onLoop = runtime.onLoop] entry, outcome in
             onLoop(name) { $0.snapshotStored(entry, outcome) }
         }
     }
@@ -253,15 +253,15 @@ extension StoreHost {
     /// Stores the published state before the journal is closed, so that the next start has to read no records.
     func storeSnapshotOfStop() {
         guard let journal, machine.durable > snapshots.covered else { return }
-        storeSnapshot(in: journal, isInterim: true) { [name, logger, journalMetrics] entry, outcome in
+        storeSnapshot(.interim, in: journal) { [name, logger, journalMetrics] entry, outcome in
             Self.report(entry, outcome, name, journalMetrics, logger)
         }
     }
 
     /// - Parameter done: called on a thread of the journal with the result.
     private func storeSnapshot(
+        _ kind: SnapshotKind,
         in journal: JournalWriter,
-        isInterim: Bool,
         done: @escaping @Sendable (SnapshotEntry, Result<Int, any Error>) -> Void
     ) {
         let entry = SnapshotEntry(sequence: machine.durable, revision: machine.head)
@@ -275,16 +275,16 @@ extension StoreHost {
         let (state, historyBytes) = (published, runtime.journalPolicy.historyBytes)
         journal.performAfterDrain { journal in
             // A failure of the journal itself ends the primary, which reports it.
-            if isInterim, case .failure = journal { return }
+            if kind == .interim, case .failure = journal { return }
             let outcome: Result<Int, any Error> = Result {
                 let journal = try journal.get()
                 let bytes = try StateEncoder().encode(state)
                 guard try Summary(ofEncoded: bytes).digest == context.summary.digest else {
                     throw JournalFailure(.misfit, "the encoded state differs from the published one")
                 }
-                try journal.store(JournalSnapshot(entry, context: context.encoded, state: bytes), isInterim: isInterim)
+                try journal.store(JournalSnapshot(entry, context: context.encoded, state: bytes), as: kind)
                 // A stop has little time, and its snapshot replaces that of the last stop.
-                if !isInterim { try journal.prune(keeping: historyBytes) }
+                if kind == .regular { try journal.prune(keeping: historyBytes) }
                 return bytes.count
             }
             done(entry, outcome)

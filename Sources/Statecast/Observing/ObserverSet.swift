@@ -18,10 +18,10 @@ struct ObserverSet<State: Sendable>: Sendable {
 
     /// Adds an observer, and shows it the current state if it asks for a replay. One that is cancelled already is not
     /// added, since no later call would remove it.
-    mutating func insert(_ observer: Listener<Change<State>>, replay: Bool) {
+    mutating func insert(_ observer: Listener<Change<State>>, replay: Replay) {
         guard observer.isActive else { return }
-        entries.append(Entry(observer: observer, awaitsFirst: replay && shown == nil))
-        if replay, let shown { observer.deliver(Change(replay: shown.state, revision: shown.revision)) }
+        entries.append(Entry(observer: observer, awaitsFirst: replay == .current && shown == nil))
+        if replay == .current, let shown { observer.deliver(Change(replay: shown.state, revision: shown.revision)) }
     }
 
     mutating func remove(_ observer: Listener<Change<State>>) { entries.removeAll { $0.observer === observer } }
@@ -47,7 +47,7 @@ struct ObserverSet<State: Sendable>: Sendable {
 final class PendingObservers<State: Sendable>: Sendable {
     private struct Insertion {
         let observer: Listener<Change<State>>
-        let replay: Bool
+        let replay: Replay
         let order: UInt64
     }
 
@@ -66,7 +66,7 @@ final class PendingObservers<State: Sendable>: Sendable {
     private let storage = Locked(Storage())
 
     /// Requests that an observer is added. After ``close()`` the observer is not kept.
-    func insert(_ observer: Listener<Change<State>>, replay: Bool) {
+    func insert(_ observer: Listener<Change<State>>, replay: Replay) {
         storage.withLock { storage in
             guard !storage.isClosed else { return }
             storage.count += 1

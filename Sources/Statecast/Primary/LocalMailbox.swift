@@ -3,7 +3,7 @@ internal import Threading
 /// A request of the primary's own process to a store.
 enum LocalRequest<State: Sendable>: Sendable {
     case action(LocalAction)
-    case observe(Listener<Change<State>>, replay: Bool)
+    case observe(Listener<Change<State>>, replay: Replay)
     case ignore(Listener<Change<State>>)
 }
 

@@ -188,7 +188,7 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     ///   - body: called on the loop that serves the sockets, for one change at a time, so it must be fast. It may dispatch,
     ///     observe and cancel.
     public func observe(
-        replay: Bool = true,
+        replay: Replay = .current,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
         let observer = Listener(body)

@@ -70,7 +70,7 @@ struct ClosedBatch<State: Sendable> {
     /// The IDs of the effects that its effects cancel when they start.
     let cancelled: Set<AnyID>
     /// The observers that were registered while it was open: their first state contains the actions dispatched before.
-    var joining: [(observer: Listener<Change<State>>, replay: Bool)]
+    var joining: [(observer: Listener<Change<State>>, replay: Replay)]
 }
 
 /// Buffers the actions that the middlewares of one batch dispatch, until the batch is closed.

@@ -39,7 +39,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     /// Buffers the actions that its middlewares dispatch; `nil` before the first.
     var bufferingDispatcher: BufferingDispatcher?
     /// The observers that were registered since the last batch was closed.
-    var joining: [(observer: Listener<Change<State>>, replay: Bool)] = []
+    var joining: [(observer: Listener<Change<State>>, replay: Replay)] = []
     /// The batches whose records are not durable yet, in order.
     var inFlight: Deque<ClosedBatch<State>> = []
     /// Requests of the primary's own process that wait.
@@ -366,9 +366,9 @@ extension StoreHost {
     /// Adds an observer. A replayed state contains the actions that were dispatched before, so a replay waits until these
     /// are durable. Without a replay the observer is added at once: a batch that is open now may also get actions that are
     /// sent later, and the observer must see these.
-    private func insert(_ observer: Listener<Change<State>>, replay: Bool) {
-        if !replay {
-            observers.insert(observer, replay: false)
+    private func insert(_ observer: Listener<Change<State>>, replay: Replay) {
+        if replay == .none {
+            observers.insert(observer, replay: .none)
         } else if machine.hasOpenBatch {
             joining.append((observer, replay))
         } else if !inFlight.isEmpty {

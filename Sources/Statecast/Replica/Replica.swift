@@ -201,7 +201,7 @@ extension Replica: StateSource {
     ///   - body: called for one change at a time, on no particular thread; states that arrive during a call are merged into
     ///     one change. It may observe and cancel.
     public func observe(
-        replay: Bool = true,
+        replay: Replay = .current,
         _ body: @escaping @Sendable (Change<State>) -> Void
     ) -> Subscription {
         let observer = Listener(body)

@@ -17,8 +17,8 @@ internal import ZeroMQ
 /// ``run()`` connects, waits for the primary if necessary, and sends. Actions that are submitted before wait for it.
 ///
 /// The primary applies the actions of one sender in the order of their submission, each exactly once, despite lost messages
-/// and lost connections. The outcome of an action may be unknown only if the primary begins a new history; it is then
-/// reported as unknown.
+/// and lost connections. An outcome is reported as unknown if the caller gives up an action that was sent, or if the primary
+/// no longer has the history or the session to which the action belongs.
 public final class ActionSender: Service, ActionDispatcher {
     private let node: SenderNode
     private let intake: SenderIntake

@@ -124,7 +124,7 @@ extension JournalRule {
         JournalRule(name: "interim", promise: "replaces an interim snapshot with the next one") { place in
             let journal = try place.begin()
             try journal.append((1...40).map { .sample($0) })
-            for sequence: UInt64 in [10, 20] { try journal.store(.sample(sequence), isInterim: true) }
+            for sequence: UInt64 in [10, 20] { try journal.store(.sample(sequence), as: .interim) }
             func sequences() throws -> [JournalSequence] { try place.journal.snapshots().map(\.sequence) }
             try expect("the snapshots, with an interim one", try sequences(), [0, 20].map(JournalSequence.init))
             try place.reopen()

@@ -87,12 +87,12 @@ public final class Spy<Value: Sendable>: Sendable {
 
 extension StateSource {
     /// Records each state with a spy, first the current one, until the subscription is cancelled or released.
-    public func observe(replay: Bool = true, _ spy: Spy<State>) -> Subscription {
+    public func observe(replay: Replay = .current, _ spy: Spy<State>) -> Subscription {
         observe(replay: replay) { spy.record($0.new) }
     }
 
     /// Records each change with a spy, first the replay, until the subscription is cancelled or released.
-    public func observe(replay: Bool = true, _ spy: Spy<Change<State>>) -> Subscription {
+    public func observe(replay: Replay = .current, _ spy: Spy<Change<State>>) -> Subscription {
         observe(replay: replay) { spy.record($0) }
     }
 }

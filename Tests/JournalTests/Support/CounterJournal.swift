@@ -92,8 +92,8 @@ final class CounterJournal {
     }
 
     /// Stores a snapshot of the state.
-    func storeSnapshot(of state: Value? = nil, sessions: SessionTable? = nil, isInterim: Bool = false) throws {
-        try bench.journal.store(snapshot(of: state, sessions: sessions), isInterim: isInterim)
+    func storeSnapshot(of state: Value? = nil, sessions: SessionTable? = nil, as kind: SnapshotKind = .regular) throws {
+        try bench.journal.store(snapshot(of: state, sessions: sessions), as: kind)
     }
 
     /// The sessions after the last record.

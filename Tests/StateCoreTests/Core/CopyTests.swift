@@ -69,7 +69,7 @@ import Testing
         let sums = Recorder<Int>()
         let subscriptions = [
             core.scope(\.unchanged).observe { sums.record($0.new.count) },
-            core.scope { $0.unchanged.count }.observe(replay: false) { sums.record($0.new) },
+            core.scope { $0.unchanged.count }.observe(replay: .none) { sums.record($0.new) },
             core.observe(oldState: .omitted) { change in
                 #expect(change.old == nil)
                 sums.record(change.new.changed[0])
@@ -85,7 +85,7 @@ import Testing
         let core = pairCore(noting: Recorder())
         let seen = Recorder<[Int?]>()
         let following = core.observe(oldState: .omitted) { seen.record([$0.old?.changed[0]]) }
-        let observing = core.observe(replay: false) { seen.record([$0.old?.changed[0], $0.new.changed[0]]) }
+        let observing = core.observe(replay: .none) { seen.record([$0.old?.changed[0], $0.new.changed[0]]) }
         core.dispatch(Append(1))
         observing.cancel()
         core.dispatch(Append(1))
@@ -106,7 +106,7 @@ import Testing
         let core = pairCore(noting: places)
         let seen = Recorder<[Int?]>()
         let held = Recorder<Change<Pair>>()
-        let subscription = core.observe(replay: false) { change in
+        let subscription = core.observe(replay: .none) { change in
             seen.record([change.old?.changed[0], change.new.changed[0]])
             held.record(change)
         }

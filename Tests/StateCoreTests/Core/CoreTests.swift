@@ -34,7 +34,7 @@ import Testing
     @Test func `accepts actions again after a start, and keeps its observers`() {
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { _ in })
         let seen = Recorder<[Int]>()
-        let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
+        let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
         core.stop()
         core.dispatch(Append(1))
         core.start()
@@ -46,7 +46,7 @@ import Testing
     @Test func `applies actions dispatched before a stop, and none after it`() {
         let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             guard change.revision == 1 else { return }
             core?.dispatch(Append(2))
             core?.stop()
@@ -64,7 +64,7 @@ import Testing
         core.dispatch(Append(1))
         if isStopped { core.stop() }
         let seen = Recorder<Change<Log>>()
-        let subscription = core.observe(replay: false) { seen.record($0) }
+        let subscription = core.observe(replay: .none) { seen.record($0) }
         core.replace(Log(entries: [7]))
         let change = try #require(seen.all.first)
         #expect(seen.all.count == 1)
@@ -79,7 +79,7 @@ import Testing
     @Test func `replaces its state in queue order, after the queued actions`() {
         let core = logCore()
         let seen = Recorder<[Int]>()
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             seen.record(change.new.entries)
             guard change.revision == 1 else { return }
             core?.dispatch(Append(2))

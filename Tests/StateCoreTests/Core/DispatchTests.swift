@@ -6,7 +6,7 @@ import Testing
     @Test func `has applied the action and notified the observers when it returns`() {
         let core = logCore()
         let seen = Recorder<[Int]>()
-        let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
+        let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
         core.dispatch(Append(1))
         #expect(core.state.entries == [1])
         #expect(seen.all == [[1]])
@@ -16,7 +16,7 @@ import Testing
     @Test func `from an observer is queued, and applied when the outer dispatch returns`() {
         let core = logCore()
         let order = Recorder<String>()
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             order.record("begin \(change.new.entries)")
             if change.new.entries == [7] { core?.dispatch(Append(2)) }
             order.record("end \(change.new.entries)")
@@ -45,7 +45,7 @@ import Testing
         let core = logCore()
         let order = Recorder<String>()
         let subscriptions = ["a", "b", "c"].map { name in
-            core.observe(replay: false) { [weak core] change in
+            core.observe(replay: .none) { [weak core] change in
                 order.record("\(name)\(change.new.entries.count)")
                 if name == "a", change.new.entries.count == 1 { core?.dispatch(Append(2)) }
             }
@@ -74,7 +74,7 @@ import Testing
         let writers = 8
         let each = 500
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
-        let subscription = core.observe(replay: false) { change in
+        let subscription = core.observe(replay: .none) { change in
             if change.revision == UInt64(writers * each) { finish.finish() }
         }
         await withTaskGroup { group in
@@ -106,7 +106,7 @@ import Testing
         }
         let core = Core(Log(), reducer: reducer, now: { .epoch })
         let done = Gate()
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             let count = change.new.entries.count
             if count == 1 {
                 for number in 2...100 { core?.dispatch(Append(number)) }
@@ -126,7 +126,7 @@ import Testing
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, drainedRequestsMax: 3)
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
         let byCaller = Recorder<Bool>()
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             byCaller.record(Caller.isDispatching)
             let count = change.new.entries.count
             if count == 1 {

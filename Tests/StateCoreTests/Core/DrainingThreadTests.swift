@@ -13,7 +13,7 @@ import Testing
     /// A core whose first action causes nine more, of which a dispatching thread processes at most three in a row.
     private func chatty(_ seen: @escaping @Sendable (_ count: Int) -> Void) -> (Core<Log>, Subscription) {
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, drainedRequestsMax: 3)
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             let count = change.new.entries.count
             if count == 1 {
                 for number in 2...10 { core?.dispatch(Append(number)) }
@@ -58,7 +58,7 @@ import Testing
         let (writers, each) = (8, 5_000)
         let core = logCore()
         let done = Gate()
-        let subscription = core.observe(replay: false, oldState: .omitted) { change in
+        let subscription = core.observe(replay: .none, oldState: .omitted) { change in
             if change.revision == UInt64(writers * each) { done.open() }
         }
         let write = { @Sendable (writer: Int) in
@@ -83,7 +83,7 @@ import Testing
         @Test func `puts no enqueuing task to sleep, at any length`() async {
             let core = logCore()
             let (isLong, goOn) = (Gate(), Gate())
-            let subscription = core.observe(replay: false, oldState: .omitted) { [weak core] change in
+            let subscription = core.observe(replay: .none, oldState: .omitted) { [weak core] change in
                 guard change.revision == 1 else { return }
                 for _ in 0..<70_000 { core?.dispatch(Append(2)) }
                 isLong.open()

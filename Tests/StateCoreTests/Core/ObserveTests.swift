@@ -20,7 +20,7 @@ import Testing
         let core = logCore()
         core.dispatch(Append(1))
         let seen = Recorder<[Int]>()
-        let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
+        let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
         #expect(seen.all.isEmpty)
         core.dispatch(Append(2))
         #expect(seen.all == [[1, 2]])
@@ -30,7 +30,7 @@ import Testing
     @Test func `delivers the old state, the new one, the action and the revision`() throws {
         let core = logCore()
         let seen = Recorder<Change<Log>>()
-        let subscription = core.observe(replay: false) { seen.record($0) }
+        let subscription = core.observe(replay: .none) { seen.record($0) }
         core.dispatch(Append(1))
         core.dispatch(Append(2))
         let change = try #require(seen.all.last)
@@ -45,7 +45,7 @@ import Testing
         struct Unknown: Action {}
         let core = logCore()
         let seen = Recorder<Bool>()
-        let subscription = core.observe(replay: false) { seen.record($0.old == $0.new) }
+        let subscription = core.observe(replay: .none) { seen.record($0.old == $0.new) }
         core.dispatch(Unknown())
         #expect(seen.all == [true])
         subscription.cancel()
@@ -55,7 +55,7 @@ import Testing
         let core = logCore()
         let order = Recorder<Int>()
         let subscriptions = (0..<20).map { index in
-            core.observe(replay: false) { _ in order.record(index) }
+            core.observe(replay: .none) { _ in order.record(index) }
         }
         subscriptions[7].cancel()
         core.dispatch(Append(1))
@@ -67,7 +67,7 @@ import Testing
         let core = logCore()
         let inner = Recorder<[Int]>()
         let subscription = Box<Subscription>()
-        let outer = core.observe(replay: false) { [weak core] change in
+        let outer = core.observe(replay: .none) { [weak core] change in
             guard change.new.entries.count == 1, let core else { return }
             core.dispatch(Append(2))
             subscription.set(core.observe { inner.record($0.new.entries) })

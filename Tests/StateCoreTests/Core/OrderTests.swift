@@ -39,9 +39,9 @@ import Testing
         await started.passed()
         let subscriptions = [
             core.tap(.after) { _ in steps.record("tap after") },
-            core.observe(replay: false) { _ in steps.record("observer 1") },
+            core.observe(replay: .none) { _ in steps.record("observer 1") },
             core.tap(.before) { _ in steps.record("tap before") },
-            core.observe(replay: false) { _ in steps.record("observer 2") },
+            core.observe(replay: .none) { _ in steps.record("observer 2") },
         ]
         core.submit(.awaited(Append(1), { _ in steps.record("awaiting one") }, depth: 0))
         #expect(
@@ -79,7 +79,7 @@ import Testing
         target.set(core)
         let subscriptions = [
             core.tap(.before) { step("before", ($0.action as? Append)?.number ?? 0, answer: 3) },
-            core.observe(replay: false) { step("observer", $0.new.entries.last ?? 0, answer: 5) },
+            core.observe(replay: .none) { step("observer", $0.new.entries.last ?? 0, answer: 5) },
             core.tap(.after) { step("after", ($0.action as? Append)?.number ?? 0, answer: 6) },
         ]
         core.dispatch(Append(1))

@@ -6,7 +6,7 @@ import Testing
         let core = logCore()
         do {
             let witness = Witness { [weak core] in core?.dispatch(Append(2)) }
-            let subscription = core.observe(replay: false) { _ in withExtendedLifetime(witness) {} }
+            let subscription = core.observe(replay: .none) { _ in withExtendedLifetime(witness) {} }
             core.dispatch(Append(1))
             withExtendedLifetime(subscription) {}
         }
@@ -33,7 +33,7 @@ import Testing
         do {
             let witness = Witness { [weak core] in core?.dispatch(Append(2)) }
             held.set(
-                core.observe(replay: false) { change in
+                core.observe(replay: .none) { change in
                     withExtendedLifetime(witness) { seen.record(change.new.entries) }
                     held.set(nil)
                 }
@@ -56,7 +56,7 @@ import Testing
         core.dispatch(Held(Witness { [weak core] in core?.dispatch(Append(1)) }))
         #expect(core.state.entries == [1])
         // The same for a queued action.
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             guard change.action is Append, change.revision == 3 else { return }
             core?.dispatch(Held(Witness { core?.dispatch(Append(3)) }))
         }
@@ -69,12 +69,12 @@ import Testing
         let core = logCore()
         let seen = Recorder<String>()
         let others = Recorder<Subscription>()
-        let first = core.observe(replay: false) { change in
+        let first = core.observe(replay: .none) { change in
             seen.record("first \(change.revision)")
             others.all.forEach { $0.cancel() }
         }
         for name in ["second", "third"] {
-            others.record(core.observe(replay: false) { seen.record("\(name) \($0.revision)") })
+            others.record(core.observe(replay: .none) { seen.record("\(name) \($0.revision)") })
         }
         core.dispatch(Append(1))
         core.dispatch(Append(2))
@@ -85,8 +85,8 @@ import Testing
     @Test func `may cancel an earlier callback, which has received the change and receives no more`() {
         let core = logCore()
         let seen = Recorder<String>()
-        let first = core.observe(replay: false) { seen.record("first \($0.revision)") }
-        let second = core.observe(replay: false) { change in
+        let first = core.observe(replay: .none) { seen.record("first \($0.revision)") }
+        let second = core.observe(replay: .none) { change in
             seen.record("second \(change.revision)")
             first.cancel()
         }
@@ -100,11 +100,11 @@ import Testing
         let core = logCore()
         let seen = Recorder<String>()
         let added = Recorder<Subscription>()
-        let first = core.observe(replay: false) { [weak core] change in
+        let first = core.observe(replay: .none) { [weak core] change in
             seen.record("first \(change.revision)")
             guard change.revision == 1, let core else { return }
             added.record(core.observe { seen.record("added \($0.revision)") })
-            added.record(core.observe(replay: false) { seen.record("silent \($0.revision)") })
+            added.record(core.observe(replay: .none) { seen.record("silent \($0.revision)") })
         }
         core.dispatch(Append(1))
         #expect(seen.all == ["first 1", "added 1"])

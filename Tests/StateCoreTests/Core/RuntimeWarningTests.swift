@@ -12,7 +12,7 @@ import Testing
         answering isAnswered: @escaping @Sendable (_ count: Int) -> Bool
     ) -> (core: Core<Int>, subscription: Subscription) {
         let core = Core(0, reducer: Reducer { count, _ in count += 1 }, now: { .epoch }, warn: { warnings.record($0) })
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             guard isAnswered(change.new) else { return done.open() }
             core?.dispatch(Step())
         }
@@ -62,7 +62,7 @@ import Testing
             drainedRequestsMax: 256,
             followUpsMax: 1_000
         )
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             if change.new < 600 {
                 core?.dispatch(Step())
                 core?.dispatch(Step())
@@ -95,7 +95,7 @@ import Testing
         let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let core = Core(0, reducer: Reducer { _, _ in }, now: { .epoch }, warn: { warnings.record($0) })
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             if change.new < 10_001 { core?.replace(change.new + 1) } else { done.open() }
         }
         core.replace(1)
@@ -141,7 +141,7 @@ import Testing
         let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         let replies = Recorder<UInt64?>()
-        let subscription = core.observe(replay: inReplay) { [weak core] change in
+        let subscription = core.observe(replay: inReplay ? .current : .none) { [weak core] change in
             guard let core, change.new.entries.isEmpty == inReplay, change.revision < 2 else { return }
             Task.immediate { replies.record(try? await core.send(Append(9)).revision) }
         }
@@ -157,7 +157,7 @@ import Testing
         let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         let replies = Recorder<UInt64?>()
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             guard let core, change.revision == 1 else { return }
             Task.detached { replies.record(try? await core.send(Append(9)).revision) }
         }

@@ -5,7 +5,7 @@ import Testing
     @Test func `returns after it is applied and the observers are notified`() async throws {
         let core = logCore()
         let seen = Recorder<[Int]>()
-        let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
+        let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
         let reply = try await core.send(Append(1))
         #expect(reply.revision == 1)
         #expect(reply.value == nil)
@@ -32,7 +32,7 @@ import Testing
         let core = logCore()
         let holding = Gate()
         let held = Gate()
-        let subscription = core.observe(replay: false) { change in
+        let subscription = core.observe(replay: .none) { change in
             guard change.revision == 1 else { return }
             held.open()
             holding.block()

@@ -103,7 +103,7 @@ import Testing
         let core = logCore()
         let seen = Recorder<UInt64>()
         let ends = Recorder<Void>()
-        let observer = core.observe(replay: false) { [weak core] change in
+        let observer = core.observe(replay: .none) { [weak core] change in
             guard change.revision == 1 else { return }
             let witness = Witness { ends.record(()) }
             core?.tap(.before) { tapped in

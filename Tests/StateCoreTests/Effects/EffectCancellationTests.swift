@@ -97,7 +97,7 @@ import Testing
             "cancel": .cancel(id: "late"),
         ])
         let order = Recorder<String>()
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             order.record((change.action as? Perform)?.effect ?? "\(change.new.entries)")
             switch change.action {
             case let action as Perform where action.effect == "begin": core?.dispatch(Perform("hold"))

@@ -29,7 +29,7 @@ import Testing
             now: { .epoch }
         )
         target.set(core)
-        let subscription = core.observe(replay: false) { change in
+        let subscription = core.observe(replay: .none) { change in
             guard change.action as? Append == Append(-1) else { return }
             running.set(target.value?.effects.runningCount)
             forgotten.open()
@@ -77,7 +77,7 @@ import Testing
         let core = effectCore([
             "it": .merge(.dispatch(Append(1)), .sequence(.dispatch(Append(2)), .dispatch(Append(3))))
         ])
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             guard change.action is Perform else { return }
             core?.stop()
             core?.start()

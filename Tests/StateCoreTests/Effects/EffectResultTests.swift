@@ -11,7 +11,7 @@ import Testing
     @Test func `is an ordinary action: observers receive it, with its own revision`() async {
         let core = effectCore(["it": .run { send in await send(Append(1)) }])
         let seen = Recorder<Change<Log>>()
-        let subscription = core.observe(replay: false) { seen.record($0) }
+        let subscription = core.observe(replay: .none) { seen.record($0) }
         core.dispatch(Perform("it"))
         let changes = await seen.reaching(2)
         #expect(changes.map(\.revision) == [1, 2])
@@ -31,7 +31,7 @@ import Testing
             }
         ])
         let seen = Recorder<[Int]>()
-        let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
+        let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
         core.dispatch(Perform("it"))
         await started.passed()
         core.dispatch(Append(1))
@@ -63,7 +63,7 @@ import Testing
             },
             now: { .epoch }
         )
-        let subscription = core.observe(replay: false) { total.record($0.new) }
+        let subscription = core.observe(replay: .none) { total.record($0.new) }
         core.dispatch(Begin())
         let totals = await total.reaching(count + 1)
         #expect(totals == Array(0...count))

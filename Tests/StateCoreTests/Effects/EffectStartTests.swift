@@ -117,7 +117,7 @@ import Testing
         let seen = Recorder<[Int]>()
         for _ in 0..<count { core.dispatch(Perform("wait")) }
         await waiting.reaching(count)
-        let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
+        let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
         core.dispatch(Append(1))
         #expect(core.state.entries == [1])
         core.dispatch(Perform("send"))
@@ -147,7 +147,7 @@ import Testing
         for _ in 0..<count { core.dispatch(Perform("block")) }
         // All run at once; none of them has ended.
         await waiting.reaching(count)
-        let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
+        let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
         core.dispatch(Append(1))
         #expect(core.state.entries == [1])
         core.dispatch(Perform("run"))
@@ -165,7 +165,7 @@ import Testing
     @Test func `follows the notification of their action's observers`() async {
         let steps = Recorder<String>()
         let core = effectCore(["it": .run { _ in steps.record("effect") }])
-        let subscription = core.observe(replay: false) { _ in
+        let subscription = core.observe(replay: .none) { _ in
             steps.record("observer 1")
             steps.record("observer 2")
         }

@@ -32,7 +32,7 @@ import Testing
         let seen = Recorder<Append?>()
         let subscriptions = [
             core.tap(.before) { seen.record($0.action as? Append) },
-            core.observe(replay: false) { seen.record($0.action as? Append) },
+            core.observe(replay: .none) { seen.record($0.action as? Append) },
         ]
         core.dispatch(Append(1))
         #expect(core.state.entries == [10])
@@ -47,7 +47,7 @@ import Testing
         let subscriptions = [
             core.tap(.before) { seen.record($0.revision) },
             core.tap(.after) { seen.record($0.revision) },
-            core.observe(replay: false) { seen.record($0.revision) },
+            core.observe(replay: .none) { seen.record($0.revision) },
         ]
         core.dispatch(Append(1))
         let rejection = await #expect(throws: Rejection.self) { try await core.send(Append(2)) }
@@ -95,7 +95,7 @@ import Testing
                 return try next(action)
             }
         )
-        let subscription = core.observe(replay: false) { [weak core] change in
+        let subscription = core.observe(replay: .none) { [weak core] change in
             if change.new.entries == [1] { core?.dispatch(Append(4)) }
         }
         core.dispatch(Append(1))
@@ -203,7 +203,7 @@ import Testing
             warnings: warnings
         )
         let seen = Recorder<[Int]>()
-        let subscription = core.observe(replay: false) { seen.record($0.new.entries) }
+        let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
         let reply = try await core.send(Append(1))
         #expect(reply.revision == 1)
         #expect(seen.all == [[1]])

@@ -6,7 +6,7 @@ import Testing
     @Test func `is off by default for a core`() {
         let core = Lorry.core()
         let seen = Recorder<UInt64>()
-        let subscription = core.observe(replay: false) { seen.record($0.revision) }
+        let subscription = core.observe(replay: .none) { seen.record($0.revision) }
         core.dispatch(Driven(miles: 0))
         #expect(seen.all == [1])
         subscription.cancel()
@@ -24,7 +24,7 @@ import Testing
     @Test func `uses a custom equality`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
-        let subscription = core.observe(replay: false, removeDuplicates: { $0.miles / 10 == $1.miles / 10 }) {
+        let subscription = core.observe(replay: .none, removeDuplicates: { $0.miles / 10 == $1.miles / 10 }) {
             seen.record($0.new.miles)
         }
         for miles in [3, 9, 11, 12, 25] { core.dispatch(Driven(miles: miles)) }
@@ -75,7 +75,7 @@ import Testing
     }
 
     private func observe(_ scope: some StateSource<Int>) -> Subscription {
-        scope.observe(replay: true) { [seen] change in seen.record([change.old ?? -1, change.new]) }
+        scope.observe(replay: .current) { [seen] change in seen.record([change.old ?? -1, change.new]) }
     }
 
     @Test func `delivers small steps once they add up, from the last delivered value`() {

@@ -22,7 +22,7 @@ import Testing
         let queue = DispatchQueue(label: "delivery", attributes: .concurrent)
         let busy = Recorder<Int>()
         let ended = Arrivals<Int>()
-        let subscription = core.observe(replay: false, on: .queue(queue)) { change in
+        let subscription = core.observe(replay: .none, on: .queue(queue)) { change in
             busy.record(change.new.miles)
             // Gives other callbacks the opportunity to run in between.
             queue.sync {}
@@ -57,7 +57,7 @@ import Testing
                 miles.append(change.new.miles)
                 seen.record(())
             },
-            core.observe(replay: false, on: .shared) { change in
+            core.observe(replay: .none, on: .shared) { change in
                 miles.append(-change.new.miles)
                 seen.record(())
             },
@@ -109,7 +109,7 @@ import Testing
     @Test func `drops queued changes when the subscription is cancelled`() async {
         let core = Lorry.core()
         let seen = Recorder<Int>()
-        let subscription = core.observe(replay: false, on: .mainActor) { seen.record($0.new.miles) }
+        let subscription = core.observe(replay: .none, on: .mainActor) { seen.record($0.new.miles) }
         elsewhere { core.dispatch(Driven(miles: 1)) }
         subscription.cancel()
         // After everything that was already queued for the main actor.
@@ -124,7 +124,7 @@ import Testing
         let subscription = Box<Subscription>()
         queue.sync {
             subscription.set(
-                core.observe(replay: false, on: .queue(queue)) { change in
+                core.observe(replay: .none, on: .queue(queue)) { change in
                     seen.record(change.new.miles)
                     subscription.value?.cancel()
                 }
@@ -171,7 +171,7 @@ import Testing
     @Test func `continues without the subscription after that was detached`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
-        core.observe(replay: false, on: .queue(.global())) { seen.record($0.new.miles) }.detach()
+        core.observe(replay: .none, on: .queue(.global())) { seen.record($0.new.miles) }.detach()
         core.dispatch(Driven(miles: 1))
         #expect(await seen.next() == 1)
     }
@@ -207,7 +207,7 @@ import Testing
     @Test func `to the main actor keeps the order if a change is already queued`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
-        let subscription = core.observe(replay: false, on: .mainActor) { seen.record($0.new.miles) }
+        let subscription = core.observe(replay: .none, on: .mainActor) { seen.record($0.new.miles) }
         for miles in 1...100 {
             elsewhere { core.dispatch(Driven(miles: 2 * miles)) }
             core.dispatch(Driven(miles: 2 * miles + 1))
@@ -220,7 +220,7 @@ import Testing
     @Test func `to the main actor is never re-entered`() {
         let core = Lorry.core()
         let steps = Recorder<String>()
-        let subscription = core.observe(replay: false, on: .mainActor) { [weak core] change in
+        let subscription = core.observe(replay: .none, on: .mainActor) { [weak core] change in
             steps.record("begin \(change.new.miles)")
             if change.new.miles == 1 { core?.dispatch(Driven(miles: 2)) }
             steps.record("end \(change.new.miles)")

@@ -20,7 +20,7 @@ import Testing
 
     @Test func `share one mapping and one comparison for each change`() {
         let counted = Counted()
-        let subscriptions = (0..<10).map { _ in counted.scope.observe(replay: false) { _ in } }
+        let subscriptions = (0..<10).map { _ in counted.scope.observe(replay: .none) { _ in } }
         counted.core.dispatch(Refuelled(fuel: 1))
         // The first change also needs the old part.
         #expect(counted.mappings.count == 2)
@@ -37,8 +37,8 @@ import Testing
         let nested = counted.scope.scope { counted.mappings.counting($0.fuel) }
         counted.core.dispatch(Refuelled(fuel: 1))
         #expect(counted.mappings.count == 0)
-        counted.scope.observe(replay: false) { _ in }.cancel()
-        nested.observe(replay: false) { _ in }.cancel()
+        counted.scope.observe(replay: .none) { _ in }.cancel()
+        nested.observe(replay: .none) { _ in }.cancel()
         // The part was mapped once at registration, to compare the next change with.
         let mappingsBefore = counted.mappings.count
         counted.core.dispatch(Refuelled(fuel: 2))
@@ -51,9 +51,9 @@ import Testing
         let inner = Tally()
         let fuel = counted.scope.scope { inner.counting($0.fuel) }
         let subscriptions = [
-            fuel.observe(replay: false) { _ in },
-            counted.scope.observe(replay: false) { _ in },
-            fuel.observe(replay: false) { _ in },
+            fuel.observe(replay: .none) { _ in },
+            counted.scope.observe(replay: .none) { _ in },
+            fuel.observe(replay: .none) { _ in },
         ]
         counted.core.dispatch(Refuelled(fuel: 1))
         #expect(counted.mappings.count == 2)
@@ -88,11 +88,11 @@ import Testing
         let order = Recorder<String>()
         let tank = core.scope { $0.tank }
         let subscriptions = [
-            core.observe(replay: false) { _ in order.record("core 1") },
-            tank.observe(replay: false) { _ in order.record("tank 1") },
-            tank.scope(\.fuel).observe(replay: false) { _ in order.record("fuel") },
-            core.observe(replay: false) { _ in order.record("core 2") },
-            tank.observe(replay: false) { _ in order.record("tank 2") },
+            core.observe(replay: .none) { _ in order.record("core 1") },
+            tank.observe(replay: .none) { _ in order.record("tank 1") },
+            tank.scope(\.fuel).observe(replay: .none) { _ in order.record("fuel") },
+            core.observe(replay: .none) { _ in order.record("core 2") },
+            tank.observe(replay: .none) { _ in order.record("tank 2") },
         ]
         core.dispatch(Refuelled(fuel: 1))
         #expect(order.all == ["core 1", "tank 1", "fuel", "core 2", "tank 2"])

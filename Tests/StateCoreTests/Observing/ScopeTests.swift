@@ -30,7 +30,7 @@ import Testing
     @Test func `without a replay starts with the next change`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
-        let subscription = core.scope(\.miles).observe(replay: false) { seen.record($0.new) }
+        let subscription = core.scope(\.miles).observe(replay: .none) { seen.record($0.new) }
         #expect(seen.all.isEmpty)
         core.dispatch(Driven(miles: 1))
         #expect(seen.all == [1])
@@ -152,7 +152,7 @@ import Testing
         let seen = Recorder<Int>()
         let subscription = Box<Subscription>()
         subscription.set(
-            core.scope(\.miles).observe(replay: false) { change in
+            core.scope(\.miles).observe(replay: .none) { change in
                 seen.record(change.new)
                 subscription.value?.cancel()
             }

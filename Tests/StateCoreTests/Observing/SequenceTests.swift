@@ -80,7 +80,7 @@ import Testing
 
     @Test func `reports exactly how many changes were lost, and where`() async {
         let core = Lorry.core()
-        var changes = core.changes(replay: false, bufferedMax: 2).makeAsyncIterator()
+        var changes = core.changes(replay: .none, bufferedMax: 2).makeAsyncIterator()
         core.dispatch(Driven(miles: 1))
         #expect(await changes.next(isolation: #isolation)?.text == "0->1")
         for miles in 2...6 { core.dispatch(Driven(miles: miles)) }
@@ -94,14 +94,14 @@ import Testing
     @Test(arguments: [(2, "0->1"), (3, "lost 1")])
     func `loses no change up to its bound`(dispatched: Int, first: String) async {
         let core = Lorry.core()
-        var changes = core.changes(replay: false, bufferedMax: 2).makeAsyncIterator()
+        var changes = core.changes(replay: .none, bufferedMax: 2).makeAsyncIterator()
         for miles in 1...dispatched { core.dispatch(Driven(miles: miles)) }
         #expect(await changes.next(isolation: #isolation)?.text == first)
     }
 
     @Test func `does not report revisions that a scope skips as lost`() async {
         let core = Lorry.core()
-        var changes = core.scope(\.miles).changes(replay: false).makeAsyncIterator()
+        var changes = core.scope(\.miles).changes(replay: .none).makeAsyncIterator()
         core.dispatch(Driven(miles: 1))
         for fuel in 1...10 { core.dispatch(Refuelled(fuel: fuel)) }
         core.dispatch(Driven(miles: 2))
@@ -111,7 +111,7 @@ import Testing
 
     @Test func `ends after its last change when the core is deallocated`() async {
         var core: Core<Lorry>? = Lorry.core()
-        let changes = core?.changes(replay: false)
+        let changes = core?.changes(replay: .none)
         core?.dispatch(Driven(miles: 1))
         core = nil
         var seen: [String] = []

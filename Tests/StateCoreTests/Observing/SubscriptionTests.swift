@@ -5,7 +5,7 @@ import Testing
     @Test func `that is cancelled delivers nothing`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
-        let subscription = core.observe(replay: false) { seen.record($0.revision) }
+        let subscription = core.observe(replay: .none) { seen.record($0.revision) }
         core.dispatch(Append(1))
         subscription.cancel()
         core.dispatch(Append(2))
@@ -27,7 +27,7 @@ import Testing
     @Test func `outlives its object after it is detached`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
-        core.observe(replay: false) { seen.record($0.revision) }.detach()
+        core.observe(replay: .none) { seen.record($0.revision) }.detach()
         core.dispatch(Append(1))
         #expect(seen.all == [1])
     }
@@ -35,7 +35,7 @@ import Testing
     @Test func `can still be cancelled after it is detached`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
-        let subscription = core.observe(replay: false) { seen.record($0.revision) }
+        let subscription = core.observe(replay: .none) { seen.record($0.revision) }
         subscription.detach()
         subscription.cancel()
         core.dispatch(Append(1))
@@ -47,7 +47,7 @@ import Testing
         let seen = Recorder<UInt64>()
         let subscription = Box<Subscription>()
         subscription.set(
-            core.observe(replay: false) { change in
+            core.observe(replay: .none) { change in
                 seen.record(change.revision)
                 subscription.value?.cancel()
             }
@@ -61,8 +61,8 @@ import Testing
         let core = logCore()
         let seen = Recorder<UInt64>()
         let second = Box<Subscription>()
-        let first = core.observe(replay: false) { _ in second.value?.cancel() }
-        second.set(core.observe(replay: false) { seen.record($0.revision) })
+        let first = core.observe(replay: .none) { _ in second.value?.cancel() }
+        second.set(core.observe(replay: .none) { seen.record($0.revision) })
         core.dispatch(Append(1))
         #expect(seen.all.isEmpty)
         first.cancel()
@@ -72,7 +72,7 @@ import Testing
         let core = logCore()
         let seen = Recorder<UInt64>()
         let ends = Recorder<Void>()
-        let outer = core.observe(replay: false) { [weak core] change in
+        let outer = core.observe(replay: .none) { [weak core] change in
             guard change.revision == 1 else { return }
             let witness = Witness { ends.record(()) }
             core?.observe { change in
@@ -116,8 +116,8 @@ import Testing
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let disposer = Disposer()
-        for index in 0..<3 { core.observe(replay: false) { _ in seen.record(index) }.store(in: disposer) }
-        let other = core.observe(replay: false) { _ in seen.record(7) }
+        for index in 0..<3 { core.observe(replay: .none) { _ in seen.record(index) }.store(in: disposer) }
+        let other = core.observe(replay: .none) { _ in seen.record(7) }
         core.dispatch(Driven(miles: 1))
         disposer.dispose()
         core.dispatch(Driven(miles: 2))
@@ -129,9 +129,9 @@ import Testing
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let disposer = Disposer()
-        let first = core.observe(replay: false) { _ in seen.record(1) }
+        let first = core.observe(replay: .none) { _ in seen.record(1) }
         disposer.add(first)
-        core.observe(replay: false) { _ in seen.record(2) }.store(in: disposer)
+        core.observe(replay: .none) { _ in seen.record(2) }.store(in: disposer)
         first.cancel()
         core.dispatch(Driven(miles: 1))
         #expect(seen.all == [2])
@@ -143,10 +143,10 @@ import Testing
         let seen = Recorder<Int>()
         do {
             let disposer = Disposer()
-            let detached = core.observe(replay: false) { _ in seen.record(1) }
+            let detached = core.observe(replay: .none) { _ in seen.record(1) }
             detached.detach()
             detached.store(in: disposer)
-            core.observe(replay: false) { _ in seen.record(2) }.store(in: disposer)
+            core.observe(replay: .none) { _ in seen.record(2) }.store(in: disposer)
             withExtendedLifetime(disposer) { core.dispatch(Driven(miles: 1)) }
         }
         core.dispatch(Driven(miles: 2))
@@ -158,7 +158,7 @@ import Testing
         let seen = Recorder<Int>()
         let disposer = Disposer()
         disposer.dispose()
-        let late = core.observe(replay: false) { _ in seen.record(1) }
+        let late = core.observe(replay: .none) { _ in seen.record(1) }
         late.store(in: disposer)
         core.dispatch(Driven(miles: 1))
         #expect(seen.all.isEmpty)
@@ -169,11 +169,11 @@ import Testing
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let disposer = Disposer()
-        core.observe(replay: false) { [weak disposer] _ in
+        core.observe(replay: .none) { [weak disposer] _ in
             seen.record(1)
             disposer?.dispose()
         }.store(in: disposer)
-        core.observe(replay: false) { _ in seen.record(2) }.store(in: disposer)
+        core.observe(replay: .none) { _ in seen.record(2) }.store(in: disposer)
         core.dispatch(Driven(miles: 1))
         #expect(seen.all == [1])
     }

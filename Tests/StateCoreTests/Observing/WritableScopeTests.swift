@@ -5,7 +5,7 @@ import Testing
     @Test func `replaces its part of the core's state, as a change without an action`() throws {
         let core = Lorry.core()
         let seen = Recorder<Change<Lorry>>()
-        let subscription = core.observe(replay: false) { seen.record($0) }
+        let subscription = core.observe(replay: .none) { seen.record($0) }
         let miles = core.scope(\.miles)
         miles.replace(42)
         #expect(core.state.miles == 42)
@@ -71,10 +71,10 @@ import Testing
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
         let fuel = core.scope(\.tank).scope(\.fuel)
-        let first = core.scope(\.miles).observe(replay: false) { [weak core] change in
+        let first = core.scope(\.miles).observe(replay: .none) { [weak core] change in
             core?.scope(\.tank).scope(\.fuel).update { $0 += change.new }
         }
-        let second = core.observe(replay: false) { seen.record([$0.new.miles, $0.new.tank.fuel]) }
+        let second = core.observe(replay: .none) { seen.record([$0.new.miles, $0.new.tank.fuel]) }
         core.dispatch(Driven(miles: 7))
         #expect(seen.all == [[7, 0], [7, 7]])
         #expect(fuel.state == 7)

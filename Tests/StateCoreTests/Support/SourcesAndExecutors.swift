@@ -9,7 +9,7 @@ final class ManualSource<State: Sendable>: StateSource {
     private let observers = Mutex<[Observer]>([])
     private let ids = Atomic(0)
 
-    func observe(replay: Bool, _ body: @escaping @Sendable (Change<State>) -> Void) -> Subscription {
+    func observe(replay: Replay, _ body: @escaping @Sendable (Change<State>) -> Void) -> Subscription {
         let id = ids.add(1, ordering: .relaxed).newValue
         observers.withLock { $0.append((id, body)) }
         return Subscription { [weak self] in
@@ -31,7 +31,7 @@ final class ManualSource<State: Sendable>: StateSource {
 struct ZeroSource: StateSource {
     let onEnd: @Sendable () -> Void
 
-    func observe(replay: Bool, _ body: @escaping @Sendable (Change<Int>) -> Void) -> Subscription {
+    func observe(replay: Replay, _ body: @escaping @Sendable (Change<Int>) -> Void) -> Subscription {
         if replay { body(Change(replay: 0, revision: 0)) }
         return Subscription { onEnd() }
     }

@@ -59,7 +59,7 @@ import Testing
         let core = Core(Library(books: ["Dune"]), reducer: Library.reducer())
         let states = Spy<Library>()
         let changes = Spy<Change<Library>>()
-        let subscriptions = [core.observe(states), core.observe(replay: false, changes)]
+        let subscriptions = [core.observe(states), core.observe(replay: .none, changes)]
         core.dispatch(BookLent(book: "Dune"))
         #expect(await states.values(count: 2).map(\.books) == [["Dune"], []])
         #expect(await changes.next()?.action is BookLent)

@@ -48,8 +48,8 @@ final class FlawedJournal: Journal {
     func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
-    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
-        try journal.store(snapshot, isInterim: flaw == .keepsInterim ? false : isInterim)
+    func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
+        try journal.store(snapshot, as: flaw == .keepsInterim ? .regular : kind)
     }
     func prune(keeping historyBytes: Int) throws(JournalFailure) {
         if flaw != .prunesNothing { try journal.prune(keeping: flaw == .prunesAll ? 0 : historyBytes) }

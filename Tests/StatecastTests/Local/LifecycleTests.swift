@@ -267,7 +267,7 @@ import ZeroMQ
             let sender = try ActionSender(store: "counter", from: address.publish).started()
             try await sender.send(CounterIncreaseRequested())
             reduced.wait()
-            let subscription = primary.observe(replay: false) { _ in published.signal() }
+            let subscription = primary.observe(replay: .none) { _ in published.signal() }
             HeldPool.run {
                 sender.dispatch(CounterIncreaseRequested())
                 guard reduced.arrives(), published.arrives() else { return false }

@@ -13,7 +13,7 @@ import Testing
     /// The changes of a source, as a stream.
     private func changes<Source: StateSource<Counter>>(
         of source: Source,
-        replay: Bool = true
+        replay: Replay = .current
     ) -> (AsyncStream<Change<Counter>>, Subscription) {
         let (changes, told) = AsyncStream.makeStream(of: Change<Counter>.self)
         return (changes, source.observe(replay: replay) { told.yield($0) })
@@ -108,7 +108,7 @@ import Testing
                 let (sender, replica) = (try cluster.sender(), try cluster.replica())
                 _ = try await replica.first { _ in true }
                 let events = EventLog()
-                let subscription = replica.observe(replay: false) { _ in
+                let subscription = replica.observe(replay: .none) { _ in
                     gate.pass()
                     events.add("told")
                 }
@@ -138,7 +138,7 @@ import Testing
             let (replayed, first) = changes(of: replica)
             var replay = replayed.makeAsyncIterator()
             #expect(await replay.next()?.new.counter == 1)
-            let (plain, second) = changes(of: replica, replay: false)
+            let (plain, second) = changes(of: replica, replay: .none)
             let (barrier, third) = changes(of: replica)
             // Added after the second one.
             for await _ in barrier { break }
@@ -156,7 +156,7 @@ import Testing
         await first.primary.stop()
         let replica = try first.replica()
         let told = EventLog()
-        let plain = replica.observe(replay: false) { told.add("\($0.new.counter)") }
+        let plain = replica.observe(replay: .none) { told.add("\($0.new.counter)") }
         let (changes, subscription) = changes(of: replica)
         let second = try await first.restart()
         for await change in changes {

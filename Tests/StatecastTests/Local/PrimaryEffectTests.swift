@@ -250,7 +250,7 @@ import Testing
 /// Observes a bench's store as its primary does.
 func observe<State>(
     _ bench: HostBench<State>,
-    replay: Bool = true,
+    replay: Replay = .current,
     _ body: @escaping @Sendable (Change<State>) -> Void
 ) -> Subscription {
     let (mailbox, observer) = (bench.mailbox, Listener(body))

@@ -78,7 +78,7 @@ import Testing
     @Test func `shows an observer without replay changes only`() async throws {
         let primary = try Primary.diary()
         let changes = EventLog()
-        let subscription = primary.observe(replay: false) { changes.add("\($0.new.lines)") }
+        let subscription = primary.observe(replay: .none) { changes.add("\($0.new.lines)") }
         try await primary.start()
         try await primary.send(Written(line: "a"))
         #expect(changes.events == [#"["a"]"#])
@@ -108,7 +108,7 @@ import Testing
         let sent = try await sender.submit(Written(line: "a"))
         for await _ in reducing.stream { break }
         let changes = EventLog()
-        let subscription = primary.observe(replay: false) { changes.add("\($0.new.lines)") }
+        let subscription = primary.observe(replay: .none) { changes.add("\($0.new.lines)") }
         async let answered = primary.send(Written(line: "b"))
         go.signal()
         _ = try await answered
@@ -139,9 +139,9 @@ import Testing
     @Test func `does not call an observer that another one has just cancelled`() async throws {
         let primary = try Primary.diary()
         let (told, second) = (EventLog(), Latest<Subscription>())
-        let first = primary.observe(replay: false) { _ in second.value?.cancel() }
-        second.set(primary.observe(replay: false) { _ in told.add("second") })
-        let third = primary.observe(replay: false) { _ in told.add("third") }
+        let first = primary.observe(replay: .none) { _ in second.value?.cancel() }
+        second.set(primary.observe(replay: .none) { _ in told.add("second") })
+        let third = primary.observe(replay: .none) { _ in told.add("third") }
         try await primary.start()
         try await primary.send(Written(line: "a"))
         #expect(told.events == ["third"])

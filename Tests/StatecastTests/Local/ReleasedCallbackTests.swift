@@ -33,7 +33,7 @@ import Testing
 
     private func observers(of observer: Listener<Change<Diary>>) -> ObserverSet<Diary> {
         var observers = ObserverSet<Diary>()
-        observers.insert(observer, replay: false)
+        observers.insert(observer, replay: .none)
         return observers
     }
 
@@ -105,7 +105,7 @@ import Testing
         let ended = EventLog()
         for number in 1...3 {
             let observer = Listener(body(holding: Guest { ended.add("\(number)") }))
-            mailbox.enqueue(.observe(observer, replay: true))
+            mailbox.enqueue(.observe(observer, replay: .current))
             #expect(observer.deactivate())
             mailbox.enqueue(.ignore(observer))
         }

@@ -98,7 +98,7 @@ import Testing
 
     @Test func `are added in the order of their registration`() {
         let names = (0..<20).map { "\($0)" }
-        for name in names { pendingObservers.insert(observer(name), replay: false) }
+        for name in names { pendingObservers.insert(observer(name), replay: .none) }
         var observers = ObserverSet<Counter>()
         observers.show(Counter(), revision: 0)
         pendingObservers.apply(to: &observers)
@@ -107,10 +107,10 @@ import Testing
     }
 
     @Test func `are forgotten if they are removed before they are added, and the others are kept`() {
-        pendingObservers.insert(observer("first"), replay: true)
+        pendingObservers.insert(observer("first"), replay: .current)
         do {
             let second = observer("second")
-            pendingObservers.insert(second, replay: true)
+            pendingObservers.insert(second, replay: .current)
             leave(second)
         }
         #expect(log.events == ["second released"])
@@ -124,7 +124,7 @@ import Testing
         var observers = ObserverSet<Counter>()
         do {
             let first = observer("first")
-            pendingObservers.insert(first, replay: true)
+            pendingObservers.insert(first, replay: .current)
             pendingObservers.apply(to: &observers)
             leave(first)
         }
@@ -135,17 +135,17 @@ import Testing
 
     @Test func `are released by the close, as are later ones`() {
         let stayed = observer("stayed")
-        pendingObservers.insert(observer("waited"), replay: true)
+        pendingObservers.insert(observer("waited"), replay: .current)
         pendingObservers.close()
         #expect(log.events == ["waited released"])
-        pendingObservers.insert(observer("came"), replay: true)
+        pendingObservers.insert(observer("came"), replay: .current)
         #expect(log.events == ["waited released", "came released"])
         do {
             let left = observer("left")
             leave(left)
         }
         #expect(log.events == ["waited released", "came released", "left released"])
-        pendingObservers.insert(stayed, replay: true)
+        pendingObservers.insert(stayed, replay: .current)
         var observers = ObserverSet<Counter>()
         pendingObservers.apply(to: &observers)
         #expect(observers.isEmpty)
@@ -153,7 +153,7 @@ import Testing
 
     @Test func `may be accessed by a released observer`() {
         let (pendingObservers, last) = (pendingObservers, observer("last"))
-        pendingObservers.insert(observer("first") { pendingObservers.remove(last) }, replay: true)
+        pendingObservers.insert(observer("first") { pendingObservers.remove(last) }, replay: .current)
         pendingObservers.close()
         #expect(log.events == ["first released"])
     }

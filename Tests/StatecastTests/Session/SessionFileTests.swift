@@ -15,7 +15,7 @@ import Testing
     }
 
     private func open(store: String = "counter") throws -> SessionFile {
-        try SessionFile(at: path, store: store, keepsOutcomes: true)
+        try SessionFile(at: path, store: store, outcomes: .untilAcknowledged)
     }
 
     private var bytes: Data {

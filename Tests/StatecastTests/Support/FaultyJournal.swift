@@ -57,11 +57,11 @@ final class FaultyJournal: Journal {
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }
     func origin() throws(JournalFailure) -> JournalSnapshot? { try journal.origin() }
-    func store(_ snapshot: JournalSnapshot, isInterim: Bool) throws(JournalFailure) {
+    func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
         guard takesSnapshots else { throw Self.full }
         // The simulated crash loses the snapshot too.
         if forgets.withLock({ $0 }) { return }
-        try journal.store(snapshot, isInterim: isInterim)
+        try journal.store(snapshot, as: kind)
     }
     func checkPlace() throws(JournalFailure) { try journal.checkPlace() }
     func prune(keeping historyBytes: Int) throws(JournalFailure) { try journal.prune(keeping: historyBytes) }

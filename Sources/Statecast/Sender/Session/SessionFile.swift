@@ -28,7 +28,7 @@ public final class SessionFile: Sendable {
 
     /// The path that was given.
     public let path: String
-    private let keepsOutcomes: Bool
+    private let retention: OutcomeRetention
     private let storage: Locked<Storage>
 
     /// A smaller file is not rewritten.
@@ -39,17 +39,23 @@ public final class SessionFile: Sendable {
     /// - Throws: ``StatecastError`` with code `session` if another process has the file open, or if the file is damaged, of a
     ///   later version or of another store, or cannot be read; with code `definition` if the store's name is invalid.
     public convenience init(at path: String, store: String) throws(StatecastError) {
-        try self.init(at: path, store: store, keepsOutcomes: false)
+        try self.init(at: path, store: store, outcomes: .untilDelivered)
     }
 
-    /// - Parameter keepsOutcomes: whether outcomes stay until ``ActionSender/acknowledge(upTo:)`` acknowledges them;
-    ///   otherwise until the process has them.
-    package init(at path: String, store: String, keepsOutcomes: Bool) throws(StatecastError) {
+    /// How long a session file keeps outcomes.
+    package enum OutcomeRetention: Sendable {
+        /// Until the process has received them.
+        case untilDelivered
+        /// Until ``ActionSender/acknowledge(upTo:)`` acknowledges them.
+        case untilAcknowledged
+    }
+
+    package init(at path: String, store: String, outcomes retention: OutcomeRetention) throws(StatecastError) {
         self.path = path
-        self.keepsOutcomes = keepsOutcomes
+        self.retention = retention
         let name = try StoreName(checking: store)
         let log = try SessionLog(at: path)
-        let saved = try Self.read(log, forgets: !keepsOutcomes)
+        let saved = try Self.read(log, retention)
         if let saved, saved.store != name {
             throw StatecastError(
                 .session,
@@ -62,14 +68,14 @@ public final class SessionFile: Sendable {
         storage = Locked(Storage(log: log, saved: saved ?? fresh))
     }
 
-    private static func read(_ log: SessionLog, forgets: Bool) throws(StatecastError) -> SavedSession? {
+    private static func read(_ log: SessionLog, _ retention: OutcomeRetention) throws(StatecastError) -> SavedSession? {
         let records = try log.records()
         guard let first = records.first else { return nil }
         do throws(CodingFailure) {
             var saved = try SavedSession(decoding: first)
             for record in records.dropFirst() {
                 try saved.apply(try SessionChange(decoding: record))
-                if forgets { saved.dropResolved() }
+                if retention == .untilDelivered { saved.dropResolved() }
             }
             return saved
         } catch {
@@ -122,7 +128,7 @@ public final class SessionFile: Sendable {
             guard let log = storage.log else { throw StatecastError(.session, "the session file \(path) was closed") }
             try log.append(change.encoded)
             do { try storage.saved.apply(change) } catch { preconditionFailure("the session file \(path): \(error)") }
-            if !keepsOutcomes { storage.saved.dropResolved() }
+            if retention == .untilDelivered { storage.saved.dropResolved() }
             guard log.end > storage.bytesMax else { return }
             // Without room for a second file, the first one continues to grow.
             if (try? log.replace(with: storage.saved.encoded)) != nil { try log.syncFolder() }

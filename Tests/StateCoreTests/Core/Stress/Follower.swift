@@ -28,7 +28,7 @@ final class Follower<State: Sendable>: @unchecked Sendable {
     }
 
     func follow(_ source: some StateSource<State>) {
-        subscription.set(source.observe(replay: true) { [self] in receive($0) })
+        subscription.set(source.observe(replay: .current) { [self] in receive($0) })
     }
 
     func cancel() {
