@@ -68,7 +68,11 @@ let layers: [Target] = [
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
     .target(name: "ZeroMQ", dependencies: ["Threading", "DurableFiles", "CZeroMQ"], swiftSettings: settings),
-    .target(name: "Journal", dependencies: ["Threading", "StateCore", "StateCoding", "SyncProtocol"], swiftSettings: settings),
+    .target(
+        name: "Journal",
+        dependencies: ["Threading", "StateCore", "StateCoding", "SyncProtocol"],
+        swiftSettings: settings
+    ),
     .target(
         name: "SQLiteJournal",
         dependencies: ["Threading", "DurableFiles", "StateCore", "StateCoding", "Journal", "SyncProtocol", grdb],

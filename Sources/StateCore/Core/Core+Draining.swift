@@ -163,7 +163,9 @@ extension Core {
             guard listener.isActive else { return }
             storage.pointee.observers.append(listener)
             if oldState == .included { storage.pointee.oldStateObserverCount += 1 }
-            if replay == .current { listener.deliver(Change(replay: storage.pointee.state, revision: storage.pointee.revision)) }
+            if replay == .current {
+                listener.deliver(Change(replay: storage.pointee.state, revision: storage.pointee.revision))
+            }
         case .ignore(let listener, let oldState):
             // A listener that was cancelled before its registration is not in the list.
             if storage.pointee.observers.remove(listener), oldState == .included {

@@ -1,63 +1,75 @@
-internal import StateCoding
 internal import Threading
 
-/// A value with any number of followers: each receives the latest value first, then newer ones. Slow followers skip
-/// intermediate values.
+/// A value with any number of followers: each receives the latest value first, then newer ones. Slow followers skip the
+/// oldest values.
 final class Broadcast<Value: Sendable>: Sendable {
-    private struct Storage {
-        var latest: Value?
-        var followers: [UInt64: AsyncStream<Value>.Continuation] = [:]
-        var count: UInt64 = 0
+    fileprivate struct Storage: Sendable {
+        /// The newest values, the newest one last.
+        var recent: [Value] = []
+        /// The number of all values.
+        var count = 0
         var isFinished = false
     }
 
-    private let storage = Locked(Storage())
+    private let storage = Monitor(Storage())
+    /// The number of values that a follower may lag.
+    private let capacity: Int
 
-    init(_ latest: Value? = nil) { storage.withLock { $0.latest = latest } }
+    init(_ latest: Value? = nil, capacity: Int = 1) {
+        self.capacity = capacity
+        if let latest { send(latest) }
+    }
 
-    var latest: Value? { storage.withLock { $0.latest } }
+    var latest: Value? { storage.value.recent.last }
 
-    /// Sends the value to all followers, with the lock held, so that all receive the values in the same order.
+    /// Sends a value to all followers, unless the broadcast is finished.
     func send(_ value: Value) {
-        // Replaced and dropped values are released outside of the lock: their deinit may read the latest value.
-        _ = storage.withLock { storage -> (Value?, [AsyncStream<Value>.Continuation.YieldResult]) in
-            guard !storage.isFinished else { return (nil, []) }
-            let replaced = storage.latest
-            storage.latest = value
-            // Not by `onTermination`: a cancellation calls it under the lock of its task, which `yield` takes under this one.
-            let results = storage.followers.map { key, follower in
-                let result = follower.yield(value)
-                if case .terminated = result { storage.followers[key] = nil }
-                return result
-            }
-            return (replaced, results)
+        // Dropped values are released without the lock: their deinit may read the latest value.
+        _ = storage.change { storage -> [Value] in
+            guard !storage.isFinished else { return [] }
+            let former = storage.recent
+            storage.recent = former.suffix(capacity - 1) + [value]
+            storage.count += 1
+            return former
         }
     }
 
     /// Ends all sequences, and those that are created later.
-    func finish() {
-        let followers = storage.withLock { storage in
-            storage.isFinished = true
-            defer { storage.followers = [:] }
-            return storage.followers.values.map { $0 }
-        }
-        for follower in followers { follower.finish() }
+    func finish() { storage.change { $0.isFinished = true } }
+
+    /// Creates a sequence of the latest value and the newer ones.
+    func values() -> Values { Values(storage: storage, position: max(0, storage.value.count - 1)) }
+
+    /// The values from a position on.
+    struct Values: AsyncSequence, Sendable {
+        fileprivate let storage: Monitor<Storage>
+        fileprivate let position: Int
+
+        func makeAsyncIterator() -> Iterator { Iterator(storage: storage, position: position) }
     }
 
-    /// Creates a sequence that buffers up to `buffered` values for a slow follower; the oldest ones are dropped.
-    func values(buffered: Int = 1) -> AsyncStream<Value> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Value.self,
-            bufferingPolicy: .bufferingNewest(buffered)
-        )
-        let isFinished = storage.withLock { storage in
-            if let latest = storage.latest { continuation.yield(latest) }
-            guard !storage.isFinished else { return true }
-            storage.count += 1
-            storage.followers[storage.count] = continuation
-            return false
+    struct Iterator: AsyncIteratorProtocol {
+        private enum Next {
+            case value(Value, position: Int)
+            case end
         }
-        if isFinished { continuation.finish() }
-        return stream
+
+        fileprivate let storage: Monitor<Storage>
+        /// The number of values before the next one.
+        fileprivate var position: Int
+
+        /// The next value; `nil` if the broadcast is finished or the task is cancelled.
+        mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Value? {
+            let position = position
+            let next = try? await storage.wait { storage -> Next? in
+                guard position < storage.count else { return storage.isFinished ? .end : nil }
+                let first = storage.count - storage.recent.count
+                let next = max(position, first)
+                return .value(storage.recent[next - first], position: next + 1)
+            }
+            guard case .value(let value, let position) = next else { return nil }
+            self.position = position
+            return value
+        }
     }
 }

@@ -27,7 +27,7 @@ public final class Replica<State: Sendable>: Service {
     private let queue = DocumentQueue()
     private let pendingObservers = PendingObservers<State>()
     private let snapshotBroadcast = Broadcast<StateSnapshot<State>>()
-    private let statusBroadcast = Broadcast<ReplicaStatus>(.joining)
+    private let statusBroadcast = Broadcast<ReplicaStatus>(.joining, capacity: 16)
     private let clock = PrimaryTime()
     private let waiters = PositionWaiters()
     private let termination = Termination()
@@ -74,7 +74,7 @@ public final class Replica<State: Sendable>: Service {
 
     /// The replica's statuses, starting with the current one.
     public var statuses: some AsyncSequence<ReplicaStatus, Never> & Sendable {
-        statusBroadcast.values(buffered: 16)
+        statusBroadcast.values()
     }
 
     /// How the state relates to the primary's.

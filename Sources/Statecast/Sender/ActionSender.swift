@@ -23,7 +23,7 @@ public final class ActionSender: Service, ActionDispatcher {
     private let node: SenderNode
     private let intake: SenderIntake
     private let logger: Logger
-    private let statusBroadcast = Broadcast<SenderStatus>(.connecting)
+    private let statusBroadcast = Broadcast<SenderStatus>(.connecting, capacity: 16)
     private let termination = Termination()
     private let store: StoreName
     /// The actions that an earlier process left in the session file, oldest first. They are sent before all others.
@@ -218,7 +218,7 @@ public final class ActionSender: Service, ActionDispatcher {
 
     /// The sender's statuses, starting with the current one.
     public var statuses: some AsyncSequence<SenderStatus, Never> & Sendable {
-        statusBroadcast.values(buffered: 16)
+        statusBroadcast.values()
     }
 
     /// The state of the connection to the primary.

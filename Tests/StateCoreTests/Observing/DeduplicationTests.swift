@@ -35,7 +35,7 @@ import Testing
     @Test func `delivers small steps once they add up`() {
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
-        let subscriptions = [true, false].map { replay in
+        let subscriptions = [Replay.current, .none].map { replay in
             core.observe(replay: replay, removeDuplicates: { abs($0.miles - $1.miles) < 5 }) { change in
                 seen.record([change.old?.miles ?? -1, change.new.miles])
             }

@@ -32,7 +32,7 @@ struct ZeroSource: StateSource {
     let onEnd: @Sendable () -> Void
 
     func observe(replay: Replay, _ body: @escaping @Sendable (Change<Int>) -> Void) -> Subscription {
-        if replay { body(Change(replay: 0, revision: 0)) }
+        if replay == .current { body(Change(replay: 0, revision: 0)) }
         return Subscription { onEnd() }
     }
 }

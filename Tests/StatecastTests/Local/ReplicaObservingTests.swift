@@ -168,8 +168,8 @@ import Testing
     }
 
     @Test func `may be accessed by a value that a slow follower has skipped`() async {
-        let (broadcast, log) = (Broadcast<Held>(), EventLog())
-        let values = broadcast.values(buffered: 2)
+        let (broadcast, log) = (Broadcast<Held>(capacity: 2), EventLog())
+        let values = broadcast.values()
         broadcast.send(Held { log.add(broadcast.latest == nil ? "nothing" : "another") })
         broadcast.send(Held {})
         #expect(log.events == [])
@@ -179,5 +179,38 @@ import Testing
         var count = 0
         for await _ in values { count += 1 }
         #expect(count == 2)
+    }
+
+    @Test func `sends the latest value first, then all newer ones within its capacity`() async {
+        let broadcast = Broadcast(1, capacity: 3)
+        broadcast.send(2)
+        var values = broadcast.values().makeAsyncIterator()
+        #expect(await values.next() == 2)
+        for value in 3...6 { broadcast.send(value) }
+        #expect(await values.next() == 4)
+        broadcast.finish()
+        broadcast.send(7)
+        #expect(await values.next() == 5)
+        #expect(await values.next() == 6)
+        #expect(await values.next() == nil)
+        var late = broadcast.values().makeAsyncIterator()
+        #expect(await late.next() == 6)
+        #expect(await late.next() == nil)
+    }
+
+    /// A follower's task is locked while its cancellation is handled, and while a value resumes it.
+    @Test(.timeLimit(.minutes(10))) func `sends while followers are cancelled`() async {
+        let broadcast = Broadcast(0)
+        await withTaskGroup { group in
+            group.addTask { for value in 1...200_000 { broadcast.send(value) } }
+            group.addTask {
+                for _ in 0..<5_000 {
+                    let follower = Task { for await _ in broadcast.values() {} }
+                    await Task.yield()
+                    follower.cancel()
+                    await follower.value
+                }
+            }
+        }
     }
 }
