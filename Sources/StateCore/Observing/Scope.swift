@@ -37,7 +37,9 @@ public struct Scope<Source: StateSource, Value: Sendable>: StateSource {
         let registration = node.register()
         // The replay provides the first old value, and the node keeps the last one.
         return source.observe(replay: .current, oldState: .omitted) { change in
-            guard let change = registration.change(for: change), replay == .current || change.oldRevision != nil else { return }
+            guard let change = registration.change(for: change), replay == .current || change.oldRevision != nil else {
+                return
+            }
             body(change)
         }
     }
