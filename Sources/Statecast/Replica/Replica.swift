@@ -66,7 +66,7 @@ public final class Replica<State: Sendable>: Service {
     /// The states with their positions, starting with the newest one. A slow reader skips intermediate states. Revisions rise
     /// within an epoch; a primary that lost revisions in a crash continues with a lower one in a later epoch.
     ///
-    /// ``states`` are the same without their positions.
+    /// `states` has the same states without their positions.
     public var snapshots: some AsyncSequence<StateSnapshot<State>, Never> & Sendable { snapshotBroadcast.values() }
 
     /// The newest state with its position; `nil` before the first.
