@@ -14,7 +14,7 @@ struct VerifyCommand: AsyncParsableCommand {
         discussion: """
             It checks each record's checksum, its position after the previous one, and the state that it leads to; \
             that the records lead to each snapshot; and that no acknowledged action is missing. Exit code 65 if a \
-            check fails, with the first damaged revision.
+            check fails, with the last intact revision.
             """
     )
 

@@ -382,7 +382,7 @@ actor SenderNode {
             return nil
         } catch {
             let endpoint = advertised.utf8.text(truncatedTo: Self.endpointBytesMax) ?? advertised
-            let reason = "the primary takes actions at \(endpoint), to which this sender does not connect: \(error)"
+            let reason = "the primary accepts actions at \(endpoint), to which this sender does not connect: \(error)"
             logger.error("cannot push actions", metadata: ["store": "\(store)", "error": "\(reason)"])
             return Rejection(.endpointRefused, reason)
         }
