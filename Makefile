@@ -38,6 +38,9 @@ uninstall:
 
 lint:
 	@swift format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks Fuzzing
+	@# The formatter leaves comments and strings alone.
+	@! LC_ALL=C.UTF-8 grep -rnE --include='*.swift' --exclude-dir=.build '^.{121,}$$' Package.swift Sources Tests Examples \
+	    Benchmarks Fuzzing || { echo "lines have at most 120 characters" >&2; exit 1; }
 
 bench: libraries
 	@swift build --configuration release --product statecast-bench

@@ -69,8 +69,8 @@ public protocol Journal: JournalReading {
 public enum SnapshotKind: Sendable {
     /// Until ``Journal/prune(keeping:)`` removes it.
     case regular
-    /// Until a later snapshot is stored. A stop stores one: frequent stops would otherwise leave more bytes of snapshots
-    /// than of records.
+    /// Until a later snapshot is stored. A stop stores one: frequent stops would otherwise leave more bytes of
+    /// snapshots than of records.
     case interim
 }
 

@@ -11,8 +11,8 @@ struct SendCommand: AsyncParsableCommand {
         abstract: "Sends actions to a store, and prints the outcome of each.",
         discussion: """
             Each action has a line, in order: applied, with its revision, or rejected, with the reason. With --json: \
-            {"number":1,"status":"applied","revision":12}; the statuses are applied, rejected, unknown, not-sent and kept. \
-            With --ndjson --json each line also has the line of the input: "line":12.
+            {"number":1,"status":"applied","revision":12}; the statuses are applied, rejected, unknown, not-sent and \
+            kept. With --ndjson --json each line also has the line of the input: "line":12.
 
             A payload is JSON, or fields such as step=7 name=web-1 (a value that is not JSON is a text), or @FILE or - \
             for JSON in a file or in standard input. Put one that begins with a dash after --. --list prints the \

@@ -2,8 +2,8 @@ internal import Journal
 public import StateCoding
 public import SyncProtocol
 
-/// Runs the actions of a journal through this build's reducer, and reports where the resulting state differs from the recorded
-/// one: shows whether a reducer is deterministic, and whether a new build behaves like the old one.
+/// Runs the actions of a journal through this build's reducer, and reports where the resulting state differs from the
+/// recorded one: shows whether a reducer is deterministic, and whether a new build behaves like the old one.
 ///
 /// ```swift
 /// let replay = try JournalReplay(of: Fleet.self, actions: Fleet.actions, reducer: Fleet.reducer)
@@ -11,8 +11,8 @@ public import SyncProtocol
 /// #expect(report.difference == nil)
 /// ```
 ///
-/// The replay begins at the oldest snapshot, or after the last evolution of the state. It skips rejected actions, and runs
-/// no effects.
+/// The replay begins at the oldest snapshot, or after the last evolution of the state. It skips rejected actions, and
+/// runs no effects.
 public struct JournalReplay<State: Codable & Equatable & Sendable>: Sendable {
     fileprivate let registry: ActionRegistry
     fileprivate let reducer: Reducer<State>
@@ -27,8 +27,8 @@ public struct JournalReplay<State: Codable & Equatable & Sendable>: Sendable {
 
     /// Replays a journal up to the first difference, or to its end. Blocks while it reads.
     ///
-    /// - Throws: ``JournalFailure`` with code `damaged`, or with code `misfit` if `State` does not hold all of the state
-    ///   that the replay begins with.
+    /// - Throws: ``JournalFailure`` with code `damaged`, or with code `misfit` if `State` does not hold all of the
+    ///   state that the replay begins with.
     public func run(_ journal: some JournalReading) throws -> JournalReplayReport {
         guard let oldest = try journal.snapshots().first else {
             throw JournalFailure(.damaged, "the journal has no snapshot: restore a backup")
@@ -73,8 +73,8 @@ public struct JournalReplayReport: Hashable, Sendable {
 
     /// A difference from a recorded state.
     public struct Difference: Hashable, Sendable {
-        /// The first revision that may differ, and the last one of its batch: a batch records only the state after all of its
-        /// actions.
+        /// The first revision that may differ, and the last one of its batch: a batch records only the state after all
+        /// of its actions.
         public let revisions: ClosedRange<Revision>
         /// A description.
         public let reason: String

@@ -31,8 +31,8 @@ final class JournalWriter: Sendable {
     private let retryDelay: DispatchTimeInterval
     private let onResult: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
 
-    /// - Parameter onResult: called on a thread of the journal: the records up to one are durable, or all later ones have
-    ///   failed.
+    /// - Parameter onResult: called on a thread of the journal: the records up to one are durable, or all later ones
+    ///   have failed.
     init(
         _ journal: any Journal,
         metrics: JournalMetrics,
@@ -97,8 +97,8 @@ final class JournalWriter: Sendable {
         return (committed > JournalSequence(0) ? [.success(committed)] : []) + (failure.map { [.failure($0)] } ?? [])
     }
 
-    /// Performs long work with the journal after ``drain()``, one at a time. The work receives a failure of the drain instead
-    /// of the journal.
+    /// Performs long work with the journal after ``drain()``, one at a time. The work receives a failure of the drain
+    /// instead of the journal.
     func performAfterDrain(_ work: @escaping @Sendable (Result<any Journal, JournalFailure>) -> Void) {
         snapshots.async { [self] in
             for case .failure(let failure) in drain() { return work(.failure(failure)) }
@@ -126,7 +126,8 @@ final class JournalWriter: Sendable {
         return lost
     }
 
-    /// Commits all enqueued records, then yields the queue of commits and continues with the records enqueued meanwhile.
+    /// Commits all enqueued records, then yields the queue of commits and continues with the records enqueued
+    /// meanwhile.
     private func commit() {
         guard let records = dequeueAll() else { return }
         do throws(JournalFailure) {

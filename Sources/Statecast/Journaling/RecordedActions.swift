@@ -8,11 +8,12 @@ extension ActionRegistry {
 
     /// Checks that this build registers the actions of senders that the journal's most recent records contain.
     ///
-    /// Recovery applies patches and does not need actions. But if a type was renamed and its name with it, the primary would
-    /// finally reject what senders still have in their outboxes and session files, and the journal could not be replayed.
+    /// Recovery applies patches and does not need actions. But if a type was renamed and its name with it, the primary
+    /// would finally reject what senders still have in their outboxes and session files, and the journal could not be
+    /// replayed.
     ///
-    /// Ignores rejected actions, those of the primary's own session (effects need not be registered), and records that cannot
-    /// be read: recovery reads those that it needs.
+    /// Ignores rejected actions, those of the primary's own session (effects need not be registered), and records that
+    /// cannot be read: recovery reads those that it needs.
     ///
     /// - Parameter retired: names that this build no longer accepts on purpose.
     /// - Throws: ``JournalFailure`` with code `misfit`.
@@ -48,8 +49,10 @@ extension ActionRegistry {
         let hint = name.nearest(among: entries.map(\.name)).map { " (did you mean \"\($0)\"?)" } ?? ""
         return JournalFailure(
             .misfit,
-            "the journal has actions named \"\(name)\", and this build registers none\(hint). If their type was renamed, keep the "
-                + "name: declare `static let name = \"\(name)\"` in it. If it was removed, list the name in the store's "
+            "the journal has actions named \"\(name)\", and this build registers none\(hint). If their type was "
+                + "renamed, keep the "
+                + "name: declare `static let name = \"\(name)\"` in it. If it was removed, list the name in the "
+                + "store's "
                 + "StateEvolution(retiredActions:). The journal stays as it is"
         )
     }

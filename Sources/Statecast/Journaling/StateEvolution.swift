@@ -3,8 +3,8 @@ public import StateCoding
 
 /// Converts the state of another build in the journal to this build's.
 ///
-/// New fields of the state outside of collections are filled from the primary's initial state, new fields of rows from an
-/// example row. All other changes need a migration.
+/// New fields of the state outside of collections are filled from the primary's initial state, new fields of rows from
+/// an example row. All other changes need a migration.
 ///
 /// ```swift
 /// let evolution = StateEvolution(
@@ -32,10 +32,10 @@ public struct StateEvolution: Sendable {
     /// Creates an evolution.
     ///
     /// - Parameters:
-    ///   - rows: for each type whose values are in collections, a value with the fields that older values may lack; for an
-    ///     enum, one value per case.
-    ///   - migrations: all migrations since the first release, oldest first. The journal counts them, so that each runs once:
-    ///     append new ones, and leave released ones unchanged.
+    ///   - rows: for each type whose values are in collections, a value with the fields that older values may lack; for
+    ///     an enum, one value per case.
+    ///   - migrations: all migrations since the first release, oldest first. The journal counts them, so that each runs
+    ///     once: append new ones, and leave released ones unchanged.
     ///   - retiredActions: names of actions that older builds accepted and this one does not. A journal that has other
     ///     unregistered actions of senders is refused: their type may have been renamed.
     public init(
@@ -72,7 +72,8 @@ struct EvolutionPlan: Sendable {
         guard done <= count else {
             throw JournalFailure(
                 .misfit,
-                "the journal's state has been through \(done) migrations, and this build knows \(count): run the build that wrote "
+                "the journal's state has been through \(done) migrations, and this build knows \(count): run the "
+                    + "build that wrote "
                     + "it, or register the others. The journal stays as it is"
             )
         }
@@ -81,14 +82,16 @@ struct EvolutionPlan: Sendable {
             do { try migration(&tree) } catch {
                 throw JournalFailure(
                     .misfit,
-                    "migration \(index + 1) of \(count) cannot change the journal's state: \(error). The journal stays as it is"
+                    "migration \(index + 1) of \(count) cannot change the journal's state: \(error). The journal "
+                        + "stays as it is"
                 )
             }
         }
         do { return try StateDecoder().decode(type, from: tree, filling: defaults) } catch {
             throw JournalFailure(
                 .misfit,
-                "the journal's state is not one of this build: \(error). \(Self.remedy(for: error)). The journal stays as it is"
+                "the journal's state is not one of this build: \(error). \(Self.remedy(for: error)). The journal "
+                    + "stays as it is"
             )
         }
     }

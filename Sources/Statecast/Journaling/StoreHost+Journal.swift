@@ -87,8 +87,8 @@ extension StoreHost {
         return machine.hasRoom && journal.bytes < runtime.limits.uncommittedBytesMax
     }
 
-    /// Waits until the journal has processed all records, and processes the results. The journal reports them to the loop,
-    /// too, which does not run any more then.
+    /// Waits until the journal has processed all records, and processes the results. The journal reports them to the
+    /// loop, too, which does not run any more then.
     func drainJournal() {
         guard let journal else { return }
         for outcome in journal.drain() { journaled(outcome) }
@@ -106,8 +106,8 @@ extension StoreHost {
         fullUntil = runtime.clock.now.advanced(by: runtime.limits.retryDelayMin)
     }
 
-    /// Rolls back to the last durable state, since the journal has no room for the records in flight. Senders send their
-    /// actions again; local actions wait, or are rejected if a caller awaits them.
+    /// Rolls back to the last durable state, since the journal has no room for the records in flight. Senders send
+    /// their actions again; local actions wait, or are rejected if a caller awaits them.
     private func rollBack(_ failure: JournalFailure) {
         let senders = machine.rollBack()
         (state, closed, summary) = (published, published, publishedSummary)
@@ -190,8 +190,8 @@ extension BatchRecord.Entry {
 
 /// Decides when the journal of a store gets its next snapshot.
 struct SnapshotSchedule {
-    /// The bytes of records before the first snapshot of an incarnation. The interval doubles up to the policy's, so that a
-    /// young journal soon has more than its first snapshot.
+    /// The bytes of records before the first snapshot of an incarnation. The interval doubles up to the policy's, so
+    /// that a young journal soon has more than its first snapshot.
     static let firstBytes = 1 << 20
 
     private var bytes = 0
@@ -357,8 +357,8 @@ private struct PastBounds {
 }
 
 extension Journal {
-    /// The updates from one revision to another, for an incarnation; `nil` if they exceed the bounds, or if no update begins or
-    /// ends there.
+    /// The updates from one revision to another, for an incarnation; `nil` if they exceed the bounds, or if no update
+    /// begins or ends there.
     fileprivate func updates(
         after start: Revision,
         through end: Revision,

@@ -41,7 +41,8 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
                 // The checksum is right, so another program or version wrote it.
                 failure = JournalFailure(
                     .damaged,
-                    "the journal \(journal) of the store \"\(definition.name)\" holds something that cannot be read: \(error). "
+                    "the journal \(journal) of the store \"\(definition.name)\" holds something that cannot be read: "
+                        + "\(error). "
                         + "Restore a backup"
                 )
             }
@@ -73,12 +74,14 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         guard contents.identity.store == definition.name else {
             throw JournalFailure(
                 .misfit,
-                "the journal holds the store \"\(contents.identity.store)\", not \"\(definition.name)\": choose another one"
+                "the journal holds the store \"\(contents.identity.store)\", not \"\(definition.name)\": choose "
+                    + "another one"
             )
         }
         if contents.droppedCount > 0 {
             definition.logger.warning(
-                "the journal's last \(contents.droppedCount) records were damaged, and dropped: they were never acknowledged"
+                "the journal's last \(contents.droppedCount) records were damaged, and dropped: they were never "
+                    + "acknowledged"
             )
         }
         try definition.registry.checkNames(in: journal, contents, retired: definition.evolution.retiredActions)
@@ -98,8 +101,8 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     ) throws -> RecoveredStore<State> {
         let context = try SnapshotContext(decoding: snapshot.context)
         let start = History(contents, context, snapshot.entry)
-        // Decoding the state directly takes less time and memory than a tree. The digest shows whether this build's type
-        // holds all that was recorded.
+        // Decoding the state directly takes less time and memory than a tree. The digest shows whether this build's
+        // type holds all that was recorded.
         if let typed = try? replay(start, on: StateContent<State>(snapshot.state), journal, through: contents.last),
             typed.history.migrations == definition.evolution.count
         {
@@ -134,7 +137,8 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         }
     }
 
-    /// The newest intact snapshot: from an older one, more records lead to the same state. The first one is stored twice.
+    /// The newest intact snapshot: from an older one, more records lead to the same state. The first one is stored
+    /// twice.
     ///
     /// - Returns: the snapshot, and whether only its copy in the database is left.
     private func newestSnapshot(of journal: any Journal) throws -> (snapshot: JournalSnapshot, isFileLost: Bool) {
@@ -203,14 +207,16 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         guard history.sequence == last else {
             throw JournalFailure(
                 .damaged,
-                "the journal's records lead to record \(history.sequence), and record \(last) is the last one: restore a backup"
+                "the journal's records lead to record \(history.sequence), and record \(last) is the last one: "
+                    + "restore a backup"
             )
         }
         let digest = try content.digest()
         guard digest == history.summary.digest else {
             throw JournalFailure(
                 .damaged,
-                "the journal leads to a state at revision \(history.head) whose digest is \(digest), and \(history.summary.digest) "
+                "the journal leads to a state at revision \(history.head) whose digest is \(digest), and "
+                    + "\(history.summary.digest) "
                     + "was recorded: restore a backup"
             )
         }

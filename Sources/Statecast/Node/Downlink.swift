@@ -53,8 +53,8 @@ final class Downlink {
 }
 
 extension Socket {
-    /// The next message; `nil` if none has arrived. A message of several parts, which this protocol does not use, is returned
-    /// as an empty one, which is malformed.
+    /// The next message; `nil` if none has arrived. A message of several parts, which this protocol does not use, is
+    /// returned as an empty one, which is malformed.
     func next(_ logger: Logger) -> [UInt8]? {
         do throws(ZeroMQError) {
             switch try receive() {

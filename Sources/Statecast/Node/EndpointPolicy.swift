@@ -42,7 +42,8 @@ enum EndpointPolicy {
             throw StatecastError(
                 .insecure,
                 "\(endpoint) is not on this machine, and nothing encrypts or authenticates the traffic: use 127.0.0.1, "
-                    + "[::1] or ipc://, or permit it with --insecure (plaintext: .trustedNetwork) if the network is trusted"
+                    + "[::1] or ipc://, or permit it with --insecure (plaintext: .trustedNetwork) if the network is "
+                    + "trusted"
             )
         }
         return endpoint

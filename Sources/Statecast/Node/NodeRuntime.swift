@@ -22,8 +22,8 @@ struct NodeClock: Sendable {
 
 /// Runs tasks on a node's loop from their first line on.
 ///
-/// A task that only calls the node would otherwise start on Swift's pool, and wait there while user code occupies all of
-/// its threads.
+/// A task that only calls the node would otherwise start on Swift's pool, and wait there while user code occupies all
+/// of its threads.
 final class LoopTaskExecutor: TaskExecutor {
     private let loop: PollLoop
 

@@ -1,6 +1,7 @@
 internal import ServiceLifecycle
 
-/// Runs a primary for the duration of a closure: for scripts and tests. A service runs ``Primary/run()`` in a service group.
+/// Runs a primary for the duration of a closure: for scripts and tests. A service runs ``Primary/run()`` in a service
+/// group.
 ///
 /// ```swift
 /// try await withPrimary(Primary(store: "counter", state: Counter(), actions: actions, reducer: reducer)) { primary in
@@ -17,7 +18,8 @@ public func withPrimary<State: Codable & Equatable & Sendable, Result>(
     try await withRunning(primary, body)
 }
 
-/// Runs a replica for the duration of a closure: for scripts and tests. A service runs ``Replica/run()`` in a service group.
+/// Runs a replica for the duration of a closure: for scripts and tests. A service runs ``Replica/run()`` in a service
+/// group.
 ///
 /// ```swift
 /// try await withReplica(Replica<Counter>(store: "counter", from: "tcp://127.0.0.1:7100")) { replica in
@@ -33,8 +35,8 @@ public func withReplica<State: Sendable, Result>(
     try await withRunning(replica, body)
 }
 
-/// Runs a sender for the duration of a closure: for scripts and tests. A service runs ``ActionSender/run()`` in a service
-/// group. Wait for the receipts before the closure returns: what has none by then is given up.
+/// Runs a sender for the duration of a closure: for scripts and tests. A service runs ``ActionSender/run()`` in a
+/// service group. Wait for the receipts before the closure returns: what has none by then is given up.
 ///
 /// ```swift
 /// try await withSender(ActionSender(store: "counter", from: "tcp://127.0.0.1:7100")) { sender in
@@ -50,8 +52,8 @@ public func withSender<Result>(
     try await withRunning(sender, body)
 }
 
-/// Runs a node beside `body`. A node that fails ends what `body` waits for: its sequences, receipts and address. Its failure
-/// explains that of `body`, so it is thrown instead.
+/// Runs a node beside `body`. A node that fails ends what `body` waits for: its sequences, receipts and address. Its
+/// failure explains that of `body`, so it is thrown instead.
 private func withRunning<Node: Service, Result>(
     _ node: Node,
     _ body: (Node) async throws -> Result

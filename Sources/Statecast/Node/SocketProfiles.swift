@@ -3,21 +3,21 @@ internal import ZeroMQ
 
 /// The options of each socket of the protocol.
 extension SocketOptions {
-    /// Lets the kernel detect that a peer is gone or reads no more, and close the connection. A stalled subscriber holds its
-    /// queue as long.
+    /// Lets the kernel detect that a peer is gone or reads no more, and close the connection. A stalled subscriber
+    /// holds its queue as long.
     ///
-    /// ZeroMQ's heartbeats are not used: where a connection's receive queue is full, libzmq 4.3 aborts the process at the
-    /// next heartbeat if the connection has broken (`!_io_error`) or is replaced for lack of an answer (`_input_stopped`,
-    /// zeromq/libzmq#3937).
+    /// ZeroMQ's heartbeats are not used: where a connection's receive queue is full, libzmq 4.3 aborts the process at
+    /// the next heartbeat if the connection has broken (`!_io_error`) or is replaced for lack of an answer
+    /// (`_input_stopped`, zeromq/libzmq#3937).
     private mutating func noticeDeadConnections() {
         tcpKeepAlive = .init(idle: .seconds(5), interval: .seconds(5), count: 2)
         tcpUnacknowledgedMax = .seconds(15)
     }
 
-    /// The receive queues of the primary's sockets have no bound that a peer can reach. libzmq 4.3 aborts the process if a
-    /// connection is reset while its queue is full and a PING of the peer is unread (`!_io_error`): any peer could do that.
-    /// The senders' windows bound the waiting messages instead. The value is half of libzmq's maximum, since libzmq computes
-    /// with it.
+    /// The receive queues of the primary's sockets have no bound that a peer can reach. libzmq 4.3 aborts the process
+    /// if a connection is reset while its queue is full and a PING of the peer is unread (`!_io_error`): any peer could
+    /// do that. The senders' windows bound the waiting messages instead. The value is half of libzmq's maximum, since
+    /// libzmq computes with it.
     private static let unbounded = 1 << 30
 
     /// Down, on the primary. Subscribers send topics only.
@@ -50,8 +50,8 @@ extension SocketOptions {
         }
     }
 
-    /// Up, on a sender. Nothing is queued without a connection: the outbox keeps the actions. The queue has room for a whole
-    /// window, so a send fails only if there is no connection.
+    /// Up, on a sender. Nothing is queued without a connection: the outbox keeps the actions. The queue has room for a
+    /// whole window, so a send fails only if there is no connection.
     static func pusher(_ limits: Limits) -> SocketOptions {
         .with {
             $0.noticeDeadConnections()

@@ -2,8 +2,8 @@ internal import Threading
 
 /// The observers of one state, in the order of registration, and the state that they were shown last.
 ///
-/// Its owner shows one state at a time. Each change starts at the state that was shown before, even where the history is
-/// not continuous: after a restart, or when a replica joins another lineage.
+/// Its owner shows one state at a time. Each change starts at the state that was shown before, even where the history
+/// is not continuous: after a restart, or when a replica joins another lineage.
 struct ObserverSet<State: Sendable>: Sendable {
     private struct Entry {
         let observer: Listener<Change<State>>
@@ -75,8 +75,8 @@ final class PendingObservers<State: Sendable>: Sendable {
         }
     }
 
-    /// Requests that an observer is removed. One that still waits is forgotten at once, whether the requests are applied
-    /// later or not.
+    /// Requests that an observer is removed. One that still waits is forgotten at once, whether the requests are
+    /// applied later or not.
     func remove(_ observer: Listener<Change<State>>) {
         storage.withLock { storage in
             guard storage.requests.insertions.removeValue(forKey: ObjectIdentifier(observer)) == nil else { return }

@@ -39,12 +39,12 @@ enum LocalAction: Sendable {
     }
 }
 
-/// The mailbox through which the primary's own process sends requests to a store, from any thread and at any time. Requests
-/// keep their order.
+/// The mailbox through which the primary's own process sends requests to a store, from any thread and at any time.
+/// Requests keep their order.
 ///
 /// Requests before the start wait for it. After a stop, actions are refused, and observers wait for the next start.
-/// Enqueueing costs a lock, not a hop to the loop: the first request in an empty mailbox wakes the loop, which dequeues all
-/// of them. The mailbox is unbounded; callers that await their actions bound it.
+/// Enqueueing costs a lock, not a hop to the loop: the first request in an empty mailbox wakes the loop, which dequeues
+/// all of them. The mailbox is unbounded; callers that await their actions bound it.
 ///
 /// Nothing of its users is released with a lock held: a callback may own an object whose `deinit` calls the mailbox.
 final class LocalMailbox<State: Sendable>: ActionDispatcher {
@@ -63,8 +63,8 @@ final class LocalMailbox<State: Sendable>: ActionDispatcher {
         /// Kept from a stop to the next start; the store has it in between.
         var observers = ObserverSet<State>()
 
-        /// Keeps a request for the next start. Removing an observer takes effect at once. The caller holds the observer, so
-        /// it is not released here.
+        /// Keeps a request for the next start. Removing an observer takes effect at once. The caller holds the
+        /// observer, so it is not released here.
         mutating func keep(_ request: LocalRequest<State>) {
             switch request {
             case .action:

@@ -4,17 +4,18 @@ public import ServiceLifecycle
 /// The one process that owns a store: it reduces the actions that senders push, and publishes what changed.
 ///
 /// ```swift
-/// let primary = try Primary(store: "counter", state: Counter(), actions: [StepChangeRequested.self]) { state, action in
+/// let actions: [any Action.Type] = [StepChangeRequested.self]
+/// let primary = try Primary(store: "counter", state: Counter(), actions: actions) { state, action in
 ///     if let action = action as? StepChangeRequested { state.step = action.step }
 /// }
 /// try await primary.run()
 /// ```
 ///
-/// It serves other processes as a `Core` serves its own, with the same reducers, middlewares and effects. Its own process may
-/// use it like a core (see ``dispatch(_:)`` and ``observe(replay:_:)``).
+/// It serves other processes as a `Core` serves its own, with the same reducers, middlewares and effects. Its own
+/// process may use it like a core (see ``dispatch(_:)`` and ``observe(replay:_:)``).
 ///
-/// Without a journal, each start begins a new lineage with the initial state. Replicas and senders detect that and continue
-/// by themselves.
+/// Without a journal, each start begins a new lineage with the initial state. Replicas and senders detect that and
+/// continue by themselves.
 public final class Primary<State: Codable & Equatable & Sendable>: Service {
     private let node: PrimaryNode
     private let name: StoreName
@@ -26,18 +27,18 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     ///   - store: the store's name, which replicas and senders pass.
     ///   - state: the initial state.
     ///   - actions: the actions that may be sent; others are rejected as `unknown-action`.
-    ///   - middleware: the middlewares between senders and the reducer, the first one outermost. A middleware sees the sender
-    ///     of an action (`context.session`, `context.user`); the sender receives the ``Rejection`` that it throws instead of
-    ///     a receipt. It runs on the loop that serves the sockets. It should decide, and have no side effects: if a batch
-    ///     cannot be published, each of its actions passes the middlewares again, alone, and only the decisions and
-    ///     dispatches of the last pass count.
+    ///   - middleware: the middlewares between senders and the reducer, the first one outermost. A middleware sees the
+    ///     sender of an action (`context.session`, `context.user`); the sender receives the ``Rejection`` that it
+    ///     throws instead of a receipt. It runs on the loop that serves the sockets. It should decide, and have no side
+    ///     effects: if a batch cannot be published, each of its actions passes the middlewares again, alone, and only
+    ///     the decisions and dispatches of the last pass count.
     ///   - initialEffect: the effect of each start, for example to restart effects that a stop or a crash has ended.
     ///   - journal: stores the history of this store; without one, each start begins a new lineage.
     ///   - evolution: converts the state that another build has left in the journal.
-    ///   - reducer: pure and fast, since it runs on the loop that serves the sockets. Its effects run off the loop, once their
-    ///     action is durable.
-    /// - Throws: ``StatecastError`` with code `definition`: a malformed name, a state that cannot be encoded, two actions
-    ///   of one name.
+    ///   - reducer: pure and fast, since it runs on the loop that serves the sockets. Its effects run off the loop,
+    ///     once their action is durable.
+    /// - Throws: ``StatecastError`` with code `definition`: a malformed name, a state that cannot be encoded, two
+    ///   actions of one name.
     public convenience init(
         store: String,
         state: State,
@@ -119,7 +120,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         self.node = node
     }
 
-    /// Recovers the store from its journal, binds, and serves until the task is cancelled or the service group shuts down.
+    /// Recovers the store from its journal, binds, and serves until the task is cancelled or the service group shuts
+    /// down.
     ///
     /// - Throws: ``StatecastError``: see ``PrimaryNode/run()``.
     public func run() async throws(StatecastError) { try await node.run() }
@@ -151,17 +153,17 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
 extension Primary: ActionDispatcher, CurrentStateSource {
     /// Enqueues an action, from any thread, and returns at once.
     ///
-    /// The action passes the middlewares; its context has no session. Before the start it waits for the start; after a stop
-    /// it is dropped, and logged. A rejection by a middleware is not reported; use ``send(_:)`` to receive it.
+    /// The action passes the middlewares; its context has no session. Before the start it waits for the start; after a
+    /// stop it is dropped, and logged. A rejection by a middleware is not reported; use ``send(_:)`` to receive it.
     public func dispatch(_ action: any Action) { mailbox.dispatch(action) }
 
     /// Enqueues an action, and returns when it is durable and the observers have been called.
     ///
     /// Before the start it waits for the start. Cancelling the task neither ends the wait nor withdraws the action.
     ///
-    /// - Throws: ``Rejection`` if a middleware rejects it (its own code, or `swallowed`) or the change is impossible; with
-    ///   code `stopped` if the primary was stopped before the action was reduced, and `outcome-unknown` if it was stopped
-    ///   before the action was known to be durable.
+    /// - Throws: ``Rejection`` if a middleware rejects it (its own code, or `swallowed`) or the change is impossible;
+    ///   with code `stopped` if the primary was stopped before the action was reduced, and `outcome-unknown` if it was
+    ///   stopped before the action was known to be durable.
     @discardableResult
     public func send(_ action: any Action) async throws(Rejection) -> Receipt {
         let outcome = await withCheckedContinuation { continuation in
@@ -177,16 +179,16 @@ extension Primary: ActionDispatcher, CurrentStateSource {
 
     /// Calls `body` for each update that is published, until the subscription is cancelled or dropped.
     ///
-    /// An update may contain many actions, so its change names none. Updates are durable before they are shown. Registrations
-    /// and actions share one queue: the replayed state contains the actions that the same thread dispatched before. A
-    /// registration before the start replays the state at the start. After a restart with a new history, the next change
-    /// leads from the state shown last to the new initial state, and revisions start again.
+    /// An update may contain many actions, so its change names none. Updates are durable before they are shown.
+    /// Registrations and actions share one queue: the replayed state contains the actions that the same thread
+    /// dispatched before. A registration before the start replays the state at the start. After a restart with a new
+    /// history, the next change leads from the state shown last to the new initial state, and revisions start again.
     ///
     /// - Parameters:
-    ///   - replay: whether `body` receives the current state first. Without a replay, the first change may contain actions
-    ///     that were dispatched before and were not durable yet.
-    ///   - body: called on the loop that serves the sockets, for one change at a time, so it must be fast. It may dispatch,
-    ///     observe and cancel.
+    ///   - replay: whether `body` receives the current state first. Without a replay, the first change may contain
+    ///     actions that were dispatched before and were not durable yet.
+    ///   - body: called on the loop that serves the sockets, for one change at a time, so it must be fast. It may
+    ///     dispatch, observe and cancel.
     public func observe(
         replay: Replay = .current,
         _ body: @escaping @Sendable (Change<State>) -> Void

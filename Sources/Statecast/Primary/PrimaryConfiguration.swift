@@ -6,13 +6,13 @@ public struct PrimaryConfiguration: Sendable {
     public var publish = "tcp://127.0.0.1:7100"
     /// Where senders push actions. May end in `:*` for any free port.
     public var actions = "tcp://127.0.0.1:7101"
-    /// The endpoint for actions that senders receive; `nil`: the bound one. A wildcard host stands for the host at which the
-    /// sender reached the primary.
+    /// The endpoint for actions that senders receive; `nil`: the bound one. A wildcard host stands for the host at
+    /// which the sender reached the primary.
     public var advertiseActions: String?
     /// Where the primary may bind, since nothing encrypts or authenticates the traffic.
     public var plaintext = PlaintextPolicy.thisMachine
-    /// The messages that may wait for a slow subscriber; it misses further ones, and catches up later. Multiplied by the size
-    /// of a message, it is the memory that one subscriber can occupy.
+    /// The messages that may wait for a slow subscriber; it misses further ones, and catches up later. Multiplied by
+    /// the size of a message, it is the memory that one subscriber can occupy.
     public var publishHighWaterMark = 1000
     /// The snapshots and the history of its stores' journals.
     public var journal = JournalPolicy()
@@ -39,8 +39,8 @@ public struct PrimaryAddress: Hashable, Sendable {
 
 /// When a journal stores a snapshot, and how much history it keeps.
 public struct JournalPolicy: Hashable, Sendable {
-    /// The bytes of records after which a snapshot is stored, or the size of the state if that is larger, so that snapshots
-    /// never occupy more space than records. Bounds the bytes that a start has to read.
+    /// The bytes of records after which a snapshot is stored, or the size of the state if that is larger, so that
+    /// snapshots never occupy more space than records. Bounds the bytes that a start has to read.
     public var snapshotBytes = 32 << 20
     /// The number of records after which a snapshot is stored, regardless of their size.
     public var snapshotRecords = 100_000

@@ -83,14 +83,15 @@ public actor PrimaryNode: Service {
         }
     }
 
-    /// Recovers the stores from their journals, binds both endpoints, and serves until the task is cancelled or the service
-    /// group shuts down. Then it reduces the actions that were dispatched before, closes the sockets, and ends all effects.
+    /// Recovers the stores from their journals, binds both endpoints, and serves until the task is cancelled or the
+    /// service group shuts down. Then it reduces the actions that were dispatched before, closes the sockets, and ends
+    /// all effects.
     ///
     /// It may be called again after it has returned.
     ///
-    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `journal`: one line that says what is wrong and what
-    ///   to do. Code `journal` also reports, later, a journal that cannot be written any more. Code `closed`: the node runs
-    ///   already.
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `journal`: one line that says what is wrong and
+    ///   what to do. Code `journal` also reports, later, a journal that cannot be written any more. Code `closed`: the
+    ///   node runs already.
     public func run() async throws(StatecastError) {
         guard !isRunning else {
             throw StatecastError(.closed, "the primary runs already: run a node, or one of its primaries, once")
@@ -110,8 +111,8 @@ public actor PrimaryNode: Service {
 
     /// The bound endpoints, with their ports. Waits until the node serves.
     ///
-    /// - Throws: the error of ``run()`` if the node cannot start; ``StatecastError`` with code `closed` if it has stopped;
-    ///   `CancellationError`.
+    /// - Throws: the error of ``run()`` if the node cannot start; ``StatecastError`` with code `closed` if it has
+    ///   stopped; `CancellationError`.
     public nonisolated var address: PrimaryAddress {
         get async throws { try await bound.wait { $0 }.get() }
     }
@@ -193,7 +194,8 @@ public actor PrimaryNode: Service {
 
     /// Closes the sockets and ends all effects.
     ///
-    /// Actions that were dispatched or accepted before are reduced. Senders send actions in flight again, to the next primary.
+    /// Actions that were dispatched or accepted before are reduced. Senders send actions in flight again, to the next
+    /// primary.
     package func stop() { stop(because: Self.stopped) }
 
     private static var stopped: StatecastError { StatecastError(.closed, "the primary was stopped") }
@@ -217,8 +219,8 @@ public actor PrimaryNode: Service {
     private static let releaseTimeMax = Duration.milliseconds(500)
     private static let releaseCheckInterval = Duration.milliseconds(2)
 
-    /// Binds. libzmq closes sockets in the background, and releases endpoints that this node has bound before with a delay.
-    /// Blocking is harmless: the loop has no other work before it is bound.
+    /// Binds. libzmq closes sockets in the background, and releases endpoints that this node has bound before with a
+    /// delay. Blocking is harmless: the loop has no other work before it is bound.
     private func bind(_ socket: borrowing Socket, to endpoint: Endpoint) throws(ZeroMQError) -> Endpoint {
         let deadline = clock.now.advanced(by: Self.releaseTimeMax)
         while true {

@@ -5,9 +5,9 @@ internal import ZeroMQ
 
 /// The publishing socket and the topics subscribed to on it. Used on the node's loop only.
 ///
-/// libzmq stores a subscription before the node sees it, and has no call that refuses one or closes a connection. So a node
-/// bounds the topics by closing the socket and binding another one: subscribers connect and subscribe again by themselves,
-/// and catch up as after any other broken connection.
+/// libzmq stores a subscription before the node sees it, and has no call that refuses one or closes a connection. So a
+/// node bounds the topics by closing the socket and binding another one: subscribers connect and subscribe again by
+/// themselves, and catch up as after any other broken connection.
 final class Publisher {
     /// Where it is bound, the port filled in.
     let endpoint: Endpoint
@@ -33,7 +33,8 @@ final class Publisher {
         init(_ socket: consuming Socket) { self.socket = socket }
     }
 
-    /// The interval between attempts to bind an endpoint that libzmq has not released yet; a release takes milliseconds.
+    /// The interval between attempts to bind an endpoint that libzmq has not released yet; a release takes
+    /// milliseconds.
     private static let bindInterval = Duration.milliseconds(5)
     /// The time after which a missing release is reported.
     private static let bindTimeUsualMax = Duration.seconds(1)
@@ -92,7 +93,8 @@ final class Publisher {
     /// Closes all connections.
     private func closeConnections() {
         logger.warning(
-            "more topics are subscribed to than topicsMax: closing all subscriber connections; subscribers reconnect by themselves",
+            "more topics are subscribed to than topicsMax: closing all subscriber connections; subscribers reconnect "
+                + "by themselves",
             metadata: ["topics-max": "\(configuration.limits.topicsMax)"]
         )
         Counter(label: "statecast_primary_publisher_renewed_total").increment()

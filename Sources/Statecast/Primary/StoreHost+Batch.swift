@@ -75,8 +75,8 @@ struct ClosedBatch<State: Sendable> {
 
 /// Buffers the actions that the middlewares of one batch dispatch, until the batch is closed.
 ///
-/// A batch may be rolled back and reduced again; the actions dispatched in the first pass are dropped then. Once the batch is
-/// closed or rolled back, the dispatcher forwards directly.
+/// A batch may be rolled back and reduced again; the actions dispatched in the first pass are dropped then. Once the
+/// batch is closed or rolled back, the dispatcher forwards directly.
 final class BufferingDispatcher: ActionDispatcher {
     /// `nil` once nothing is buffered any more.
     private let buffer = Locked<[any Action]?>([])
@@ -279,11 +279,11 @@ extension StoreHost {
         return StateChange(patch: patch, summary: summary)
     }
 
-    /// Rolls back a batch that cannot be encoded, or is too large for a frame, and reduces its actions again, each in a batch
-    /// of its own. Rejects the actions that cause the failure.
+    /// Rolls back a batch that cannot be encoded, or is too large for a frame, and reduces its actions again, each in a
+    /// batch of its own. Rejects the actions that cause the failure.
     ///
-    /// The results of the first pass are dropped, including effects, dispatched actions and decisions of middlewares, since
-    /// they depend on a state that is rolled back. So a middleware may see an action twice.
+    /// The results of the first pass are dropped, including effects, dispatched actions and decisions of middlewares,
+    /// since they depend on a state that is rolled back. So a middleware may see an action twice.
     private func closeOneByOne() {
         machine.reopenBatch()
         resolved.removeAll(keepingCapacity: true)

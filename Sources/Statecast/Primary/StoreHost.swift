@@ -6,8 +6,8 @@ internal import SyncProtocol
 
 /// One store on its node: the typed state, its reducer, and the state machine.
 ///
-/// This file receives events, performs the machine's directives, and serves the primary's own process. The batch and the
-/// journal have files of their own.
+/// This file receives events, performs the machine's directives, and serves the primary's own process. The batch and
+/// the journal have files of their own.
 final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     var machine: PrimaryMachine
     let definition: TypedStore<State>
@@ -204,7 +204,8 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         case .success(let bytes):
             if !snapshot.isAsPublished {
                 logger.error(
-                    "the state differs from the published one: a part of it changed while its == reported no change; verifyState of StatecastTesting names it",
+                    "the state differs from the published one: a part of it changed while its == reported no change; "
+                        + "verifyState of StatecastTesting names it",
                     metadata: ["store": "\(name)", "revision": "\(snapshot.revision)"]
                 )
             }
@@ -268,7 +269,8 @@ extension StoreHost {
         storeSnapshotIfDue()
     }
 
-    /// Updates and receipts are published. Calls this process's observers, starts effects, and resolves awaited actions.
+    /// Updates and receipts are published. Calls this process's observers, starts effects, and resolves awaited
+    /// actions.
     func becameDurable(_ record: Record) {
         let batch = inFlight.removeFirst()
         published = batch.state
@@ -356,16 +358,16 @@ extension StoreHost {
 
     private var hasRoomForOwn: Bool { machine.ownRoom > 0 && hasRoom && !isFull }
 
-    /// Whether an action that is reduced and not durable yet cancels the effect that sent this one. Whether the result is
-    /// wanted is known once that action is durable, or rolled back.
+    /// Whether an action that is reduced and not durable yet cancels the effect that sent this one. Whether the result
+    /// is wanted is known once that action is durable, or rolled back.
     func isBeingCancelled(_ action: LocalAction) -> Bool {
         guard case .result(let result) = action, let id = result.id else { return false }
         return cancelled.contains(id) || inFlight.contains { $0.cancelled.contains(id) }
     }
 
-    /// Adds an observer. A replayed state contains the actions that were dispatched before, so a replay waits until these
-    /// are durable. Without a replay the observer is added at once: a batch that is open now may also get actions that are
-    /// sent later, and the observer must see these.
+    /// Adds an observer. A replayed state contains the actions that were dispatched before, so a replay waits until
+    /// these are durable. Without a replay the observer is added at once: a batch that is open now may also get actions
+    /// that are sent later, and the observer must see these.
     private func insert(_ observer: Listener<Change<State>>, replay: Replay) {
         if replay == .none {
             observers.insert(observer, replay: .none)

@@ -14,8 +14,9 @@ internal import ZeroMQ
 /// }
 /// ```
 ///
-/// ``run()`` connects, waits for the primary if necessary, and recovers from lost messages, lost connections and restarts of
-/// the primary. Observe, iterate and wait before or while it runs. When it ends, all sequences and observations end.
+/// ``run()`` connects, waits for the primary if necessary, and recovers from lost messages, lost connections and
+/// restarts of the primary. Observe, iterate and wait before or while it runs. When it ends, all sequences and
+/// observations end.
 ///
 /// A replica of `Value`, created with `Replica(untyped:from:)`, follows any store without knowing its types.
 public final class Replica<State: Sendable>: Service {
@@ -63,8 +64,9 @@ public final class Replica<State: Sendable>: Service {
 
     // MARK: State and status
 
-    /// The states with their positions, starting with the newest one. A slow reader skips intermediate states. Revisions rise
-    /// within an epoch; a primary that lost revisions in a crash continues with a lower one in a later epoch.
+    /// The states with their positions, starting with the newest one. A slow reader skips intermediate states.
+    /// Revisions rise within an epoch; a primary that lost revisions in a crash continues with a lower one in a later
+    /// epoch.
     ///
     /// `states` has the same states without their positions.
     public var snapshots: some AsyncSequence<StateSnapshot<State>, Never> & Sendable { snapshotBroadcast.values() }
@@ -87,9 +89,9 @@ public final class Replica<State: Sendable>: Service {
 
     /// Returns when this replica shows the change that a receipt confirms: read your own writes.
     ///
-    /// - Throws: ``StatecastError`` with code `other-lineage` if the replica has left the receipt's history, `closed` if
-    ///   ``run()`` has ended, `endpoint` if it could not start; ``Rejection`` with code `incompatible` if the published state does
-    ///   not fit the replica's types or limits; `CancellationError`.
+    /// - Throws: ``StatecastError`` with code `other-lineage` if the replica has left the receipt's history, `closed`
+    ///   if ``run()`` has ended, `endpoint` if it could not start; ``Rejection`` with code `incompatible` if the
+    ///   published state does not fit the replica's types or limits; `CancellationError`.
     public func reached(_ receipt: Receipt) async throws { try await reached(receipt.position) }
 
     /// Returns when this replica shows a position or a later one of the same lineage; see ``reached(_:)``.
@@ -97,7 +99,8 @@ public final class Replica<State: Sendable>: Service {
 
     // MARK: Lifecycle
 
-    /// Follows the store until the task is cancelled or the service group shuts down. All sequences and observations end then.
+    /// Follows the store until the task is cancelled or the service group shuts down. All sequences and observations
+    /// end then.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint` if the replica cannot start, for example because no file
     ///   descriptors are left; with code `closed` if `run()` was called before.
@@ -189,17 +192,17 @@ public final class Replica<State: Sendable>: Service {
 extension Replica: StateSource {
     /// Calls `body` for each state that the replica shows, until the subscription is cancelled or dropped.
     ///
-    /// A change leads from the state shown before to the state shown next, across any number of actions: a replica observes
-    /// changes, not actions. If the replica joins another history, or starts over from a snapshot, the change starts at the
-    /// state shown before, and the new revision may be the lower one.
+    /// A change leads from the state shown before to the state shown next, across any number of actions: a replica
+    /// observes changes, not actions. If the replica joins another history, or starts over from a snapshot, the change
+    /// starts at the state shown before, and the new revision may be the lower one.
     ///
     /// The end of ``run()`` releases `body`, after a call that is running, and ends sequences like
     /// `changes(replay:bufferedMax:)`.
     ///
     /// - Parameters:
     ///   - replay: whether `body` receives the current state first; if none exists yet, the first one.
-    ///   - body: called for one change at a time, on no particular thread; states that arrive during a call are merged into
-    ///     one change. It may observe and cancel.
+    ///   - body: called for one change at a time, on no particular thread; states that arrive during a call are merged
+    ///     into one change. It may observe and cancel.
     public func observe(
         replay: Replay = .current,
         _ body: @escaping @Sendable (Change<State>) -> Void
@@ -240,8 +243,8 @@ extension Replica where State: Codable {
 }
 
 extension Replica where State: Decodable {
-    /// Creates a replica of a store with a type that can only be decoded. Each state that is shown is decoded as a whole; a
-    /// `Codable` type is patched in O(change).
+    /// Creates a replica of a store with a type that can only be decoded. Each state that is shown is decoded as a
+    /// whole; a `Codable` type is patched in O(change).
     ///
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
     public convenience init(
@@ -297,7 +300,8 @@ public struct StateSnapshot<State: Sendable>: Sendable {
 public struct ReplicaConfiguration: Sendable {
     /// Where the replica may connect to, since nothing encrypts or authenticates the traffic.
     public var plaintext = PlaintextPolicy.thisMachine
-    /// The messages that may wait in memory for this replica; further ones are lost, and the replica requests them again.
+    /// The messages that may wait in memory for this replica; further ones are lost, and the replica requests them
+    /// again.
     public var receiveHighWaterMark = 1000
     /// The bounds of the protocol.
     public var limits = Limits()

@@ -77,7 +77,8 @@ actor ReplicaNode {
         guard let downlink else { return }
         for _ in 0..<Self.messagesPerTurnMax {
             guard !queue.isFull(bytesMax: configuration.limits.backlogBytesMax) else {
-                // The document lags. Messages wait in libzmq; if its queue is full, they are lost, and the replica joins again.
+                // The document lags. Messages wait in libzmq; if its queue is full, they are lost, and the replica
+                // joins again.
                 downlink.watch.wantsReadable = false
                 break
             }
@@ -144,7 +145,8 @@ actor ReplicaNode {
     private func setTimer() { downlink?.timer.set(machine.nextDeadline.map(clock.deadline)) }
 }
 
-/// The primary's wall clock as a replica knows it: the last time received, plus the time since then on the steady clock.
+/// The primary's wall clock as a replica knows it: the last time received, plus the time since then on the steady
+/// clock.
 final class PrimaryTime: Sendable {
     private let last = Locked<(time: Timestamp, at: ContinuousClock.Instant)?>(nil)
 

@@ -16,9 +16,9 @@ internal import ZeroMQ
 ///
 /// ``run()`` connects, waits for the primary if necessary, and sends. Actions that are submitted before wait for it.
 ///
-/// The primary applies the actions of one sender in the order of their submission, each exactly once, despite lost messages
-/// and lost connections. An outcome is reported as unknown if the caller gives up an action that was sent, or if the primary
-/// no longer has the history or the session to which the action belongs.
+/// The primary applies the actions of one sender in the order of their submission, each exactly once, despite lost
+/// messages and lost connections. An outcome is reported as unknown if the caller gives up an action that was sent, or
+/// if the primary no longer has the history or the session to which the action belongs.
 public final class ActionSender: Service, ActionDispatcher {
     private let node: SenderNode
     private let intake: SenderIntake
@@ -34,8 +34,8 @@ public final class ActionSender: Service, ActionDispatcher {
     /// - Parameters:
     ///   - store: the store's name.
     ///   - endpoint: where the primary publishes. The primary announces the endpoint for actions.
-    ///   - file: stores actions without an outcome, so that the next process continues with them; `nil`: they are lost when
-    ///     the process ends.
+    ///   - file: stores actions without an outcome, so that the next process continues with them; `nil`: they are lost
+    ///     when the process ends.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `definition` (the store's name) or `session`.
     public init(
         store: String,
@@ -92,8 +92,8 @@ public final class ActionSender: Service, ActionDispatcher {
     /// Sends an action and waits until it is applied.
     ///
     /// - Parameter timeout: the maximum time to wait; `nil` for no limit.
-    /// - Throws: ``Rejection`` with the primary's answer; after a timeout or a cancellation, with code `outcome-unknown` (the
-    ///   message names session and number) or `not-sent`.
+    /// - Throws: ``Rejection`` with the primary's answer; after a timeout or a cancellation, with code
+    ///   `outcome-unknown` (the message names session and number) or `not-sent`.
     @discardableResult
     public func send(_ action: some Action, timeout: Duration? = nil) async throws -> Receipt {
         try await deliver(try ActionCoding.encode(action), timeout: timeout)
@@ -109,8 +109,8 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// Submit several actions before waiting for their receipts, so that they share frames.
     ///
-    /// - Parameter position: the position in the caller's input after this action. With a session file, the next process
-    ///   finds it in ``SessionFile/position``.
+    /// - Parameter position: the position in the caller's input after this action. With a session file, the next
+    ///   process finds it in ``SessionFile/position``.
     public func submit(_ action: some Action, position: UInt64? = nil) async throws -> PendingReceipt {
         await enqueue(.init(bytes: try ActionCoding.encode(action), mark: position.map { InputMark(position: $0) }))
     }
@@ -139,10 +139,10 @@ public final class ActionSender: Service, ActionDispatcher {
 
     /// Enqueues an action and returns at once, without reporting its outcome. Actions of one thread keep their order.
     ///
-    /// There is no backpressure: waiting actions occupy memory, in addition to the ``SenderConfiguration/pendingMax`` awaited
-    /// ones. Use ``submit(_:position:)`` for many actions: it waits for room. An action without an encoding, or after
-    /// the end of ``run()``, is dropped and logged. Metrics count rejections. When ``run()`` ends, it logs the number of
-    /// actions without a receipt.
+    /// There is no backpressure: waiting actions occupy memory, in addition to the ``SenderConfiguration/pendingMax``
+    /// awaited ones. Use ``submit(_:position:)`` for many actions: it waits for room. An action without an encoding, or
+    /// after the end of ``run()``, is dropped and logged. Metrics count rejections. When ``run()`` ends, it logs the
+    /// number of actions without a receipt.
     public func dispatch(_ action: any Action) {
         do { try intake.enqueueAtOnce(try ActionCoding.encode(action)) } catch {
             let reason = if case .closed(let cause) = error as? SenderIntake.Refusal { cause } else { "\(error)" }
@@ -226,12 +226,13 @@ public final class ActionSender: Service, ActionDispatcher {
 
     // MARK: Lifecycle
 
-    /// Connects and sends until the task is cancelled or the service group shuts down. Actions without a receipt are given up
-    /// then: rejected with code `not-sent` or `outcome-unknown`, or with code `kept` if a session file keeps them.
+    /// Connects and sends until the task is cancelled or the service group shuts down. Actions without a receipt are
+    /// given up then: rejected with code `not-sent` or `outcome-unknown`, or with code `kept` if a session file keeps
+    /// them.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint` if the sender cannot start, for example because no file
-    ///   descriptors are left; with code `session` if the session file cannot be written; with code `closed` if `run()` was
-    ///   called before.
+    ///   descriptors are left; with code `session` if the session file cannot be written; with code `closed` if `run()`
+    ///   was called before.
     @concurrent public func run() async throws(StatecastError) {
         try termination.begin()
         do throws(StatecastError) { try await node.start() } catch {

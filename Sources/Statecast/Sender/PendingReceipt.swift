@@ -43,8 +43,8 @@ public final class PendingReceipt: Sendable {
 
     /// Waits for the receipt.
     ///
-    /// - Throws: ``Rejection`` with the primary's answer, or the reason why none will come; `CancellationError` if the task
-    ///   is cancelled, which does not withdraw the action.
+    /// - Throws: ``Rejection`` with the primary's answer, or the reason why none will come; `CancellationError` if the
+    ///   task is cancelled, which does not withdraw the action.
     public func receipt() async throws -> Receipt { try await outcome().result.get() }
 
     /// Waits for the outcome.

@@ -5,8 +5,9 @@ internal import ZeroMQ
 
 /// The queue of actions between submitters, on any thread, and the loop that sends them.
 ///
-/// Enqueueing costs a lock, not a hop to the loop: the first action in an empty queue wakes the loop, which dequeues all of
-/// them. The number of awaited actions without an outcome is bounded; further submitters wait in order of arrival.
+/// Enqueueing costs a lock, not a hop to the loop: the first action in an empty queue wakes the loop, which dequeues
+/// all of them. The number of awaited actions without an outcome is bounded; further submitters wait in order of
+/// arrival.
 final class SenderIntake: Sendable {
     /// An action to be sent.
     struct Submission {
@@ -94,7 +95,8 @@ final class SenderIntake: Sendable {
         return try await waitForRoom(submission, until: deadline)
     }
 
-    /// Enqueues an action regardless of the bound, for submitters that cannot wait. It does not count against the bound.
+    /// Enqueues an action regardless of the bound, for submitters that cannot wait. It does not count against the
+    /// bound.
     ///
     /// - Throws: ``Refusal/closed(because:)``.
     func enqueueAtOnce(_ bytes: [UInt8]) throws { _ = try attempt(Submission(bytes: bytes), isAwaited: false) }

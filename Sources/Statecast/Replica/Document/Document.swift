@@ -78,7 +78,8 @@ struct Document<State: Sendable> {
         guard summary.bytes > size.bytesMax else { return }
         let reason = Rejection(
             .incompatible,
-            "the state at revision \(position.revision) has \(summary.bytes) bytes, more than the \(size.bytesMax) that "
+            "the state at revision \(position.revision) has \(summary.bytes) bytes, more than the \(size.bytesMax) "
+                + "that "
                 + "this replica accepts (snapshotBytesMax)"
         )
         throw DocumentFailure(position: position, reason: reason)

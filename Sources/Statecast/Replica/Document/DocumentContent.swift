@@ -63,7 +63,8 @@ struct DecodedContent<State: Decodable & Sendable>: DocumentContent {
     func state() throws -> State { try tree.decoded() }
 }
 
-/// The content for a type that can be decoded and encoded: the state itself, patched in O(change) where the type allows it.
+/// The content for a type that can be decoded and encoded: the state itself, patched in O(change) where the type allows
+/// it.
 ///
 /// Encoding a decoded snapshot again shows how much of the published state the type represents.
 package struct TypedContent<State: Codable & Sendable>: DocumentContent {
@@ -72,8 +73,8 @@ package struct TypedContent<State: Codable & Sendable>: DocumentContent {
         /// The type represents the whole published state. The content keeps the state whose summary is known: the next
         /// summary, needed once in a heartbeat, follows from the changes since.
         case state(State, since: State, Summary)
-        /// The type of another build has fewer or more fields, and agrees in all fields that both have: patches fit it, and
-        /// the tree keeps the fields that the type lacks.
+        /// The type of another build has fewer or more fields, and agrees in all fields that both have: patches fit it,
+        /// and the tree keeps the fields that the type lacks.
         case both(State, Tree)
         /// The type represents a part in another form. It is decoded again for each state that is shown.
         case tree(Tree)

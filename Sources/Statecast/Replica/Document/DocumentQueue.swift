@@ -59,7 +59,8 @@ final class DocumentQueue: Sendable {
     /// Ends ``forEachBatch(_:)`` once it has handed out all steps.
     func finish() { storage.change { $0.isFinished = true } }
 
-    /// Passes all queued steps to `body`, repeatedly, until the queue is finished or the task is cancelled. For one consumer.
+    /// Passes all queued steps to `body`, repeatedly, until the queue is finished or the task is cancelled. For one
+    /// consumer.
     func forEachBatch(_ body: (Batch) async -> Void) async {
         while let batch = await next() { await body(batch) }
     }

@@ -3,8 +3,8 @@ internal import StateCoding
 package import SyncProtocol
 internal import Threading
 
-/// A file that keeps a sender's unfinished actions. The next process continues from it, whatever ended this one: no action is
-/// lost, and none is applied twice.
+/// A file that keeps a sender's unfinished actions. The next process continues from it, whatever ended this one: no
+/// action is lost, and none is applied twice.
 ///
 /// ```swift
 /// let file = try SessionFile(at: "/var/lib/meter/session", store: "readings")
@@ -14,8 +14,8 @@ internal import Threading
 /// }
 /// ```
 ///
-/// The file is locked as long as this object or its sender exists, and belongs to one store. An action and its position in the
-/// input are durable before the action is sent.
+/// The file is locked as long as this object or its sender exists, and belongs to one store. An action and its position
+/// in the input are durable before the action is sent.
 public final class SessionFile: Sendable {
     private struct Storage {
         /// `nil` after ``close()``.
@@ -36,8 +36,9 @@ public final class SessionFile: Sendable {
 
     /// Opens a session file, or creates an empty one.
     ///
-    /// - Throws: ``StatecastError`` with code `session` if another process has the file open, or if the file is damaged, of a
-    ///   later version or of another store, or cannot be read; with code `definition` if the store's name is invalid.
+    /// - Throws: ``StatecastError`` with code `session` if another process has the file open, or if the file is
+    ///   damaged, of a later version or of another store, or cannot be read; with code `definition` if the store's name
+    ///   is invalid.
     public convenience init(at path: String, store: String) throws(StatecastError) {
         try self.init(at: path, store: store, outcomes: .untilDelivered)
     }
@@ -140,8 +141,8 @@ public final class SessionFile: Sendable {
     package func close() { storage.withLock { $0.log = nil } }
 }
 
-/// Writes changes to a session file on a thread of its own, so that the sender's loop does not wait for the disk. Changes that
-/// arrive during a write are merged and written together.
+/// Writes changes to a session file on a thread of its own, so that the sender's loop does not wait for the disk.
+/// Changes that arrive during a write are merged and written together.
 final class SessionWriter: Sendable {
     private struct Pending {
         var change = SessionChange()

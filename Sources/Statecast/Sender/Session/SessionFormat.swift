@@ -70,8 +70,8 @@ enum SessionHeader {
     }
 }
 
-/// The records of a session file. Each has a length, a checksum of the length and the offset, a checksum of the body, and the
-/// body.
+/// The records of a session file. Each has a length, a checksum of the length and the offset, a checksum of the body,
+/// and the body.
 enum SessionRecords {
     struct Damage: Error, Equatable {
         let offset: Int
@@ -82,8 +82,8 @@ enum SessionRecords {
         head(UInt32(body.count), at: offset) + littleEndian(Checksum.of(body)) + body
     }
 
-    /// The bodies, and the end of the last one. Records after the `acknowledged` bytes may be incomplete: their writing was
-    /// interrupted, and no action of theirs was sent.
+    /// The bodies, and the end of the last one. Records after the `acknowledged` bytes may be incomplete: their writing
+    /// was interrupted, and no action of theirs was sent.
     static func read(_ file: [UInt8], acknowledged: Int) throws(Damage) -> (bodies: [[UInt8]], end: Int) {
         var bodies: [[UInt8]] = []
         var offset = SessionHeader.byteCount

@@ -66,7 +66,8 @@ final class SessionLog {
         guard status.st_nlink <= 1 else {
             throw StatecastError(
                 .session,
-                "the session file \(name) has \(status.st_nlink) names (hard links), and would be replaced under one of them "
+                "the session file \(name) has \(status.st_nlink) names (hard links), and would be replaced under one "
+                    + "of them "
                     + "only: remove the others"
             )
         }
@@ -108,7 +109,8 @@ final class SessionLog {
     func damaged(at offset: Int, _ message: String) -> StatecastError {
         StatecastError(
             .session,
-            "the session file \(name) is damaged at byte \(offset): \(message). Nothing was changed. Which of its actions were "
+            "the session file \(name) is damaged at byte \(offset): \(message). Nothing was changed. Which of its "
+                + "actions were "
                 + "applied is unknown: look at the store, then begin with another file"
         )
     }

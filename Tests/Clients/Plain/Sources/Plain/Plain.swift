@@ -12,9 +12,9 @@ struct Plain {
             actions: [Increase.self],
             configuration: PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
         ) { counter, _ in counter.value += 1 }
-        try await primary.start()
-        try await primary.send(Increase())
-        print(primary.state.value, await primary.revision)
-        await primary.stop()
+        try await withPrimary(primary) { primary in
+            try await primary.send(Increase())
+            print(primary.state.value, await primary.revision)
+        }
     }
 }
