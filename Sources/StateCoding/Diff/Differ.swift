@@ -52,7 +52,7 @@ func changeOfTree<T: Encodable>(from old: T, to new: T, at place: CodingPath, pa
         return try before.change(to: after, path: path)
     }
     if let old = before.newtypeContent, let new = after.newtypeContent,
-        let compared = try Compared(old, new, at: place, path: path)
+        let compared = try Compared.comparing(old, new, at: place, path: path)
     {
         return compared.change
     }
@@ -95,20 +95,19 @@ struct Compared {
     /// Compares two values, first by `==`.
     ///
     /// - Returns: `nil` if their types differ.
-    init?<T: Encodable>(
+    static func comparing<T: Encodable>(
         _ old: T,
         _ new: any Encodable,
         at place: @autoclosure () -> CodingPath,
         path: @autoclosure () throws -> DigestPath
-    ) throws {
-        func change<U: Encodable>(to new: U) throws -> Change?? {
+    ) throws -> Compared? {
+        func comparing<U: Encodable>(_ new: U) throws -> Compared? {
             guard U.self == T.self else { return nil }
             let new = cast(new, to: T.self)
-            if areEqual(old, new) == true { return .some(nil) }
-            return try changeOfTree(from: old, to: new, at: place(), path: path())
+            if areEqual(old, new) == true { return Compared(change: nil) }
+            return Compared(change: try changeOfTree(from: old, to: new, at: place(), path: path()))
         }
-        guard let change = try change(to: new) else { return nil }
-        self.change = change
+        return try comparing(new)
     }
 }
 
