@@ -121,13 +121,13 @@ struct KeyedChanges<Key: Encodable, Content: Encodable> {
         let tree = try encodeTree(key, at: place).canonical
         let place = CodingPath(node: node, key: EntryKey.of(key))
         if case .float(let number) = tree, number.isNaN { throw place.failure(.unencodable, CBORWriter.keyIsNaN) }
-        switch (old, new) {
-        case (nil, nil): break
-        case (nil, let new?): parts.insert(tree, try encodeTree(new, at: place))
-        case (let old?, nil): parts.remove(tree, try encodeTree(old, at: place))
-        case (let old?, let new?):
+        if let old, let new {
             let change = try changeOfTree(from: old, to: new, at: place, path: path.key(tree))
             if let change { parts.change(tree, change) }
+        } else if let new {
+            parts.insert(tree, try encodeTree(new, at: place))
+        } else if let old {
+            parts.remove(tree, try encodeTree(old, at: place))
         }
     }
 

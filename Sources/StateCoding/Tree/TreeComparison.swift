@@ -4,7 +4,8 @@
 /// places in the order of the keys: when both cursors are before the same node, at whatever level, both skip it. A cursor
 /// waits at the first entry of a leaf until the other one gets there, so they meet there at the latest.
 struct TreeComparison<Order: KeyOrder, Payload> {
-    private let trees: (old: SortedTree<Order, Payload>, new: SortedTree<Order, Payload>)
+    /// Retain the nodes that the cursors point into.
+    private let roots: (old: TreeNode?, new: TreeNode?)
     private let same: ((Payload, Payload) -> Bool)?
     private var old: TreeCursor
     private var new: TreeCursor
@@ -17,7 +18,7 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         to new: SortedTree<Order, Payload>,
         by same: ((Payload, Payload) -> Bool)? = nil
     ) {
-        trees = (old, new)
+        roots = (old.root, new.root)
         self.same = same
         self.old = TreeCursor(old.root)
         self.new = TreeCursor(new.root)
@@ -27,7 +28,7 @@ struct TreeComparison<Order: KeyOrder, Payload> {
     mutating func run<Failure: Error>(
         _ visit: (Order.Key, Payload?, Payload?) throws(Failure) -> Void
     ) throws(Failure) {
-        defer { withExtendedLifetime(trees) {} }
+        defer { withExtendedLifetime(roots) {} }
         while !old.isAtEnd || !new.isAtEnd {
             let level = max(old.level, new.level)
             if level >= 0 { pass(level) } else { try visitNext(visit) }
@@ -84,10 +85,9 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         guard let same, let before = Entry(old), let after = Entry(new) else { return false }
         let countMax = min(old.remaining, new.remaining)
         var count = 0
-        while count < countMax {
-            let (left, right) = (before.key[count], after.key[count])
-            if Order.precedes(left, right) || Order.precedes(right, left) { break }
-            guard same(before.payload[count], after.payload[count]) else { break }
+        while count < countMax, Order.areEqual(before.key[count], after.key[count]),
+            same(before.payload[count], after.payload[count])
+        {
             count += 1
         }
         guard count > 0 else { return false }
