@@ -169,5 +169,6 @@ func equality<T>(of type: T.Type) -> ((T, T) -> Bool)? {
         let areEqual: (E, E) -> Bool = { $0 == $1 }
         return cast(areEqual, to: ((T, T) -> Bool).self)
     }
-    return (type as? any Equatable.Type).map { make($0) }
+    guard let type = type as? any Equatable.Type else { return nil }
+    return make(type)
 }

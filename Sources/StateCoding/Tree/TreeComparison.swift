@@ -31,7 +31,7 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         defer { withExtendedLifetime(roots) {} }
         while !old.isAtEnd || !new.isAtEnd {
             let level = max(old.level, new.level)
-            if level >= 0 { pass(level) } else { try visitNext(visit) }
+            if level >= 0 { pass(level) } else if !skipEqual() { try visitNext(visit) }
         }
     }
 
@@ -52,7 +52,6 @@ struct TreeComparison<Order: KeyOrder, Payload> {
     private mutating func visitNext<Failure: Error>(
         _ visit: (Order.Key, Payload?, Payload?) throws(Failure) -> Void
     ) throws(Failure) {
-        if skipEqual() { return }
         steps += 1
         let (before, after) = (Entry(old), Entry(new))
         switch (before, after) {
@@ -201,13 +200,12 @@ struct TreeCursor {
 
     /// Skips the node of a level that starts at the position, or contains it.
     mutating func skip(level: Int) {
-        path.removeLast(path.count - (height - level))
+        let above = height - level
+        if path.count > above { path.removeLast(path.count - above) }
         (leaf, index) = (nil, 0)
-        while let last = path.last {
-            if last.index + 1 < last.width {
-                path[path.count - 1].index += 1
-                return
-            }
+        while let last = path.indices.last {
+            path[last].index += 1
+            if path[last].index < path[last].width { return }
             path.removeLast()
         }
         isAtEnd = true
