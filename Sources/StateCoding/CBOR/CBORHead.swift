@@ -31,11 +31,12 @@ extension CBORHead {
     @inline(never)
     private init?(longAt offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {
         let first = bytes[offset]
-        guard let width = Self.argumentBytes(of: first), bytes.count - offset > width else { return nil }
-        let content = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[(offset + 1)...])
+        guard let width = Self.argumentBytes(of: first), bytes.count - offset > width, let base = bytes.baseAddress
+        else { return nil }
+        let content = UnsafeRawPointer(base + offset + 1)
         let argument =
             switch width {
-            case 1: UInt64(content[0])
+            case 1: UInt64(content.load(as: UInt8.self))
             case 2: UInt64(UInt16(bigEndian: content.loadUnaligned(as: UInt16.self)))
             case 4: UInt64(UInt32(bigEndian: content.loadUnaligned(as: UInt32.self)))
             default: UInt64(bigEndian: content.loadUnaligned(as: UInt64.self))
@@ -45,7 +46,7 @@ extension CBORHead {
 
     /// The number of bytes that follow a first byte with a length code of 24 or more; `nil` for reserved codes.
     static func argumentBytes(of first: UInt8) -> Int? {
-        (24...27).contains(first & 0x1F) ? 1 << Int(first & 0x1F - 24) : nil
+        (24...27).contains(first & 0x1F) ? 1 &<< Int(first & 0x1F &- 24) : nil
     }
 
     /// The size of the shortest head with an argument.

@@ -30,7 +30,7 @@ protocol BuiltInDecodable: Decodable {
 
 extension Array: BuiltInEncodable where Element: Encodable {
     func write(to output: EncodingOutput, at place: CodingPath) throws {
-        if Element.self == UInt8.self { return output.writer.bytes(cast(self, to: [UInt8].self)) }
+        if Element.self == UInt8.self { return output.writer.bytes(castElements(self, to: UInt8.self)) }
         try place.checkDepth()
         output.writer.array(count: count)
         if try writePrimitives(self, to: output, at: place) { return }
@@ -52,7 +52,9 @@ extension Array: BuiltInDecodable where Element: Decodable {
     /// Bytes come as a byte string, or as the JSON view has them: base64, or an array of numbers.
     static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> [Element] {
         cursor.skipTags()
-        if Element.self == UInt8.self, let bytes = cursor.takeBytesOrBase64() { return cast(bytes, to: [Element].self) }
+        if Element.self == UInt8.self, let bytes = cursor.takeBytesOrBase64() {
+            return castElements(bytes, to: Element.self)
+        }
         guard let count = cursor.takeArray() else {
             let expected = Element.self == UInt8.self ? "bytes (or base64 text)" : "an array"
             throw cursor.mismatch(expected, at: place)

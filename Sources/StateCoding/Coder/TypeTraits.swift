@@ -11,6 +11,16 @@ func cast<T, U>(_ value: T, to type: U.Type) -> U {
     return unsafeBitCast(value, to: type)
 }
 
+/// Converts an array to its own type, which generic code may know under two names. Unlike `cast`, it compares the types of
+/// the elements, as the runtime would have to look up those of the arrays.
+///
+/// - Precondition: `T` is `U`.
+@inline(__always)
+func castElements<T, U>(_ elements: [T], to type: U.Type) -> [U] {
+    precondition(T.self == U.self, "expected elements of \(U.self), got \(T.self)")
+    return unsafeBitCast(elements, to: [U].self)
+}
+
 /// The properties of a type that the coder and the differ ask for repeatedly.
 struct TypeTraits {
     let encodable: (any BuiltInEncodable.Type)?
