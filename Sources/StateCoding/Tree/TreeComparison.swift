@@ -53,7 +53,7 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         _ visit: (Order.Key, Payload?, Payload?) throws(Failure) -> Void
     ) throws(Failure) {
         steps += 1
-        let (before, after) = (Entry(old), Entry(new))
+        let (before, after) = (Entry(old.leaf, old.index), Entry(new.leaf, new.index))
         switch (before, after) {
         case (let before?, let after?):
             if Order.precedes(before.key.pointee, after.key.pointee) {
@@ -81,7 +81,7 @@ struct TreeComparison<Order: KeyOrder, Payload> {
     ///
     /// - Returns: Whether there were any.
     private mutating func skipEqual() -> Bool {
-        guard let same, let before = Entry(old), let after = Entry(new) else { return false }
+        guard let same, let before = Entry(old.leaf, old.index), let after = Entry(new.leaf, new.index) else { return false }
         let countMax = min(old.remaining, new.remaining)
         var count = 0
         while count < countMax, Order.areEqual(before.key[count], after.key[count]),
@@ -101,10 +101,10 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         let key: UnsafeMutablePointer<Order.Key>
         let payload: UnsafeMutablePointer<Payload>
 
-        init?(_ cursor: TreeCursor) {
-            guard let leaf = cursor.leaf else { return nil }
-            key = leaf.keys.assumingMemoryBound(to: Order.Key.self) + cursor.index
-            payload = leaf.payloads.assumingMemoryBound(to: Payload.self) + cursor.index
+        init?(_ leaf: TreeCursor.Leaf?, _ index: Int) {
+            guard let leaf else { return nil }
+            key = leaf.keys.assumingMemoryBound(to: Order.Key.self) + index
+            payload = leaf.payloads.assumingMemoryBound(to: Payload.self) + index
         }
     }
 }

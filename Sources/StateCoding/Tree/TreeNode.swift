@@ -8,7 +8,8 @@
 class TreeNode {
     /// 0 for a leaf.
     @usableFromInline final let level: Int32
-    @usableFromInline final fileprivate(set) var widthStored: UInt16 = 0
+    // A node changes only while one tree, and so one thread, refers to it. Dynamic exclusivity checks would find nothing.
+    @usableFromInline @exclusivity(unchecked) final fileprivate(set) var widthStored: UInt16 = 0
     private final let roomStored: UInt16
     @usableFromInline final let keyMemory: UnsafeMutableRawPointer
     @usableFromInline final let payloadMemory: UnsafeMutableRawPointer
