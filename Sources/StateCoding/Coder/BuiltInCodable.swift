@@ -8,9 +8,6 @@ protocol BuiltInEncodable: Encodable {
 
     /// The types of the parts, for checks that need no instance.
     static var partTypes: [Any.Type] { get }
-
-    /// The change between two values; `nil` if they are the same. Errors use `place`, digests `path`.
-    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change?
 }
 
 extension BuiltInEncodable {
@@ -248,15 +245,6 @@ extension Optional: BuiltInEncodable where Wrapped: Encodable {
     }
 
     static var partTypes: [Any.Type] { [Wrapped.self] }
-
-    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
-        if let old, let new {
-            guard let change = try changeOfTree(from: old, to: new, at: place, path: path) else { return nil }
-            // The content may have been null, or be null now, which needs a tag.
-            if case .replace = change.patch.form {} else { return change }
-        }
-        return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
-    }
 }
 
 extension Optional: BuiltInDecodable where Wrapped: Decodable {

@@ -57,10 +57,6 @@ extension Primitive {
             "expected \(isNumber ? "\(expected) that fits \(Self.self)" : expected), got \(came)"
         )
     }
-
-    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
-        Change.replacing(old.tree, with: try new.tree(at: place), path: path)
-    }
 }
 
 extension Value {

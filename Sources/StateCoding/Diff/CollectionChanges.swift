@@ -1,4 +1,15 @@
-extension Array where Element: Encodable {
+extension Optional: PartwiseDiffable where Wrapped: Encodable {
+    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
+        if let old, let new {
+            guard let change = try changeOfTree(from: old, to: new, at: place, path: path) else { return nil }
+            // The content may have been null, or be null now, which needs a tag.
+            if case .replace = change.patch.form {} else { return change }
+        }
+        return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
+    }
+}
+
+extension Array: PartwiseDiffable where Element: Encodable {
     static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
         guard Element.self != UInt8.self, let same = equality(of: Element.self) else {
             // Elements without `==` are compared as trees.
@@ -22,7 +33,7 @@ extension Array where Element: Encodable {
     }
 }
 
-extension Set where Element: Encodable {
+extension Set: PartwiseDiffable where Element: Encodable {
     /// A set is an array sorted by encodings, so that insertions and removals are splices.
     static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
         if old == new { return nil }
@@ -74,6 +85,8 @@ extension Set where Element: Encodable {
     /// Each splice moves all elements after it; beyond this number, one wide splice is cheaper.
     private static var sortedSplicesMax: Int { 16 }
 }
+
+extension Dictionary: PartwiseDiffable where Key: Encodable, Value: Encodable {}
 
 extension KeyedCollection {
     static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {

@@ -81,7 +81,9 @@ struct TreeComparison<Order: KeyOrder, Payload> {
     ///
     /// - Returns: Whether there were any.
     private mutating func skipEqual() -> Bool {
-        guard let same, let before = Entry(old.leaf, old.index), let after = Entry(new.leaf, new.index) else { return false }
+        guard let same, let before = Entry(old.leaf, old.index), let after = Entry(new.leaf, new.index) else {
+            return false
+        }
         let countMax = min(old.remaining, new.remaining)
         var count = 0
         while count < countMax, Order.areEqual(before.key[count], after.key[count]),
