@@ -9,7 +9,8 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     private let fields: FieldCollector
     private let changes: Changes
     /// The names of the changed fields, and their changes. Keys other than texts are no fields.
-    private var changed = NameList()
+    // One run at a time uses a decoder, so dynamic exclusivity checks would find nothing.
+    @exclusivity(unchecked) private var changed = NameList()
     private let changedTo: [Patch.FieldChange]
     private var misfit: (any Error)?
 

@@ -31,11 +31,12 @@ extension CBORHead {
     @inline(never)
     private init?(longAt offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {
         let first = bytes[offset]
-        guard let width = Self.argumentBytes(of: first), bytes.count - offset > width else { return nil }
-        let content = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[(offset + 1)...])
+        guard let width = Self.argumentBytes(of: first), bytes.count - offset > width, let base = bytes.baseAddress
+        else { return nil }
+        let content = UnsafeRawPointer(base + offset + 1)
         let argument =
             switch width {
-            case 1: UInt64(content[0])
+            case 1: UInt64(content.load(as: UInt8.self))
             case 2: UInt64(UInt16(bigEndian: content.loadUnaligned(as: UInt16.self)))
             case 4: UInt64(UInt32(bigEndian: content.loadUnaligned(as: UInt32.self)))
             default: UInt64(bigEndian: content.loadUnaligned(as: UInt64.self))
@@ -45,7 +46,7 @@ extension CBORHead {
 
     /// The number of bytes that follow a first byte with a length code of 24 or more; `nil` for reserved codes.
     static func argumentBytes(of first: UInt8) -> Int? {
-        (24...27).contains(first & 0x1F) ? 1 << Int(first & 0x1F - 24) : nil
+        (24...27).contains(first & 0x1F) ? 1 &<< Int(first & 0x1F &- 24) : nil
     }
 
     /// The size of the shortest head with an argument.
@@ -156,43 +157,5 @@ package enum CBORKind: Hashable, Sendable {
         case .float: "a float"
         case .other: "an unknown simple value"
         }
-    }
-}
-
-/// IEEE 754 half precision. `Float16` does not exist on every supported platform.
-enum HalfPrecision {
-    /// The bits of a number that half precision holds exactly; `nil` for any other.
-    ///
-    /// - Precondition: The number is not NaN.
-    static func bits(exactly value: Float) -> UInt16? {
-        let bits = value.bitPattern
-        let sign = UInt16(truncatingIfNeeded: bits >> 16) & 0x8000
-        let exponent = Int((bits >> 23) & 0xFF) - 127
-        let significand = bits & 0x7F_FFFF
-        switch exponent {
-        case 128: return significand == 0 ? sign | 0x7C00 : nil
-        case -14...15:
-            guard significand & 0x1FFF == 0 else { return nil }
-            return sign | UInt16(exponent + 15) << 10 | UInt16(significand >> 13)
-        case -24 ..< -14:
-            // Subnormal: the leading one becomes explicit, and the bits that are shifted out must be zero.
-            let shift = UInt32(-exponent - 1)
-            let full = significand | 0x80_0000
-            guard full & ((1 << shift) - 1) == 0 else { return nil }
-            return sign | UInt16(full >> shift)
-        default: return bits & 0x7FFF_FFFF == 0 ? sign : nil
-        }
-    }
-
-    static func value(bits: UInt16) -> Double {
-        let exponent = Int((bits >> 10) & 0x1F)
-        let significand = Double(bits & 0x3FF)
-        let magnitude: Double =
-            switch exponent {
-            case 0: significand * 0x1p-24
-            case 31: significand == 0 ? .infinity : .nan
-            default: Double(sign: .plus, exponent: exponent - 15, significand: 1 + significand * 0x1p-10)
-            }
-        return bits & 0x8000 == 0 ? magnitude : -magnitude
     }
 }

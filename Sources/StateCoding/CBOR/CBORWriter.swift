@@ -108,16 +108,8 @@ package struct CBORWriter: @unchecked Sendable {
 
     /// A number in the shortest of half, single and double precision that keeps it; every NaN as `f97e00`.
     package mutating func float(_ value: Double) {
-        let single = Float(value)
-        if value.isNaN {
-            bigEndian(0xF9, UInt64(0x7E00), count: 2)
-        } else if Double(single) != value {
-            bigEndian(0xFB, value.bitPattern, count: 8)
-        } else if let half = HalfPrecision.bits(exactly: single) {
-            bigEndian(0xF9, UInt64(half), count: 2)
-        } else {
-            bigEndian(0xFA, UInt64(single.bitPattern), count: 4)
-        }
+        let shortest = ShortestFloat(value)
+        bigEndian(shortest.first, shortest.bits, count: shortest.byteCount)
     }
 
     /// The head of an array; `count` items must follow.
@@ -313,6 +305,12 @@ package struct CBORWriter: @unchecked Sendable {
         }
         return count + 1
     }
+}
+
+extension Value {
+    /// The value in CBOR, deterministically. Texts beyond ``CodingLimits/combiningMarksMax`` are written although
+    /// readers refuse them.
+    public var encoded: [UInt8] { CBORWriter.bytes { $0.value(self) } }
 }
 
 /// Keeps one unused object for its next user: most values are small, and making the objects that code them costs more than

@@ -166,7 +166,7 @@ struct EncodedOrder: Comparable {
     private let number: UInt64
 
     @inline(__always)
-    private init(number: UInt64) { self.number = number }
+    init(number: UInt64 = 0) { self.number = number }
 
     /// The order of the key of `count` bytes at an offset.
     @inline(__always)

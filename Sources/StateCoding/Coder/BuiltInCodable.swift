@@ -8,9 +8,6 @@ protocol BuiltInEncodable: Encodable {
 
     /// The types of the parts, for checks that need no instance.
     static var partTypes: [Any.Type] { get }
-
-    /// The change between two values; `nil` if they are the same. Errors use `place`, digests `path`.
-    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change?
 }
 
 extension BuiltInEncodable {
@@ -30,7 +27,7 @@ protocol BuiltInDecodable: Decodable {
 
 extension Array: BuiltInEncodable where Element: Encodable {
     func write(to output: EncodingOutput, at place: CodingPath) throws {
-        if Element.self == UInt8.self { return output.writer.bytes(cast(self, to: [UInt8].self)) }
+        if Element.self == UInt8.self { return output.writer.bytes(castElements(self, to: UInt8.self)) }
         try place.checkDepth()
         output.writer.array(count: count)
         if try writePrimitives(self, to: output, at: place) { return }
@@ -52,7 +49,9 @@ extension Array: BuiltInDecodable where Element: Decodable {
     /// Bytes come as a byte string, or as the JSON view has them: base64, or an array of numbers.
     static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> [Element] {
         cursor.skipTags()
-        if Element.self == UInt8.self, let bytes = cursor.takeBytesOrBase64() { return cast(bytes, to: [Element].self) }
+        if Element.self == UInt8.self, let bytes = cursor.takeBytesOrBase64() {
+            return castElements(bytes, to: Element.self)
+        }
         guard let count = cursor.takeArray() else {
             let expected = Element.self == UInt8.self ? "bytes (or base64 text)" : "an array"
             throw cursor.mismatch(expected, at: place)
@@ -246,15 +245,6 @@ extension Optional: BuiltInEncodable where Wrapped: Encodable {
     }
 
     static var partTypes: [Any.Type] { [Wrapped.self] }
-
-    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
-        if let old, let new {
-            guard let change = try changeOfTree(from: old, to: new, at: place, path: path) else { return nil }
-            // The content may have been null, or be null now, which needs a tag.
-            if case .replace = change.patch.form {} else { return change }
-        }
-        return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
-    }
 }
 
 extension Optional: BuiltInDecodable where Wrapped: Decodable {

@@ -13,8 +13,8 @@ final class DecodingSource {
     @exclusivity(unchecked) private var isExact = false
     /// Whether another form was refused: only then can a second reading succeed.
     @exclusivity(unchecked) private var hasRefused = false
-    /// Fills fields while another build's value is read.
-    @exclusivity(unchecked) var evolution: Evolution?
+    /// Watches a reading that fills missing fields.
+    @exclusivity(unchecked) var delegate: (any DecodingDelegate)?
     /// Decoders without other owners, to be used again: new ones would cost 7 % of decoding an action.
     @exclusivity(unchecked) private var spareDecoders: [ItemDecoder] = []
     /// The root of the last run.
@@ -166,4 +166,19 @@ final class DecodingSource {
         precondition(range.upperBound <= content.count, "the source ends before \(range.upperBound)")
         return Array(content[range])
     }
+}
+
+/// Watches the types that are read, and supplies the fields that are missing.
+protocol DecodingDelegate: AnyObject {
+    /// A type begins to read the item at an offset.
+    func enter(_ type: Any.Type, at offset: Int, under key: (any CodingKey)?, in node: CodingPathNode)
+
+    /// The type that was entered last has read its item, or has failed.
+    func leave(hasRead: Bool)
+
+    /// The type that was entered last reads a map by its keys, and does not know some of them.
+    func opened(at offset: Int, unknown names: Set<String>, in node: CodingPathNode)
+
+    /// The value to read in place of a missing field.
+    func value(of name: String, in node: CodingPathNode) -> Value?
 }

@@ -9,18 +9,18 @@
 /// The offsets of the fields of one map of a `DecodingSource`: found once, looked up by name.
 struct EncodedFields {
     private struct Field {
-        let order: EncodedOrder
-        let key: Int
-        let value: Int
+        var order = EncodedOrder()
+        var key = 0
+        var value = 0
     }
 
-    /// In the order of their keys, as in the map.
+    /// The first `count` are in the order of their keys, as in the map. The rest are of an earlier map.
     private var fields: [Field] = []
+    private(set) var count = 0
     /// The offset after the map; -1 until a map was found.
     private(set) var end = -1
 
     var isFound: Bool { end >= 0 }
-    var count: Int { fields.count }
 
     /// Finds the fields of the map at an offset, if there is one.
     mutating func find(in bytes: UnsafeBufferPointer<UInt8>, at offset: Int) {
@@ -28,22 +28,24 @@ struct EncodedFields {
         let head = items.head(at: offset)
         guard head.major == 5 else { return }
         // The source is checked: it holds this many entries.
-        let count = Int(head.argument)
-        fields.reserveCapacity(max(16, count))
+        count = Int(head.argument)
+        if fields.count < count { fields = Array(repeating: Field(), count: max(16, count)) }
         var offset = head.next
-        for _ in 0..<count {
-            let value = items.end(of: offset)
-            let order = EncodedOrder(bytes, at: offset, count: value &- offset)
-            fields.append(Field(order: order, key: offset, value: value))
-            offset = items.end(of: value)
+        fields.withUnsafeMutableBufferPointer { fields in
+            for index in 0..<count {
+                let value = items.end(of: offset)
+                let order = EncodedOrder(bytes, at: offset, count: value &- offset)
+                fields[index] = Field(order: order, key: offset, value: value)
+                offset = items.end(of: value)
+            }
         }
         end = offset
     }
 
     /// Removes the fields, and keeps a little memory.
     mutating func removeAll() {
-        fields.removeAll(keepingCapacity: fields.count <= 64)
-        end = -1
+        if count > 64 { fields = [] }
+        (count, end) = (0, -1)
     }
 
     /// The offset of the value of a key.
@@ -59,7 +61,10 @@ struct EncodedFields {
         let order = EncodedOrder(text: name)
         // A linear search is faster for few fields.
         if count > 16 { return search(name, order, in: bytes) }
-        return fields.first { $0.order == order && compare($0, with: name, in: bytes) == 0 }?.value
+        return fields.withUnsafeBufferPointer { fields in
+            let field = fields[..<count].first { $0.order == order && compare($0, with: name, in: bytes) == 0 }
+            return field?.value
+        }
     }
 
     @inline(never)

@@ -43,18 +43,18 @@ final class ItemDecoder: CodingPathNode, Decoder {
         in node: CodingPathNode
     ) throws -> T {
         let source = cursor.source
-        source.evolution?.enter(type, at: cursor.offset, under: key, in: node)
+        source.delegate?.enter(type, at: cursor.offset, under: key, in: node)
         var decoder = source.decoder(at: cursor.offset, under: key, in: node)
         decoder.willClose = true
         do {
             let result = try T(from: decoder)
             cursor.offset = decoder.end
-            source.evolution?.leave(hasRead: true)
+            source.delegate?.leave(hasRead: true)
             decoder.close(source)
             if isKnownUniquelyReferenced(&decoder) { source.keep(decoder) }
             return result
         } catch {
-            source.evolution?.leave(hasRead: false)
+            source.delegate?.leave(hasRead: false)
             decoder.close(source)
             throw decoder.unknownCase(error, of: type) ?? CodingFailure(error, path: decoder.path)
         }
@@ -108,7 +108,7 @@ final class ItemDecoder: CodingPathNode, Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if !fields.isFound { try findFields() }
-        if let evolution = source.evolution { evolution.opened(at: start, unknown: unknownNames(to: type), in: self) }
+        if let delegate = source.delegate { delegate.opened(at: start, unknown: unknownNames(to: type), in: self) }
         return keyedContainers(for: type).decoding(by: self)
     }
 
@@ -193,7 +193,7 @@ final class ItemDecoder: CodingPathNode, Decoder {
     /// The value that is read in place of a missing field.
     @inline(never)
     private func substitute(for name: String) throws(CodingFailure) -> ItemCursor {
-        guard let value = source.evolution?.value(of: name, in: self) else {
+        guard let value = source.delegate?.value(of: name, in: self) else {
             throw failure(.missingKey, "missing the key \"\(name)\"")
         }
         return ItemCursor(source: DecodingSource(value), offset: 0)

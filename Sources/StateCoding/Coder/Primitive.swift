@@ -57,10 +57,6 @@ extension Primitive {
             "expected \(isNumber ? "\(expected) that fits \(Self.self)" : expected), got \(came)"
         )
     }
-
-    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
-        Change.replacing(old.tree, with: try new.tree(at: place), path: path)
-    }
 }
 
 extension Value {
@@ -176,9 +172,9 @@ extension Float: Primitive {
 ///
 /// - Returns: Whether they are of such a type; if not, nothing is written.
 func writePrimitives<Element>(_ elements: [Element], to output: EncodingOutput, at place: CodingPath) throws -> Bool {
-    if Element.self == Int.self { return try write(cast(elements, to: [Int].self), output, place) }
-    if Element.self == Double.self { return try write(cast(elements, to: [Double].self), output, place) }
-    if Element.self == String.self { return try write(cast(elements, to: [String].self), output, place) }
+    if Element.self == Int.self { return try write(castElements(elements, to: Int.self), output, place) }
+    if Element.self == Double.self { return try write(castElements(elements, to: Double.self), output, place) }
+    if Element.self == String.self { return try write(castElements(elements, to: String.self), output, place) }
     return false
 }
 
@@ -189,9 +185,9 @@ func readPrimitives<Element>(
     _ cursor: inout ItemCursor,
     at place: CodingPath
 ) throws -> [Element]? {
-    if type == Int.self { return cast(try read(Int.self, count, &cursor, place), to: [Element].self) }
-    if type == Double.self { return cast(try read(Double.self, count, &cursor, place), to: [Element].self) }
-    if type == String.self { return cast(try read(String.self, count, &cursor, place), to: [Element].self) }
+    if type == Int.self { return castElements(try read(Int.self, count, &cursor, place), to: type) }
+    if type == Double.self { return castElements(try read(Double.self, count, &cursor, place), to: type) }
+    if type == String.self { return castElements(try read(String.self, count, &cursor, place), to: type) }
     return nil
 }
 

@@ -31,21 +31,10 @@ public struct StateEncoder: Sendable {
         try Value(decoding: encode(value), limits: CodingLimits(depthMax: .max))
     }
 
-    /// Checks that the encoded tree holds no class instances.
+    /// The value in CBOR.
     ///
-    /// A class instance can change without its old copy differing, so its changes would never be published. Parts that are
-    /// not there yet (rows, `nil` fields) are checked by the types that `init(from:)` asks for when it reads default values.
-    /// The ``Differ`` refuses any other instance when it appears. Costs an encoding: call it once, at start.
-    ///
-    /// - Throws: `unencodable`, with the path of the first class; without the elements on it, where there are none.
-    public func checkValueSemantics(of value: some Encodable) throws(CodingFailure) {
-        _ = try encode(value, refusesClasses: true)
-        if let decodable = type(of: value) as? any Decodable.Type {
-            try Defaults.checkValueSemantics(of: decodable)
-        }
-    }
-
-    private func encode<T: Encodable>(_ value: T, refusesClasses: Bool) throws(CodingFailure) -> [UInt8] {
+    /// - Parameter refusesClasses: Whether a class instance among the parts is an error.
+    func encode<T: Encodable>(_ value: T, refusesClasses: Bool) throws(CodingFailure) -> [UInt8] {
         do {
             return try EncodingOutput.run(refusesClasses: refusesClasses) { output in
                 try encodeItem(value, into: output, under: nil, in: output.root(limits))

@@ -11,12 +11,21 @@ func cast<T, U>(_ value: T, to type: U.Type) -> U {
     return unsafeBitCast(value, to: type)
 }
 
-/// The properties of a type that the coder and the differ ask for repeatedly.
+/// Converts an array to its own type, which generic code may know under two names.
+///
+/// It compares the types of the elements, because the runtime would have to look up those of the arrays.
+///
+/// - Precondition: `T` is `U`.
+@inline(__always)
+func castElements<T, U>(_ elements: [T], to type: U.Type) -> [U] {
+    precondition(T.self == U.self, "expected elements of \(U.self), got \(T.self)")
+    return unsafeBitCast(elements, to: [U].self)
+}
+
+/// The properties of a type that the coder asks for repeatedly.
 struct TypeTraits {
     let encodable: (any BuiltInEncodable.Type)?
     let decodable: (any BuiltInDecodable.Type)?
-    /// The type, if its `==` says whether a value changed. Not for classes: both sides may be one instance.
-    let equatable: (any Equatable.Type)?
     /// The type if it is a class, or the first class among the types of its parts. No state may hold a class.
     let classType: Any.Type?
 
@@ -32,8 +41,6 @@ struct TypeTraits {
         let partTypes = encodable?.partTypes ?? []
         classType =
             type is AnyObject.Type ? type : partTypes.lazy.compactMap { TypeTraits.of($0).classType }.first
-        let isCompared = classType == nil && !(type is any SelfComparing.Type)
-        equatable = isCompared ? type as? any Equatable.Type : nil
     }
 }
 

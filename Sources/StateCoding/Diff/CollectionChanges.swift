@@ -1,4 +1,15 @@
-extension Array where Element: Encodable {
+extension Optional: PartwiseDiffable where Wrapped: Encodable {
+    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
+        if let old, let new {
+            guard let change = try changeOfTree(from: old, to: new, at: place, path: path) else { return nil }
+            // The content may have been null, or be null now, which needs a tag.
+            if case .replace = change.patch.form {} else { return change }
+        }
+        return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
+    }
+}
+
+extension Array: PartwiseDiffable where Element: Encodable {
     static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
         guard Element.self != UInt8.self, let same = equality(of: Element.self) else {
             // Elements without `==` are compared as trees.
@@ -22,7 +33,7 @@ extension Array where Element: Encodable {
     }
 }
 
-extension Set where Element: Encodable {
+extension Set: PartwiseDiffable where Element: Encodable {
     /// A set is an array sorted by encodings, so that insertions and removals are splices.
     static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
         if old == new { return nil }
@@ -75,6 +86,8 @@ extension Set where Element: Encodable {
     private static var sortedSplicesMax: Int { 16 }
 }
 
+extension Dictionary: PartwiseDiffable where Key: Encodable, Value: Encodable {}
+
 extension KeyedCollection {
     static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
         var changes = try KeyedChanges<Key, Content>(at: place, path: path)
@@ -121,13 +134,13 @@ struct KeyedChanges<Key: Encodable, Content: Encodable> {
         let tree = try encodeTree(key, at: place).canonical
         let place = CodingPath(node: node, key: EntryKey.of(key))
         if case .float(let number) = tree, number.isNaN { throw place.failure(.unencodable, CBORWriter.keyIsNaN) }
-        switch (old, new) {
-        case (nil, nil): break
-        case (nil, let new?): parts.insert(tree, try encodeTree(new, at: place))
-        case (let old?, nil): parts.remove(tree, try encodeTree(old, at: place))
-        case (let old?, let new?):
+        if let old, let new {
             let change = try changeOfTree(from: old, to: new, at: place, path: path.key(tree))
             if let change { parts.change(tree, change) }
+        } else if let new {
+            parts.insert(tree, try encodeTree(new, at: place))
+        } else if let old {
+            parts.remove(tree, try encodeTree(old, at: place))
         }
     }
 

@@ -8,6 +8,13 @@ public struct Difference: Hashable, Sendable {
     public var isEmpty: Bool { patch.isEmpty }
 }
 
+extension Summary {
+    /// Advances by a change of the state. Exact if this was the summary of the state that the difference starts from.
+    public mutating func advance(by difference: Difference) {
+        advance(by: difference.summaryChange)
+    }
+}
+
 /// Computes the difference of two states, at a cost that follows the change.
 ///
 /// The differ collects the fields of a value, typed, from its own `encode(to:)` and compares them by `==`, which is O(1)
@@ -41,18 +48,22 @@ public enum Differ {
 
 /// The change of any part; `nil` if there is none.
 func changeOfTree<T: Encodable>(from old: T, to new: T, at place: CodingPath, path: DigestPath) throws -> Change? {
-    func builtIn<S: BuiltInEncodable>(_ type: S.Type) throws -> Change? {
-        try S.change(from: cast(old, to: type), to: cast(new, to: type), at: place, path: path)
+    func primitive<P: Primitive>(_ type: P.Type) throws -> Change? {
+        Change.replacing(cast(old, to: type).tree, with: try cast(new, to: type).tree(at: place), path: path)
     }
-    let traits = TypeTraits.of(T.self)
+    func partwise<P: PartwiseDiffable>(_ type: P.Type) throws -> Change? {
+        try P.change(from: cast(old, to: type), to: cast(new, to: type), at: place, path: path)
+    }
+    let traits = DiffTraits.of(T.self)
     if let type = traits.classType { throw CodingFailure.classInstance(type, at: place) }
-    if let type = traits.encodable { return try builtIn(type) }
+    if let type = traits.primitive { return try primitive(type) }
+    if let type = traits.partwise { return try partwise(type) }
     let (before, after) = (try FieldCollector(of: old, at: place), try FieldCollector(of: new, at: place))
     if before.isPlain && after.isPlain {
         return try before.change(to: after, path: path)
     }
     if let old = before.newtypeContent, let new = after.newtypeContent,
-        let compared = try Compared(old, new, at: place, path: path)
+        let compared = try Compared.comparing(old, new, at: place, path: path)
     {
         return compared.change
     }
@@ -95,20 +106,19 @@ struct Compared {
     /// Compares two values, first by `==`.
     ///
     /// - Returns: `nil` if their types differ.
-    init?<T: Encodable>(
+    static func comparing<T: Encodable>(
         _ old: T,
         _ new: any Encodable,
         at place: @autoclosure () -> CodingPath,
         path: @autoclosure () throws -> DigestPath
-    ) throws {
-        func change<U: Encodable>(to new: U) throws -> Change?? {
+    ) throws -> Compared? {
+        func comparing<U: Encodable>(_ new: U) throws -> Compared? {
             guard U.self == T.self else { return nil }
             let new = cast(new, to: T.self)
-            if areEqual(old, new) == true { return .some(nil) }
-            return try changeOfTree(from: old, to: new, at: place(), path: path())
+            if areEqual(old, new) == true { return Compared(change: nil) }
+            return Compared(change: try changeOfTree(from: old, to: new, at: place(), path: path()))
         }
-        guard let change = try change(to: new) else { return nil }
-        self.change = change
+        return try comparing(new)
     }
 }
 
@@ -148,27 +158,4 @@ struct PartChanges {
         summary.resize(container, from: old, to: new, at: path)
         return Change(patch: Patch(.fields(try KeyedEntries(canonical: entries))), summary: summary)
     }
-}
-
-// MARK: Equality
-
-/// A type whose difference costs no more than its `==`, so that comparing it by `==` first saves nothing.
-protocol SelfComparing {}
-
-/// Whether two values of one type are `==`; `nil` if the type has no `==`, or its difference is as fast.
-func areEqual<T>(_ left: T, _ right: T) -> Bool? {
-    func compare<E: Equatable>(_ type: E.Type) -> Bool {
-        cast(left, to: type) == cast(right, to: type)
-    }
-    return TypeTraits.of(T.self).equatable.map { compare($0) }
-}
-
-/// The `==` of a type, for many comparisons; `nil` if it has none.
-func equality<T>(of type: T.Type) -> ((T, T) -> Bool)? {
-    // The function is cast instead of the values, so that they are compared in place.
-    func make<E: Equatable>(_ type: E.Type) -> (T, T) -> Bool {
-        let areEqual: (E, E) -> Bool = { $0 == $1 }
-        return cast(areEqual, to: ((T, T) -> Bool).self)
-    }
-    return (type as? any Equatable.Type).map { make($0) }
 }

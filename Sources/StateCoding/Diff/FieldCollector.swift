@@ -19,9 +19,9 @@ final class FieldCollector: Encoder {
     @exclusivity(unchecked) private var nameList = NameList()
     /// The contents of the fields, in the order of their names.
     @exclusivity(unchecked) private(set) var contents: [Content] = []
-    private var nestedCollectors: [FieldCollector] = []
+    @exclusivity(unchecked) private var nestedCollectors: [FieldCollector] = []
     /// The encoders of containers of another kind, with the index of the field; `nil` for the whole value.
-    private var written: [(index: Int?, encoder: ItemEncoder)] = []
+    @exclusivity(unchecked) private var written: [(index: Int?, encoder: ItemEncoder)] = []
     private var hasContainer = false
     private var hasContainers = false
     private var isUnusual = false
@@ -169,10 +169,13 @@ extension FieldCollector {
         switch (contents[old], other.contents[new]) {
         case (.null, .null): return nil
         case (.value(let before), .value(let after)):
-            let place = CodingPath(node: node, key: DataKey.name(names[old]))
-            if let compared = try Compared(before, after, at: place, path: try path.key(key(old))) {
-                return compared.change
-            }
+            let compared = try Compared.comparing(
+                before,
+                after,
+                at: CodingPath(node: node, key: DataKey.name(names[old])),
+                path: path.key(key(old))
+            )
+            if let compared { return compared.change }
         case (.fields(let before), .fields(let after)):
             return try before.change(to: after, path: path.key(try key(old)))
         case (.tree(let before), .tree(let after)):

@@ -32,8 +32,8 @@ extension StateDecoder {
         do {
             return try DecodingSource.run(deterministic: bytes) { source in
                 evolution.begin()
-                source.evolution = evolution
-                defer { source.evolution = nil }
+                source.delegate = evolution
+                defer { source.delegate = nil }
                 return try decode(type, from: source)
             }
         } catch {
@@ -87,7 +87,7 @@ extension Value {
 ///
 /// A field is filled on demand only. A type may try several forms, or have a default of its own; neither works if an absent
 /// field seems to be there.
-final class Evolution {
+final class Evolution: DecodingDelegate {
     /// A field of a type, wherever values of the type are.
     private struct Field: Hashable {
         let type: ObjectIdentifier
@@ -139,7 +139,7 @@ final class Evolution {
         frames.append(Frame(type: type, depth: depth, isKey: isKey, lost: lost))
     }
 
-    /// Ends the reading of a type. Fields that a failed attempt does not know are not lost.
+    /// Fields that a failed attempt does not know are not lost.
     func leave(hasRead: Bool) {
         let frame = frames.removeLast()
         guard hasRead else {
@@ -159,7 +159,6 @@ final class Evolution {
 
     // MARK: Fields
 
-    /// Notes that a type reads a map by its keys, and which of the map's keys it does not know.
     func opened(at offset: Int, unknown names: Set<String>, in node: CodingPathNode) {
         guard let top = frames.indices.last else { return }
         if let before = frames[top].unknown[offset] {
@@ -169,7 +168,6 @@ final class Evolution {
         }
     }
 
-    /// The value to read in place of a missing field.
     func value(of name: String, in node: CodingPathNode) -> Value? {
         guard let frame = frames.last else { return nil }
         let field = Field(type: ObjectIdentifier(frame.type), name: name)

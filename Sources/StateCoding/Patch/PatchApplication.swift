@@ -163,28 +163,6 @@ extension Patch.Splice {
     }
 }
 
-extension Value {
-    /// The key of a patch as an index. Only integers are: `1.0` is another key than `1`.
-    var elementIndex: Int? {
-        guard case .unsigned(let index) = self else { return nil }
-        return Int(exactly: index)
-    }
-
-    /// Takes the map out and leaves null, so that the map has one owner.
-    mutating func takeMap() -> ValueMap? {
-        guard case .map(let map) = self else { return nil }
-        self = .null
-        return map
-    }
-
-    /// Takes the array out and leaves null.
-    mutating func takeArray() -> [Value]? {
-        guard case .array(let elements) = self else { return nil }
-        self = .null
-        return elements
-    }
-}
-
 /// Elements grouped by key, in the order in which the keys came.
 struct KeyGroups<Element> {
     private(set) var all: [(key: Value, elements: [Element])] = []
@@ -200,43 +178,26 @@ struct KeyGroups<Element> {
     }
 }
 
-/// The parts of a value that patches change. All others are the same before and after.
-struct TouchedParts {
-    /// Whether the whole value changes.
-    private(set) var isWhole = false
-    /// The index from which on the elements of an array may have moved.
-    private(set) var movedFrom = Int.max
-    /// The parts by key or by index.
-    private(set) var inner: [Value: TouchedParts] = [:]
-
-    private init() {}
-
+extension TouchedParts {
     init(_ patches: [Patch]) {
+        self.init()
         for patch in patches { insert(patch) }
     }
 
     private mutating func insert(_ patch: Patch) {
-        if isWhole { return }
         switch patch.form {
         case .replace: insertAll()
         case .fields(let fields):
             for (key, change) in zip(fields.keys, fields.elements) {
                 switch change {
-                case .remove: inner[key, default: TouchedParts()].insertAll()
-                case .change(let patch): inner[key, default: TouchedParts()].insert(patch)
+                case .remove: insert(at: key) { $0.insertAll() }
+                case .change(let patch): insert(at: key) { $0.insert(patch) }
                 }
             }
         case .splice(let splice) where splice.removed == splice.inserted.count:
-            for index in splice.offset..<splice.insertedEnd {
-                inner[Value(index), default: TouchedParts()].insertAll()
-            }
-        case .splice(let splice): movedFrom = min(movedFrom, splice.offset)
+            for index in splice.offset..<splice.insertedEnd { insert(at: Value(index)) { $0.insertAll() } }
+        case .splice(let splice): insertElements(from: splice.offset)
         case .sequence(let parts): for part in parts { insert(part) }
         }
-    }
-
-    private mutating func insertAll() {
-        isWhole = true
-        inner = [:]
     }
 }

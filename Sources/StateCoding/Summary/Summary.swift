@@ -41,11 +41,6 @@ public struct Summary: Hashable, Sendable {
         self.init(digest: change.digest, bytes: change.bytes)
     }
 
-    /// Advances by a change of the state. Exact if this was the summary of the state that the difference starts from.
-    public mutating func advance(by difference: Difference) {
-        advance(by: difference.summaryChange)
-    }
-
     mutating func advance(by change: SummaryChange) {
         digest &+= change.digest
         bytes += change.bytes

@@ -15,7 +15,7 @@ extension Table: Decodable where Key: Decodable, Row: Decodable {
 
 extension Table: SelfComparing {}
 
-extension Table: BuiltInEncodable, KeyedCollection where Key: Encodable, Row: Encodable {
+extension Table: BuiltInEncodable, KeyedCollection, PartwiseDiffable where Key: Encodable, Row: Encodable {
     typealias Content = Row
 
     /// Looks the key up once.

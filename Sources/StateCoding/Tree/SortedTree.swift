@@ -402,6 +402,9 @@ protocol KeyOrder<Key> {
     associatedtype Key
 
     static func precedes(_ left: Key, _ right: Key) -> Bool
+
+    /// Whether neither key precedes the other.
+    static func areEqual(_ left: Key, _ right: Key) -> Bool
 }
 
 /// The order of `<`.
@@ -409,4 +412,7 @@ protocol KeyOrder<Key> {
 enum AscendingOrder<Key: Comparable>: KeyOrder {
     @inlinable
     static func precedes(_ left: Key, _ right: Key) -> Bool { left < right }
+
+    @inlinable
+    static func areEqual(_ left: Key, _ right: Key) -> Bool { left == right }
 }

@@ -4,7 +4,8 @@
 /// places in the order of the keys: when both cursors are before the same node, at whatever level, both skip it. A cursor
 /// waits at the first entry of a leaf until the other one gets there, so they meet there at the latest.
 struct TreeComparison<Order: KeyOrder, Payload> {
-    private let trees: (old: SortedTree<Order, Payload>, new: SortedTree<Order, Payload>)
+    /// Retain the nodes that the cursors point into.
+    private let roots: (old: TreeNode?, new: TreeNode?)
     private let same: ((Payload, Payload) -> Bool)?
     private var old: TreeCursor
     private var new: TreeCursor
@@ -17,7 +18,7 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         to new: SortedTree<Order, Payload>,
         by same: ((Payload, Payload) -> Bool)? = nil
     ) {
-        trees = (old, new)
+        roots = (old.root, new.root)
         self.same = same
         self.old = TreeCursor(old.root)
         self.new = TreeCursor(new.root)
@@ -27,10 +28,10 @@ struct TreeComparison<Order: KeyOrder, Payload> {
     mutating func run<Failure: Error>(
         _ visit: (Order.Key, Payload?, Payload?) throws(Failure) -> Void
     ) throws(Failure) {
-        defer { withExtendedLifetime(trees) {} }
+        defer { withExtendedLifetime(roots) {} }
         while !old.isAtEnd || !new.isAtEnd {
             let level = max(old.level, new.level)
-            if level >= 0 { pass(level) } else { try visitNext(visit) }
+            if level >= 0 { pass(level) } else if !skipEqual() { try visitNext(visit) }
         }
     }
 
@@ -51,9 +52,8 @@ struct TreeComparison<Order: KeyOrder, Payload> {
     private mutating func visitNext<Failure: Error>(
         _ visit: (Order.Key, Payload?, Payload?) throws(Failure) -> Void
     ) throws(Failure) {
-        if skipEqual() { return }
         steps += 1
-        let (before, after) = (Entry(old), Entry(new))
+        let (before, after) = (Entry(old.leaf, old.index), Entry(new.leaf, new.index))
         switch (before, after) {
         case (let before?, let after?):
             if Order.precedes(before.key.pointee, after.key.pointee) {
@@ -81,13 +81,14 @@ struct TreeComparison<Order: KeyOrder, Payload> {
     ///
     /// - Returns: Whether there were any.
     private mutating func skipEqual() -> Bool {
-        guard let same, let before = Entry(old), let after = Entry(new) else { return false }
+        guard let same, let before = Entry(old.leaf, old.index), let after = Entry(new.leaf, new.index) else {
+            return false
+        }
         let countMax = min(old.remaining, new.remaining)
         var count = 0
-        while count < countMax {
-            let (left, right) = (before.key[count], after.key[count])
-            if Order.precedes(left, right) || Order.precedes(right, left) { break }
-            guard same(before.payload[count], after.payload[count]) else { break }
+        while count < countMax, Order.areEqual(before.key[count], after.key[count]),
+            same(before.payload[count], after.payload[count])
+        {
             count += 1
         }
         guard count > 0 else { return false }
@@ -102,10 +103,10 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         let key: UnsafeMutablePointer<Order.Key>
         let payload: UnsafeMutablePointer<Payload>
 
-        init?(_ cursor: TreeCursor) {
-            guard let leaf = cursor.leaf else { return nil }
-            key = leaf.keys.assumingMemoryBound(to: Order.Key.self) + cursor.index
-            payload = leaf.payloads.assumingMemoryBound(to: Payload.self) + cursor.index
+        init?(_ leaf: TreeCursor.Leaf?, _ index: Int) {
+            guard let leaf else { return nil }
+            key = leaf.keys.assumingMemoryBound(to: Order.Key.self) + index
+            payload = leaf.payloads.assumingMemoryBound(to: Payload.self) + index
         }
     }
 }
@@ -201,13 +202,12 @@ struct TreeCursor {
 
     /// Skips the node of a level that starts at the position, or contains it.
     mutating func skip(level: Int) {
-        path.removeLast(path.count - (height - level))
+        let above = height - level
+        if path.count > above { path.removeLast(path.count - above) }
         (leaf, index) = (nil, 0)
-        while let last = path.last {
-            if last.index + 1 < last.width {
-                path[path.count - 1].index += 1
-                return
-            }
+        while let last = path.indices.last {
+            path[last].index += 1
+            if path[last].index < path[last].width { return }
             path.removeLast()
         }
         isAtEnd = true

@@ -8,7 +8,8 @@
 class TreeNode {
     /// 0 for a leaf.
     @usableFromInline final let level: Int32
-    @usableFromInline final fileprivate(set) var widthStored: UInt16 = 0
+    // A node changes only while a single tree refers to it, so dynamic exclusivity checks would find nothing.
+    @usableFromInline @exclusivity(unchecked) final fileprivate(set) var widthStored: UInt16 = 0
     private final let roomStored: UInt16
     @usableFromInline final let keyMemory: UnsafeMutableRawPointer
     @usableFromInline final let payloadMemory: UnsafeMutableRawPointer

@@ -70,16 +70,13 @@ extension Value {
         default:
             let (left, right) = (majorType, other.majorType)
             if left != right { return Self.order(left, right) }
-            // The remaining kinds have short encodings.
-            return encoded.lexicographicallyPrecedes(other.encoded) ? -1 : encoded == other.encoded ? 0 : 1
+            // The remaining kinds have major type 7.
+            let (head, otherHead) = (simpleHead, other.simpleHead)
+            return head < otherHead ? -1 : head == otherHead ? 0 : 1
         }
     }
 
     private static func order<C: Comparable>(_ left: C, _ right: C) -> Int { left < right ? -1 : left == right ? 0 : 1 }
-
-    /// The value in CBOR, deterministically. Texts beyond ``CodingLimits/combiningMarksMax`` are written although readers
-    /// refuse them.
-    public var encoded: [UInt8] { CBORWriter.bytes { $0.value(self) } }
 
     private var majorType: UInt8 {
         switch self {
@@ -91,6 +88,17 @@ extension Value {
         case .map: 5
         case .tagged: 6
         case .null, .bool, .float: 7
+        }
+    }
+
+    /// The encoding of a value of major type 7, which has one precision for each first byte.
+    private var simpleHead: (first: UInt8, bits: UInt64) {
+        switch self {
+        case .bool(let value): return (value ? 0xF5 : 0xF4, 0)
+        case .float(let value):
+            let shortest = ShortestFloat(value)
+            return (shortest.first, shortest.bits)
+        default: return (0xF6, 0)
         }
     }
 }

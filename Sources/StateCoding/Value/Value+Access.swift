@@ -115,4 +115,18 @@ extension Value {
         default: nil
         }
     }
+
+    /// Takes the map out and leaves null, so that the map has one owner.
+    mutating func takeMap() -> ValueMap? {
+        guard case .map(let map) = self else { return nil }
+        self = .null
+        return map
+    }
+
+    /// Takes the array out and leaves null.
+    mutating func takeArray() -> [Value]? {
+        guard case .array(let elements) = self else { return nil }
+        self = .null
+        return elements
+    }
 }

@@ -63,6 +63,7 @@ public struct ValueMap: Sendable {
 /// The order of canonical keys by their encodings.
 enum CanonicalOrder: KeyOrder {
     static func precedes(_ left: Value, _ right: Value) -> Bool { left.precedes(right) }
+    static func areEqual(_ left: Value, _ right: Value) -> Bool { left == right }
 }
 
 extension ValueMap: Hashable {

@@ -1,3 +1,19 @@
+extension StateEncoder {
+    /// Checks that the encoded tree holds no class instances.
+    ///
+    /// A class instance can change without its old copy differing, so its changes would never be published. Parts that
+    /// are not there yet (rows, `nil` fields) are checked by the types that `init(from:)` asks for when it reads default
+    /// values. The ``Differ`` refuses any other instance when it appears. Costs an encoding: call it once, at start.
+    ///
+    /// - Throws: `unencodable`, with the path of the first class; without the elements on it, where there are none.
+    public func checkValueSemantics(of value: some Encodable) throws(CodingFailure) {
+        _ = try encode(value, refusesClasses: true)
+        if let decodable = type(of: value) as? any Decodable.Type {
+            try Defaults.checkValueSemantics(of: decodable)
+        }
+    }
+}
+
 extension Value {
     /// An example of a type: the encoding of the instance that its own `init(from:)` makes of default values, which are 0,
     /// "", false, empty collections and the first of all cases. Optional fields are filled in if their type has a default.

@@ -1,0 +1,56 @@
+/// The properties of a type that the differ asks for repeatedly.
+struct DiffTraits {
+    let primitive: (any Primitive.Type)?
+    let partwise: (any PartwiseDiffable.Type)?
+    /// The type, if its `==` says whether a value changed. Not for classes: both sides may be one instance.
+    let equatable: (any Equatable.Type)?
+    /// The type if it is a class, or the first class among the types of its parts. No state may hold a class.
+    let classType: Any.Type?
+
+    private static let table = TypeTable<DiffTraits>()
+
+    // Inlined, as most callers need one of the properties and would copy all of them.
+    @inline(__always)
+    static func of(_ type: Any.Type) -> DiffTraits { table.answer(for: type) { DiffTraits(type) } }
+
+    private init(_ type: Any.Type) {
+        let traits = TypeTraits.of(type)
+        primitive = traits.encodable as? any Primitive.Type
+        partwise = traits.encodable as? any PartwiseDiffable.Type
+        precondition(
+            traits.encodable == nil || primitive != nil || partwise != nil,
+            "expected a primitive or a type with parts, got \(type)"
+        )
+        classType = traits.classType
+        let isCompared = classType == nil && !(type is any SelfComparing.Type)
+        equatable = isCompared ? type as? any Equatable.Type : nil
+    }
+}
+
+/// A built-in type with parts, such as a collection, whose change consists of the changes of its parts.
+protocol PartwiseDiffable: BuiltInEncodable {
+    /// The change between two values; `nil` if they are the same. Errors use `place`, digests `path`.
+    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change?
+}
+
+/// A type whose difference costs no more than its `==`, so that comparing it by `==` first saves nothing.
+protocol SelfComparing {}
+
+/// Whether two values of one type are `==`; `nil` if the type has no `==`, or its difference is as fast.
+func areEqual<T>(_ left: T, _ right: T) -> Bool? {
+    func compare<E: Equatable>(_ type: E.Type) -> Bool {
+        cast(left, to: type) == cast(right, to: type)
+    }
+    return DiffTraits.of(T.self).equatable.map { compare($0) }
+}
+
+/// The `==` of a type, for many comparisons; `nil` if it has none.
+func equality<T>(of type: T.Type) -> ((T, T) -> Bool)? {
+    // The function is cast instead of the values, so that they are compared in place.
+    func make<E: Equatable>(_ type: E.Type) -> (T, T) -> Bool {
+        let areEqual: (E, E) -> Bool = { $0 == $1 }
+        return cast(areEqual, to: ((T, T) -> Bool).self)
+    }
+    guard let type = type as? any Equatable.Type else { return nil }
+    return make(type)
+}
