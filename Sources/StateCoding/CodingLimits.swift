@@ -1,7 +1,7 @@
 /// The limits of encoders and decoders. A decoder accepts the output of an encoder with the same limits.
 ///
-/// Lengths need no limit of their own: a length beyond the input is refused before memory is allocated, so a bound of the
-/// input bounds the memory.
+/// Lengths need no limit of their own: a length beyond the input is refused before memory is allocated, so a bound of
+/// the input bounds the memory.
 public struct CodingLimits: Hashable, Sendable {
     /// How many arrays, maps and tags may be open at once.
     public var depthMax: Int

@@ -1,7 +1,7 @@
 /// A `Decoder` that returns the patched content of an old newtype: the mirror of `NewtypeContainer`.
 ///
-/// It returns only the type that was encoded, and only from a single-value container. A type that asks for anything else,
-/// even to try it, is decoded from its tree.
+/// It returns only the type that was encoded, and only from a single-value container. A type that asks for anything
+/// else, even to try it, is decoded from its tree.
 final class NewtypeDecoder: Decoder, SingleValueDecodingContainer {
     private struct OtherRequest: Error {}
 

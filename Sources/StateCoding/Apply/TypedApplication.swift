@@ -1,12 +1,13 @@
 extension Patch {
-    /// Applies the patch to a typed state, through its own `init(from:)`, at a cost that follows the patch: parts that the
-    /// patch does not touch are copied from the old state and not decoded. If it does not fit, the state stays as it was.
+    /// Applies the patch to a typed state, through its own `init(from:)`, at a cost that follows the patch: parts that
+    /// the patch does not touch are copied from the old state and not decoded. If it does not fit, the state stays as
+    /// it was.
     ///
-    /// Fields that the type does not know are ignored. A synthesized `init(from:)` first evaluates the default values of
-    /// all properties, so a costly default is paid for at each application.
+    /// Fields that the type does not know are ignored. A synthesized `init(from:)` first evaluates the default values
+    /// of all properties, so a costly default is paid for at each application.
     ///
-    /// Costs: a changed struct its fields, a changed `Table` O(log n) for each of its rows, a changed array, dictionary or
-    /// set a copy; each once, however many parts of a sequence change it.
+    /// Costs: a changed struct its fields, a changed `Table` O(log n) for each of its rows, a changed array, dictionary
+    /// or set a copy; each once, however many parts of a sequence change it.
     ///
     /// - Throws: `patchMismatch`, with the path where it does not fit, and the errors of decoding the changed parts.
     public func apply<State: Codable>(

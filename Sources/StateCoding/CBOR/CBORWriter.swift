@@ -7,7 +7,8 @@ internal import Synchronization
 ///
 /// Copies share their memory until one of them writes. That is why the writer is `Sendable`.
 package struct CBORWriter: @unchecked Sendable {
-    /// The bytes, and room for more. Appending to an array would check its bounds for each byte. The header is the capacity.
+    /// The bytes, and room for more. Appending to an array would check its bounds for each byte. The header is the
+    /// capacity.
     private var memory: ManagedBuffer<Int, UInt8>
     /// The number of bytes that fit the memory.
     private(set) var capacity: Int
@@ -313,8 +314,8 @@ extension Value {
     public var encoded: [UInt8] { CBORWriter.bytes { $0.value(self) } }
 }
 
-/// Keeps one unused object for its next user: most values are small, and making the objects that code them costs more than
-/// coding them (20 % of the instructions for encoding an action, 10 % for decoding it).
+/// Keeps one unused object for its next user: most values are small, and making the objects that code them costs more
+/// than coding them (20 % of the instructions for encoding an action, 10 % for decoding it).
 struct Spare<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     // Owns the object. `take` hands it to one caller alone, on whatever thread.
     private let object = Atomic<Unmanaged<Object>?>(nil)

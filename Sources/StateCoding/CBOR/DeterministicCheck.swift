@@ -122,7 +122,8 @@ struct DeterministicCheck {
         return first < 0x60 || isCanonical(from: start)
     }
 
-    /// Whether the item that was read last has only texts in form C and only shortest floats, with one zero and one NaN.
+    /// Whether the item that was read last has only texts in form C and only shortest floats, with one zero and one
+    /// NaN.
     private func isCanonical(from start: Int) -> Bool {
         var offset = start
         while offset < position {

@@ -200,8 +200,8 @@ extension Dictionary: BuiltInDecodable, KeyedDecodable where Key: Decodable, Val
 // MARK: Optionals
 
 extension Value {
-    /// The tag of a present value whose content is null (`.some(nil)`); null alone is an absent value. The number is this
-    /// project's own; readers that do not know it see null.
+    /// The tag of a present value whose content is null (`.some(nil)`); null alone is an absent value. The number is
+    /// this project's own; readers that do not know it see null.
     static let presentTag: UInt64 = 21_332
 }
 

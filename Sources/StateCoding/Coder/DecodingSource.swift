@@ -57,8 +57,8 @@ final class DecodingSource {
 
     private static let spare = Spare<DecodingSource>()
 
-    /// Calls `body` to decode a value from bytes, which are read in place if they are deterministic; a second time if the
-    /// type refused a form.
+    /// Calls `body` to decode a value from bytes, which are read in place if they are deterministic; a second time if
+    /// the type refused a form.
     ///
     /// - Throws: the errors of the bytes, with an offset; the errors of the body.
     static func run<Result>(
@@ -104,8 +104,8 @@ final class DecodingSource {
         }
     }
 
-    /// Whether a value is accepted for a type whose own form is `form`. In the first reading, a text or a float does not
-    /// stand for something else, as in JSON: so a type that tries several types gets the one that it wrote.
+    /// Whether a value is accepted for a type whose own form is `form`. In the first reading, a text or a float does
+    /// not stand for something else, as in JSON: so a type that tries several types gets the one that it wrote.
     func takes(_ value: Value, for form: Value) -> Bool {
         switch (value, form) {
         case (.text, .text): true

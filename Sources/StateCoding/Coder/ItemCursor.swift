@@ -15,7 +15,8 @@ struct ItemCursor {
         return value
     }
 
-    /// The number of elements to reserve memory for: a container of tiny items must not claim a large multiple of the input.
+    /// The number of elements to reserve memory for: a container of tiny items must not claim a large multiple of the
+    /// input.
     func reservation<Element>(of type: Element.Type, _ count: Int) -> Int {
         min(count, source.content.count * 16 / max(1, MemoryLayout<Element>.stride) + 16)
     }

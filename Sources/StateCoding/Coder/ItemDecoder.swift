@@ -1,5 +1,5 @@
-/// The `Decoder` that a type's own `init(from:)` gets. When the type asks for a container, the decoder becomes the node of
-/// that container in the coding path.
+/// The `Decoder` that a type's own `init(from:)` gets. When the type asks for a container, the decoder becomes the node
+/// of that container in the coding path.
 final class ItemDecoder: CodingPathNode, Decoder {
     /// A spare decoder has none between two runs.
     @exclusivity(unchecked) private var owner: DecodingSource?

@@ -2,8 +2,8 @@
 /// the encoder becomes the node of that container in the coding path.
 ///
 /// Nested containers write into the same output as long as only the innermost one is written to. When the type then
-/// writes elsewhere, the bytes of a nested container move to an output of their own, to which the type can still add; they
-/// return to their place at the end.
+/// writes elsewhere, the bytes of a nested container move to an output of their own, to which the type can still add;
+/// they return to their place at the end.
 final class ItemEncoder: CodingPathNode, Encoder {
     enum Kind { case nothing, single, array, map }
 

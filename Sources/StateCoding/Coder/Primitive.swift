@@ -165,8 +165,8 @@ extension Float: Primitive {
 
 // MARK: Arrays of primitives
 
-// The usual elements of large arrays are coded without looking up the type of each. These functions are not in `Array`, so
-// that they are specialized for each of the types.
+// The usual elements of large arrays are coded without looking up the type of each. These functions are not in `Array`,
+// so that they are specialized for each of the types.
 
 /// Writes the elements.
 ///

@@ -1,9 +1,9 @@
 /// Decodes typed values from CBOR, or from the untyped tree.
 ///
-/// Values that ``StateEncoder`` wrote come back as they were. If a type cannot be read otherwise, other forms are accepted
-/// where nothing is lost, as in JSON: integral floats as integers, texts as dates, bytes, decimals and other values that
-/// JSON has no form for; integers always serve as floats. A number that does not fit is an error. Keys that a type does not
-/// know are ignored. Failures name the field: `step: expected an integer, got text "abc"`.
+/// Values that ``StateEncoder`` wrote come back as they were. If a type cannot be read otherwise, other forms are
+/// accepted where nothing is lost, as in JSON: integral floats as integers, texts as dates, bytes, decimals and other
+/// values that JSON has no form for; integers always serve as floats. A number that does not fit is an error. Keys that
+/// a type does not know are ignored. Failures name the field: `step: expected an integer, got text "abc"`.
 public struct StateDecoder: Sendable {
     /// The limits of the input.
     public var limits: CodingLimits
@@ -15,8 +15,8 @@ public struct StateDecoder: Sendable {
 
     /// Decodes all of the bytes.
     ///
-    /// - Throws: the errors of the bytes (`truncated`, `malformed`, `trailingBytes`, ... with an offset) and of the fields
-    ///   (`missingKey`, `typeMismatch`, `outOfRange`, `refusedByType`, ... with a path).
+    /// - Throws: the errors of the bytes (`truncated`, `malformed`, `trailingBytes`, ... with an offset) and of the
+    ///   fields (`missingKey`, `typeMismatch`, `outOfRange`, `refusedByType`, ... with a path).
     public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(CodingFailure) -> T {
         do {
             return try DecodingSource.run(bytes, limits: limits) { try decode(type, from: $0) }

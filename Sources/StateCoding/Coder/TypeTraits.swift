@@ -106,8 +106,8 @@ struct TypeTable<Answer>: @unchecked Sendable {
 
 /// Makes the keyed containers for one type of keys.
 ///
-/// The containers are generic in their keys, and looking up such a type is most of the cost of making one, so the types are
-/// looked up once. (Without that, encoding an action takes 12 % more instructions, decoding it 8 %.)
+/// The containers are generic in their keys, and looking up such a type is most of the cost of making one, so the types
+/// are looked up once. (Without that, encoding an action takes 12 % more instructions, decoding it 8 %.)
 final class KeyedContainers<Key: CodingKey> {
     private let encodingType: any ItemKeyedEncoding<Key>.Type
     private let decodingType: any ItemKeyedDecoding<Key>.Type

@@ -1,8 +1,8 @@
 /// Computes the change of an array: elements changed in place first, then splices from the front on.
 ///
-/// After trimming both ends, the elements are compared one by one, or aligned by the standard library's difference if that
-/// is shorter. The number of comparisons is bounded: an array with many scattered insertions and removals is changed
-/// element by element. Many rows belong in a `Table`.
+/// After trimming both ends, the elements are compared one by one, or aligned by the standard library's difference if
+/// that is shorter. The number of comparisons is bounded: an array with many scattered insertions and removals is
+/// changed element by element. Many rows belong in a `Table`.
 struct ArrayDifference<Element> {
     /// A range of the old array that became one of the new array; at least one is not empty.
     private struct Hunk {
@@ -121,8 +121,8 @@ struct ArrayDifference<Element> {
         return rest.old.isEmpty && rest.new.isEmpty ? hunks : hunks + [rest]
     }
 
-    /// The ranges that differ if as few elements as possible come and go; `nil` if these are more than `changesMax`, or not
-    /// found in time.
+    /// The ranges that differ if as few elements as possible come and go; `nil` if these are more than `changesMax`, or
+    /// not found in time.
     private func alignedHunks(_ middle: Hunk, changesMax: Int) -> [Hunk]? {
         // Rounds of the algorithm that compare nothing are bounded by the difference of the counts.
         guard abs(middle.old.count - middle.new.count) <= 256 else { return nil }

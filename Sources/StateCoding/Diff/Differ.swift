@@ -17,10 +17,10 @@ extension Summary {
 
 /// Computes the difference of two states, at a cost that follows the change.
 ///
-/// The differ collects the fields of a value, typed, from its own `encode(to:)` and compares them by `==`, which is O(1)
-/// for collections that still share their memory. It descends into changed fields only, and encodes only them. A type that
-/// is one value in a single-value container is compared as that value. Values without `==`, and types with an unusual
-/// `encode(to:)` (unkeyed or super containers), are encoded and compared as trees.
+/// The differ collects the fields of a value, typed, from its own `encode(to:)` and compares them by `==`, which is
+/// O(1) for collections that still share their memory. It descends into changed fields only, and encodes only them. A
+/// type that is one value in a single-value container is compared as that value. Values without `==`, and types with an
+/// unusual `encode(to:)` (unkeyed or super containers), are encoded and compared as trees.
 ///
 /// Values that are `==`, or encode the same, are the same: `-0.0` and `0.0`, two spellings of one text, NaN and NaN.
 ///

@@ -1,7 +1,7 @@
 /// An `Encoder` that encodes nothing: it collects the fields of a type's `encode(to:)`, typed, in their order.
 ///
-/// The payload of an enum, a nested keyed container, is collected likewise. A field in any other container is encoded; a
-/// value that is neither one keyed container nor the content of a newtype is encoded whole.
+/// The payload of an enum, a nested keyed container, is collected likewise. A field in any other container is encoded;
+/// a value that is neither one keyed container nor the content of a newtype is encoded whole.
 final class FieldCollector: Encoder {
     enum Content {
         case null
@@ -239,8 +239,8 @@ private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func superEncoder(forKey key: Key) -> any Encoder { collector.encoder(for: key) }
 }
 
-/// The single-value container of a `FieldCollector`: collects the content of a newtype, a type that encodes itself as one
-/// value of another type.
+/// The single-value container of a `FieldCollector`: collects the content of a newtype, a type that encodes itself as
+/// one value of another type.
 private struct NewtypeContainer: SingleValueEncodingContainer {
     let collector: FieldCollector
 
@@ -250,8 +250,8 @@ private struct NewtypeContainer: SingleValueEncodingContainer {
     mutating func encode<T: Encodable>(_ value: T) throws { collector.collectContent(value) }
 }
 
-/// The names of fields in their order, and the index of each. Few names, as of a struct, are searched; many, as of a type
-/// that encodes a dictionary as its own fields, are looked up.
+/// The names of fields in their order, and the index of each. Few names, as of a struct, are searched; many, as of a
+/// type that encodes a dictionary as its own fields, are looked up.
 struct NameList {
     private static let fewMax = 16
 

@@ -1,8 +1,8 @@
 extension StateDecoder {
     /// Decodes a value that another build wrote, and loses nothing of it.
     ///
-    /// A required field that is missing is filled. That takes one reading for each such field of a type, however many rows
-    /// lack it.
+    /// A required field that is missing is filled. That takes one reading for each such field of a type, however many
+    /// rows lack it.
     ///
     /// - Throws: `unknownKey` for a field that no type knows; `missingKey` for one that has no default; and the errors
     ///   of `decode(_:from:)`.
@@ -44,8 +44,8 @@ extension StateDecoder {
 
 /// The defaults of the fields that another build did not write.
 ///
-/// A field outside of all collections has one place in the state, and its default is in the initial state. A field of a row
-/// has a default in the row that stands for all rows of its type.
+/// A field outside of all collections has one place in the state, and its default is in the initial state. A field of a
+/// row has a default in the row that stands for all rows of its type.
 package struct FieldDefaults: Sendable {
     private let initial: Value
     private var rows: [ObjectIdentifier: [Value]] = [:]
@@ -82,11 +82,11 @@ extension Value {
     }
 }
 
-/// Watches the reading of a value that another build wrote: fills the fields whose absence makes the reading fail, and finds
-/// the fields that no type knows.
+/// Watches the reading of a value that another build wrote: fills the fields whose absence makes the reading fail, and
+/// finds the fields that no type knows.
 ///
-/// A field is filled on demand only. A type may try several forms, or have a default of its own; neither works if an absent
-/// field seems to be there.
+/// A field is filled on demand only. A type may try several forms, or have a default of its own; neither works if an
+/// absent field seems to be there.
 final class Evolution: DecodingDelegate {
     /// A field of a type, wherever values of the type are.
     private struct Field: Hashable {

@@ -30,8 +30,9 @@ extension Data: TreeReader {
     static var expected: String { "bytes (or base64 text)" }
 }
 
-/// Seconds since 2001 as a plain float, as in the type's own coding. That is the number that a date holds; seconds since
-/// 1970 would round half of all dates near the present. The text of RFC 3339 is accepted where JSON has no other form.
+/// Seconds since 2001 as a plain float, as in the type's own coding. That is the number that a date holds; seconds
+/// since 1970 would round half of all dates near the present. The text of RFC 3339 is accepted where JSON has no other
+/// form.
 extension Date: TreeReader {
     var tree: Value { .float(timeIntervalSinceReferenceDate) }
 
@@ -57,8 +58,8 @@ extension Date: TreeReader {
     static var expected: String { "a date (seconds since 2001, or a text as in RFC 3339)" }
 }
 
-/// Tag 4 of exponent and mantissa (RFC 8949, section 3.4.4), without trailing zeros in the mantissa, so that equal decimals
-/// have one encoding: 1, 1.0 and 100e-2 are `4([0, 1])`. NaN is a float.
+/// Tag 4 of exponent and mantissa (RFC 8949, section 3.4.4), without trailing zeros in the mantissa, so that equal
+/// decimals have one encoding: 1, 1.0 and 100e-2 are `4([0, 1])`. NaN is a float.
 extension Decimal: TreeReader {
     var tree: Value {
         guard !isNaN else { return .float(.nan) }

@@ -1,7 +1,7 @@
 /// The elements of an array while patches change it, one after the other.
 ///
-/// For many splices, each of which would move all elements after it, the array is split into chunks. Patches of an element
-/// are kept beside it and move with it, so that each element changes once.
+/// For many splices, each of which would move all elements after it, the array is split into chunks. Patches of an
+/// element are kept beside it and move with it, so that each element changes once.
 struct ChunkedElements<Element, Failure: Error> {
     /// The patches of one element, none of them a sequence.
     struct Waiting {

@@ -1,8 +1,8 @@
 extension Patch {
     /// One patch that does what this one and then `later` do, as compactly as their shapes allow.
     ///
-    /// Fields merge, a later replacement wins, and patches that follow a replacement are applied to its value. Patches that
-    /// cannot be merged stay a sequence.
+    /// Fields merge, a later replacement wins, and patches that follow a replacement are applied to its value. Patches
+    /// that cannot be merged stay a sequence.
     public consuming func composed(with later: Patch) -> Patch {
         compose(with: later)
         return self
@@ -148,8 +148,8 @@ extension Patch.Splice {
 // MARK: Sequences
 
 extension Patch {
-    /// One patch of fields that is equivalent to a sequence of such. The changes of each field become a sequence, so that
-    /// the container changes once instead of once for each part.
+    /// One patch of fields that is equivalent to a sequence of such. The changes of each field become a sequence, so
+    /// that the container changes once instead of once for each part.
     ///
     /// A sequence with other parts stays as it is. So does one with a removal of a field that changed before, or of a
     /// possible element, which fits no array although a later change of that key would.
@@ -198,8 +198,8 @@ extension Patch {
 
 /// Composes many patches, one after the other, in O(n log n) for all of them.
 ///
-/// Two neighbouring patches are composed when they stand for equally many patches, so that a large patch is not processed
-/// again for each small one.
+/// Two neighbouring patches are composed when they stand for equally many patches, so that a large patch is not
+/// processed again for each small one.
 package struct PatchComposer: Sendable {
     /// Each stands for more patches than the next.
     private var runs: [(patch: Patch, count: Int)] = []

@@ -2,8 +2,9 @@ extension StateEncoder {
     /// Checks that the encoded tree holds no class instances.
     ///
     /// A class instance can change without its old copy differing, so its changes would never be published. Parts that
-    /// are not there yet (rows, `nil` fields) are checked by the types that `init(from:)` asks for when it reads default
-    /// values. The ``Differ`` refuses any other instance when it appears. Costs an encoding: call it once, at start.
+    /// are not there yet (rows, `nil` fields) are checked by the types that `init(from:)` asks for when it reads
+    /// default values. The ``Differ`` refuses any other instance when it appears. Costs an encoding: call it once, at
+    /// start.
     ///
     /// - Throws: `unencodable`, with the path of the first class; without the elements on it, where there are none.
     public func checkValueSemantics(of value: some Encodable) throws(CodingFailure) {
@@ -15,8 +16,9 @@ extension StateEncoder {
 }
 
 extension Value {
-    /// An example of a type: the encoding of the instance that its own `init(from:)` makes of default values, which are 0,
-    /// "", false, empty collections and the first of all cases. Optional fields are filled in if their type has a default.
+    /// An example of a type: the encoding of the instance that its own `init(from:)` makes of default values, which are
+    /// 0, "", false, empty collections and the first of all cases. Optional fields are filled in if their type has a
+    /// default.
     ///
     /// - Returns: `nil` if the type refuses defaults, such as an enum with payloads or a price that must be above 0.
     package init?<T: Decodable>(exampleOf type: T.Type) {

@@ -1,7 +1,8 @@
-/// A digest and a size that two processes compare to learn whether they hold the same state. It follows changes in O(change).
+/// A digest and a size that two processes compare to learn whether they hold the same state. It follows changes in
+/// O(change).
 ///
-/// **Digest.** The sum, modulo 2^64, of one hash per leaf. A leaf is everything but a map or array with something in it:
-/// scalars, tagged values (whole), the empty map and the empty array. A leaf's hash is taken of these bytes:
+/// **Digest.** The sum, modulo 2^64, of one hash per leaf. A leaf is everything but a map or array with something in
+/// it: scalars, tagged values (whole), the empty map and the empty array. A leaf's hash is taken of these bytes:
 /// - for each step from the root: `4B` and the key in CBOR (a map), or `49` and the index in CBOR (an array),
 /// - then `56` and the leaf in CBOR;
 ///

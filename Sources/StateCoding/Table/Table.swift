@@ -15,14 +15,14 @@
 ///
 /// Costs, with n rows:
 /// - a copy, `count`, `isEmpty`: O(1);
-/// - getting, setting, changing and removing a row by key or by index: O(log n). A row changes in place, so an array in it
-///   is not copied;
+/// - getting, setting, changing and removing a row by key or by index: O(log n). A row changes in place, so an array in
+///   it is not copied;
 /// - iterating over all rows: O(n), and O(log n) to start at a key;
 /// - `==` and the difference of a table and its changed copy: O(changed rows · log n); of others: O(n);
 /// - making a table of sorted rows: O(n), of others: O(n log n).
 ///
-/// The result of `filter` shares nodes with the table if most rows stay; `mapValues` and `compactMapValues` make a table
-/// that shares none, so a difference compares all its rows.
+/// The result of `filter` shares nodes with the table if most rows stay; `mapValues` and `compactMapValues` make a
+/// table that shares none, so a difference compares all its rows.
 ///
 /// `<` and `==` of the keys must agree. Two keys are the same if neither is less than the other.
 public struct Table<Key: Hashable & Comparable, Row> {

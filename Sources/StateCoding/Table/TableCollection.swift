@@ -1,5 +1,5 @@
-/// The rows in the order of their keys. Indexes are positions in that order: moving one is O(1), the row of one O(log n).
-/// They are invalid for a table that has changed since.
+/// The rows in the order of their keys. Indexes are positions in that order: moving one is O(1), the row of one O(log
+/// n). They are invalid for a table that has changed since.
 extension Table: RandomAccessCollection {
     /// A row with its key.
     public typealias Element = (key: Key, value: Row)

@@ -5,8 +5,8 @@ extension Value: CustomStringConvertible {
     /// - byte strings are base64 text;
     /// - NaN and the infinities are the texts `"NaN"`, `"Infinity"`, `"-Infinity"`;
     /// - a UUID (tag 37 of 16 bytes) is its text, `"67E55044-10B1-426F-9247-BB680E5FE0C8"`;
-    /// - a decimal fraction (tag 4) or a big number (tags 2 and 3) with a mantissa of at most 128 bits is its digits, `19.99`,
-    ///   with an exponent where it would need more than 40 zeros;
+    /// - a decimal fraction (tag 4) or a big number (tags 2 and 3) with a mantissa of at most 128 bits is its digits,
+    ///   `19.99`, with an exponent where it would need more than 40 zeros;
     /// - all other tags are dropped, so `.some(nil)` looks like `nil`, and a URL (tag 32) like its text;
     /// - integers are written without, floats with a fraction or an exponent (`1`, `1.0`), so that they stay apart;
     /// - a key that is a UUID or a URL is its text, any other that is no text is the text of its JSON (`5` is `"5"`);
@@ -40,8 +40,8 @@ extension Value {
         return String(decoding: printer.output, as: UTF8.self)
     }
 
-    /// The scalar that a key name stands for if it does not stand for a text: a number, `true`, `false`, `null`, or a text in
-    /// quotes (of bytes, or of a number that is not finite).
+    /// The scalar that a key name stands for if it does not stand for a text: a number, `true`, `false`, `null`, or a
+    /// text in quotes (of bytes, or of a number that is not finite).
     ///
     /// - Returns: `nil` for anything else, arrays and maps among it.
     init?(scalarKeyName name: String) {

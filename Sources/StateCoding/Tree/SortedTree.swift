@@ -1,7 +1,7 @@
 /// Elements sorted by key: a B-tree with value semantics, whose copies share the nodes that did not change since.
 ///
-/// Copies cost O(1), changes O(log n): they copy only nodes that other copies still use. Only the leaves hold elements. An
-/// empty tree has no memory, a small one has one node.
+/// Copies cost O(1), changes O(log n): they copy only nodes that other copies still use. Only the leaves hold elements.
+/// An empty tree has no memory, a small one has one node.
 @usableFromInline
 struct SortedTree<Order: KeyOrder, Payload> {
     @usableFromInline
@@ -30,7 +30,8 @@ struct SortedTree<Order: KeyOrder, Payload> {
     /// Whether both are copies of one tree, unchanged since. Equal trees need not be identical.
     func isIdentical(to other: SortedTree) -> Bool { root === other.root }
 
-    /// The most entries of a leaf; fewer if they are large, as a change copies a leaf and a difference compares its entries.
+    /// The most entries of a leaf; fewer if they are large, as a change copies a leaf and a difference compares its
+    /// entries.
     static var entriesMax: Int {
         Swift.max(8, Swift.min(32, 1024 / (MemoryLayout<Key>.stride + MemoryLayout<Payload>.stride)))
     }
@@ -49,8 +50,8 @@ extension SortedTree: @unchecked Sendable where Order.Key: Sendable, Payload: Se
 extension SortedTree {
     /// The element of a key.
     ///
-    /// The subscript changes the element in place, without a second owner. Setting `nil` removes the key; an existing key
-    /// keeps its spelling.
+    /// The subscript changes the element in place, without a second owner. Setting `nil` removes the key; an existing
+    /// key keeps its spelling.
     @inlinable
     subscript(key: Key) -> Payload? {
         get {
@@ -245,8 +246,8 @@ extension SortedTree {
 
     /// Inserts a key that does not exist yet.
     ///
-    /// - Parameter isLast: Whether the node is the last of its level. A full last node is not split: a new entry after it
-    ///   goes into a new node, so that keys that come in order fill the nodes.
+    /// - Parameter isLast: Whether the node is the last of its level. A full last node is not split: a new entry after
+    ///   it goes into a new node, so that keys that come in order fill the nodes.
     /// - Returns: The right part of the node, if it was split.
     private static func insert(_ key: Key, _ element: Payload, into node: inout TreeNode, isLast: Bool) -> Split? {
         if node.level == 0 {
@@ -286,8 +287,8 @@ extension SortedTree {
         tidy(inner, around: index)
     }
 
-    /// Removes an empty branch, or joins it with a neighbour if both together fill at most half a node. Nodes stay a quarter
-    /// full on average, and have room for the next insertions.
+    /// Removes an empty branch, or joins it with a neighbour if both together fill at most half a node. Nodes stay a
+    /// quarter full on average, and have room for the next insertions.
     private static func tidy(_ inner: Inner, around index: Int) {
         let node = inner.payloads[index].node
         if node.width == 0 { return inner.remove(at: index) }
@@ -395,8 +396,8 @@ extension SortedTree: Sequence {
 
 /// An order of keys as a type, so that it takes no memory in a tree, and two trees of one type have the same order.
 ///
-/// Two keys are the same if neither precedes the other. An inconsistent order (NaN among floats) gives wrong results, but
-/// is memory-safe.
+/// Two keys are the same if neither precedes the other. An inconsistent order (NaN among floats) gives wrong results,
+/// but is memory-safe.
 @usableFromInline
 protocol KeyOrder<Key> {
     associatedtype Key

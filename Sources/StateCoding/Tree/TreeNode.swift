@@ -1,7 +1,7 @@
 /// A node of a `SortedTree`: keys in order and, beside each, an element (in a leaf) or a branch.
 ///
-/// Every node is a `SortedBuffer`, which has the types of keys and elements. Code that only follows branches and compares
-/// nodes, as a comparison of trees mostly does, is not generic and therefore fast.
+/// Every node is a `SortedBuffer`, which has the types of keys and elements. Code that only follows branches and
+/// compares nodes, as a comparison of trees mostly does, is not generic and therefore fast.
 ///
 /// A node changes only while a single tree refers to it. Shared nodes are read from any thread.
 @usableFromInline
@@ -189,7 +189,8 @@ extension SortedBuffer {
         return (low, low < width && !Order.precedes(key, keys[low]))
     }
 
-    /// The index of the entry whose range contains a key. Each range starts with the key beside it, the first has no start.
+    /// The index of the entry whose range contains a key. Each range starts with the key beside it, the first has no
+    /// start.
     @inlinable
     func range<Order: KeyOrder<Key>>(of key: Key, in order: Order.Type) -> Int {
         var (low, high) = (1, width)

@@ -7,9 +7,9 @@
 extension CodingLimits {
     /// The largest number of combining marks in a row in a text, in Unicode's form D: about two kilobytes.
     ///
-    /// To compare, hash or normalize a text, the standard library sorts the marks of each letter by insertion, which takes
-    /// quadratic time. With 64,000 of them, in a small frame, it takes seconds. Unicode's stream-safe format (UAX #15) has
-    /// at most 30 in a row, more than any language writes.
+    /// To compare, hash or normalize a text, the standard library sorts the marks of each letter by insertion, which
+    /// takes quadratic time. With 64,000 of them, in a small frame, it takes seconds. Unicode's stream-safe format (UAX
+    /// #15) has at most 30 in a row, more than any language writes.
     ///
     /// Form D makes the limit the same for all spellings of one text.
     public static let combiningMarksMax = 1024

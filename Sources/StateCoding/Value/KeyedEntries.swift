@@ -63,7 +63,8 @@ struct KeyedEntries<Element> {
         try body(&elements[index])
     }
 
-    /// Sets and removes many elements, sorted by key, in one pass. Inserting them one by one would move the rest each time.
+    /// Sets and removes many elements, sorted by key, in one pass. Inserting them one by one would move the rest each
+    /// time.
     mutating func merge(_ changes: [(key: Value, element: Element?)]) {
         guard changes.count > 8 else {
             for (key, element) in changes { set(key, element) }

@@ -1,7 +1,7 @@
 /// A map from any value to any value, in the order of the encoded keys (RFC 8949, section 4.2.1).
 ///
-/// Keys are kept in canonical form (text in NFC), so that one key has one spelling on every machine. Lookups and changes
-/// take O(log n), copies O(1). Copies share their unchanged parts, and comparisons skip these.
+/// Keys are kept in canonical form (text in NFC), so that one key has one spelling on every machine. Lookups and
+/// changes take O(log n), copies O(1). Copies share their unchanged parts, and comparisons skip these.
 public struct ValueMap: Sendable {
     typealias Entries = SortedTree<CanonicalOrder, Value>
 
