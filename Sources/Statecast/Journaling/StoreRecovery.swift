@@ -80,8 +80,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         }
         if contents.droppedCount > 0 {
             definition.logger.warning(
-                "the journal's last \(contents.droppedCount) records were damaged, and dropped: they were never "
-                    + "acknowledged"
+                "dropped the journal's last \(contents.droppedCount) records: damaged, and never acknowledged"
             )
         }
         try definition.registry.checkNames(in: journal, contents, retired: definition.evolution.retiredActions)

@@ -93,8 +93,7 @@ final class Publisher {
     /// Closes all connections.
     private func closeConnections() {
         logger.warning(
-            "more topics are subscribed to than topicsMax: closing all subscriber connections; subscribers reconnect "
-                + "by themselves",
+            "more topics are subscribed to than topicsMax: closing all connections; subscribers connect again",
             metadata: ["topics-max": "\(configuration.limits.topicsMax)"]
         )
         Counter(label: "statecast_primary_publisher_renewed_total").increment()

@@ -204,8 +204,10 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         case .success(let bytes):
             if !snapshot.isAsPublished {
                 logger.error(
-                    "the state differs from the published one: a part of it changed while its == reported no change; "
-                        + "verifyState of StatecastTesting names it",
+                    """
+                    the state differs from the published one: a part of it changed while its == reported no change; \
+                    verifyState of StatecastTesting names it
+                    """,
                     metadata: ["store": "\(name)", "revision": "\(snapshot.revision)"]
                 )
             }
