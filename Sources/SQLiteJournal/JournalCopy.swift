@@ -1,6 +1,7 @@
 package import Journal
 package import StateCore
 internal import SyncProtocol
+internal import Threading
 
 /// A copy of a journal that was made.
 package struct JournalCopy: Sendable {
@@ -15,7 +16,7 @@ extension JournalIdentity {
     /// The same store with a new lineage: two primaries that continued one history would publish different states under
     /// the same revisions.
     func inNewLineage(begun: Timestamp) -> JournalIdentity {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SystemRandom()
         return JournalIdentity(store: store, lineage: Lineage(using: &generator), begun: begun)
     }
 }

@@ -2,6 +2,7 @@ internal import Journal
 internal import Logging
 internal import StateCoding
 internal import SyncProtocol
+internal import Threading
 
 /// Recovers a store from its journal: the newest snapshot, and the patches after it.
 ///
@@ -53,7 +54,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     }
 
     private func begin(_ journal: any Journal) throws -> RecoveredStore<State> {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SystemRandom()
         let identity = JournalIdentity(store: definition.name, lineage: Lineage(using: &generator), begun: time)
         var history = History(lineage: identity.lineage, epoch: Epoch(1), summary: definition.summary)
         history.migrations = definition.evolution.count

@@ -2,6 +2,7 @@ internal import Journal
 internal import Logging
 internal import StateCoding
 internal import SyncProtocol
+internal import Threading
 
 /// A checked definition of a store: errors that do not depend on a connection are found here.
 struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
@@ -59,7 +60,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
 
     func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any HostableStore {
         if let journal { return try StoreRecovery(self, limits: limits, time: time).run(journal) }
-        var generator = SystemRandomNumberGenerator()
+        var generator = SystemRandom()
         let history = History(lineage: Lineage(using: &generator), epoch: Epoch(1), summary: summary)
         return RecoveredStore(definition: self, state: state, history: history, journal: nil)
     }

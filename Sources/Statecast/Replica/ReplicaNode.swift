@@ -15,7 +15,7 @@ actor ReplicaNode {
     private let metrics: ReplicaMetrics
     private let logger: Logger
     private let clock = NodeClock()
-    private var generator = SystemRandomNumberGenerator()
+    private var generator = SystemRandom()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 

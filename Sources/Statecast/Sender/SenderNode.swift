@@ -20,7 +20,7 @@ actor SenderNode {
     private let metrics: SenderMetrics
     private let logger: Logger
     private let clock = NodeClock()
-    private var generator = SystemRandomNumberGenerator()
+    private var generator = SystemRandom()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 

@@ -63,7 +63,7 @@ public final class SessionFile: Sendable {
                 "the session file \(path) belongs to store \(saved.store), not \(name): name another file"
             )
         }
-        var generator = SystemRandomNumberGenerator()
+        var generator = SystemRandom()
         let fresh = SavedSession(store: name, session: SessionID(using: &generator))
         try log.announce()
         storage = Locked(Storage(log: log, saved: saved ?? fresh))
