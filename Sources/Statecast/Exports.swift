@@ -1,6 +1,6 @@
 // The exports of `import Statecast` besides its own API: all of StateCore, whose names are those of an application, and
-// the types that the API itself names or that go into a state. Value, Patch and the coders need `import StateCoding`;
-// the types of a journal's content need `import Journal`.
+// the types that the API itself names or that go into a state, but `Limits`, whose fields are set in a configuration.
+// Value, Patch and the coders need `import StateCoding`; the types of a journal's content need `import Journal`.
 
 @_exported public import StateCore
 

@@ -12,6 +12,8 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
 
         /// An endpoint is malformed, in use, not permitted or not available; the message says which.
         public static let endpoint = Code(description: "endpoint")
+        /// The system has no more file descriptors, threads or memory.
+        public static let resources = Code(description: "resources")
         /// The endpoint is not on this machine, and nothing protects its traffic.
         public static let insecure = Code(description: "insecure")
         /// The store's definition is wrong: its state cannot be encoded, or two actions have one name.
@@ -46,7 +48,8 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
 
     init(_ error: ZeroMQError) {
         let detail = error.cause.map { " (\($0))" } ?? ""
-        self.init(.endpoint, error.message + detail, cause: error)
+        let code: Code = error.code == .resourcesExhausted ? .resources : .endpoint
+        self.init(code, error.message + detail, cause: error)
     }
 }
 

@@ -138,7 +138,10 @@ struct PrimaryCommand: AsyncParsableCommand {
                 done: {
                     try await withThrowingTaskGroup { group in
                         group.addTask { try await node.run() }
-                        await Self.announce(try await served.readyLine(at: node.address), logger)
+                        // A node that cannot start, or is stopped before, ends run(), which says why.
+                        if let ready = try? await served.readyLine(at: node.address) {
+                            await Self.announce(ready, logger)
+                        }
                         try await group.waitForAll()
                     }
                 },

@@ -69,9 +69,11 @@ package struct Upstream: Sendable {
         }
     }
 
-    /// Maps errors to wrong usage: no node is connected yet, so only the arguments can be wrong.
+    /// Maps errors of the arguments to wrong usage.
     private func usage<Node>(_ make: () throws -> Node) throws -> Node {
-        do { return try make() } catch let error as StatecastError where error.code != .session {
+        do { return try make() } catch let error as StatecastError
+            where error.code != .session && error.code != .resources
+        {
             throw CommandFailure.wrongUsage(error.message)
         }
     }

@@ -10,10 +10,12 @@ internal import ServiceLifecycle
 /// }
 /// ```
 ///
+/// If the primary ends first, because it fails or the service group shuts down, the closure's task is cancelled.
+///
 /// - Throws: the error of ``Primary/run()``; otherwise the error that the closure throws.
-public func withPrimary<State: Codable & Equatable & Sendable, Result>(
+public func withPrimary<State: Codable & Equatable & Sendable, Result: Sendable>(
     _ primary: Primary<State>,
-    _ body: (Primary<State>) async throws -> Result
+    _ body: @escaping @Sendable (Primary<State>) async throws -> Result
 ) async throws -> Result {
     try await withRunning(primary, body)
 }
@@ -27,10 +29,12 @@ public func withPrimary<State: Codable & Equatable & Sendable, Result>(
 /// }
 /// ```
 ///
+/// If the replica ends first, because it fails or the service group shuts down, the closure's task is cancelled.
+///
 /// - Throws: the error of ``Replica/run()``; otherwise the error that the closure throws.
-public func withReplica<State: Sendable, Result>(
+public func withReplica<State: Sendable, Result: Sendable>(
     _ replica: Replica<State>,
-    _ body: (Replica<State>) async throws -> Result
+    _ body: @escaping @Sendable (Replica<State>) async throws -> Result
 ) async throws -> Result {
     try await withRunning(replica, body)
 }
@@ -44,26 +48,44 @@ public func withReplica<State: Sendable, Result>(
 /// }
 /// ```
 ///
+/// If the sender ends first, because it fails or the service group shuts down, the closure's task is cancelled.
+///
 /// - Throws: the error of ``ActionSender/run()``; otherwise the error that the closure throws.
-public func withSender<Result>(
+public func withSender<Result: Sendable>(
     _ sender: ActionSender,
-    _ body: (ActionSender) async throws -> Result
+    _ body: @escaping @Sendable (ActionSender) async throws -> Result
 ) async throws -> Result {
     try await withRunning(sender, body)
 }
 
-/// Runs a node beside `body`. A node that fails ends what `body` waits for: its sequences, receipts and address. Its
-/// failure explains that of `body`, so it is thrown instead.
-private func withRunning<Node: Service, Result>(
+/// Runs a node beside `body`; the end of one cancels the other. The failure of the node is thrown instead of that of
+/// `body`, since it explains it.
+private func withRunning<Node: Service, Result: Sendable>(
     _ node: Node,
-    _ body: (Node) async throws -> Result
+    _ body: @escaping @Sendable (Node) async throws -> Result
 ) async throws -> Result {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await node.run() }
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(node)) } catch { result = .failure(error) }
-        group.cancelAll()
-        try await group.waitForAll()
-        return try result.get()
+    // An element is the outcome of the body, or the failure of the node.
+    typealias End = (result: Swift.Result<Result, any Error>?, failure: (any Error)?)
+    let end = await withTaskGroup(of: End.self) { group in
+        group.addTask {
+            do {
+                try await node.run()
+                return (nil, nil)
+            } catch {
+                return (nil, error)
+            }
+        }
+        group.addTask {
+            do { return (.success(try await body(node)), nil) } catch { return (.failure(error), nil) }
+        }
+        var both: End = (nil, nil)
+        for await one in group {
+            group.cancelAll()
+            both = (one.result ?? both.result, one.failure ?? both.failure)
+        }
+        return both
     }
+    if let failure = end.failure { throw failure }
+    guard let result = end.result else { preconditionFailure("the body has no outcome") }
+    return try result.get()
 }

@@ -167,6 +167,6 @@ final class LocalMailbox<State: Sendable>: ActionDispatcher {
     private func refuse(_ action: LocalAction) {
         if case .dispatched(let action) = action { onRefusal(action) }
         let name = type(of: action.action).name
-        action.resolve(.failure(Rejection(.stopped, "the primary was stopped and accepts no \(name): start it again")))
+        action.resolve(.failure(Rejection(.stopped, "the primary has ended and accepts no \(name)")))
     }
 }

@@ -90,7 +90,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         )
     }
 
-    /// Defines a store on a node that several stores share. Run the node, or any one of its primaries.
+    /// Defines a store on a node that several stores share, before the node runs. Run the node, or one of its
+    /// primaries.
     public init(
         store: String,
         state: State,
@@ -181,8 +182,7 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     ///
     /// An update may contain many actions, so its change names none. Updates are durable before they are shown.
     /// Registrations and actions share one queue: the replayed state contains the actions that the same thread
-    /// dispatched before. A registration before the start replays the state at the start. After a restart with a new
-    /// history, the next change leads from the state shown last to the new initial state, and revisions start again.
+    /// dispatched before. A registration before the start replays the state at the start.
     ///
     /// - Parameters:
     ///   - replay: whether `body` receives the current state first. Without a replay, the first change may contain

@@ -21,7 +21,7 @@ public actor PrimaryNode: Service {
     private let configuration: PrimaryConfiguration
     private let logger: Logger
     private let clock = NodeClock()
-    private let definitions = Locked<[any StoreDefinition]>([])
+    private let definitions = Locked(Definitions())
 
     /// The node runs on its loop's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -35,10 +35,16 @@ public actor PrimaryNode: Service {
     /// Whether the node has bound its endpoints before.
     private var hasBound = false
     private var isStarting = false
-    private var isRunning = false
+    private var hasRun = false
     private var termination = Termination()
     /// The bound endpoints, or why there are none; `nil` before the start.
     private nonisolated let bound = Monitor<Result<PrimaryAddress, StatecastError>?>(nil)
+
+    private struct Definitions {
+        var stores: [any StoreDefinition] = []
+        /// Whether the node has started, so that no store can be added.
+        var areComplete = false
+    }
 
     /// The bounds of the actions that one turn receives, and of the deferred ones that it processes for a store.
     private static let framesPerTurnMax = 512
@@ -73,13 +79,19 @@ public actor PrimaryNode: Service {
 
     deinit { loop.shutdown() }
 
-    /// Adds a store; before the node starts.
+    /// Adds a store, before the node runs.
     nonisolated func add(_ definition: some StoreDefinition) throws(StatecastError) {
         try definitions.withLock { definitions throws(StatecastError) in
-            guard !definitions.contains(where: { $0.name == definition.name }) else {
+            guard !definitions.areComplete else {
+                throw StatecastError(
+                    .definition,
+                    "the node runs already: define the store \"\(definition.name)\" before run() of its node"
+                )
+            }
+            guard !definitions.stores.contains(where: { $0.name == definition.name }) else {
                 throw StatecastError(.definition, "the node already serves a store named \"\(definition.name)\"")
             }
-            definitions.append(definition)
+            definitions.stores.append(definition)
         }
     }
 
@@ -87,17 +99,20 @@ public actor PrimaryNode: Service {
     /// service group shuts down. Then it reduces the actions that were dispatched before, closes the sockets, and ends
     /// all effects.
     ///
-    /// It may be called again after it has returned.
+    /// A shutdown or cancellation during the recovery takes effect when the recovery is complete, before the endpoints
+    /// are bound.
     ///
-    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `journal`: one line that says what is wrong and
-    ///   what to do. Code `journal` also reports, later, a journal that cannot be written any more. Code `closed`: the
-    ///   node runs already.
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `resources` or `journal`: one line that says what
+    ///   is wrong and what to do. Code `journal` also reports, later, a journal that cannot be written any more. Code
+    ///   `closed`: `run()` was called before.
     public func run() async throws(StatecastError) {
-        guard !isRunning else {
-            throw StatecastError(.closed, "the primary runs already: run a node, or one of its primaries, once")
+        guard !hasRun else {
+            throw StatecastError(
+                .closed,
+                "run() was called before, and works once for a node and its primaries: create another primary"
+            )
         }
-        isRunning = true
-        defer { isRunning = false }
+        hasRun = true
         do throws(StatecastError) { try await start() } catch {
             stop(because: error)
             // Cancelled while it started.
@@ -124,12 +139,13 @@ public actor PrimaryNode: Service {
         guard !isStarting else { throw StatecastError(.closed, "the primary starts already") }
         isStarting = true
         defer { isStarting = false }
+        definitions.withLock { $0.areComplete = true }
         let termination = Termination()
         self.termination = termination
         bound.change { $0 = nil }
         let recovered = try await recovered()
         do throws(StatecastError) {
-            guard !Task.isCancelled, !termination.hasEnded else { throw Self.stopped }
+            guard !Task.isCancelled, !Task.isShuttingDownGracefully, !termination.hasEnded else { throw Self.stopped }
             return try bindAndServe(recovered)
         } catch {
             for store in recovered { store.abandon() }
@@ -139,7 +155,7 @@ public actor PrimaryNode: Service {
 
     /// Recovers the stores, off the loop.
     private func recovered() async throws(StatecastError) -> [any HostableStore] {
-        let (definitions, limits, time) = (definitions.withLock { $0 }, configuration.limits, clock.time)
+        let (definitions, limits, time) = (definitions.withLock { $0.stores }, configuration.limits, clock.time)
         return try await BlockingWork.run { () throws(StatecastError) in
             var recovered: [any HostableStore] = []
             do throws(StatecastError) {
@@ -209,7 +225,7 @@ public actor PrimaryNode: Service {
         for store in stores.values { store.end() }
         stores = [:]
         deferred = [:]
-        for definition in definitions.withLock({ $0 }) { definition.end() }
+        for definition in definitions.withLock({ $0.stores }) { definition.end() }
     }
 
     // MARK: Sockets

@@ -60,6 +60,8 @@ final class Broadcast<Value: Sendable>: Sendable {
 
         /// The next value; `nil` if the broadcast is finished or the task is cancelled.
         mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Value? {
+            // A condition that is met ends the wait of a cancelled task, too.
+            guard !Task.isCancelled else { return nil }
             let position = position
             let next = try? await storage.wait { storage -> Next? in
                 guard position < storage.count else { return storage.isFinished ? .end : nil }

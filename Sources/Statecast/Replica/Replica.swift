@@ -79,7 +79,7 @@ public final class Replica<State: Sendable>: Service {
         statusBroadcast.values()
     }
 
-    /// How the state relates to the primary's.
+    /// How the state relates to the primary's. The last status stays when ``run()`` has ended.
     public var status: ReplicaStatus { statusBroadcast.latest ?? .joining }
 
     /// The primary's wall clock: the last time that it published, plus the time since then; `nil` before the first.
@@ -88,6 +88,9 @@ public final class Replica<State: Sendable>: Service {
     public var primaryTime: Timestamp? { clock.now }
 
     /// Returns when this replica shows the change that a receipt confirms: read your own writes.
+    ///
+    /// A receipt of a history that ended before this replica showed its first state is never reached: the replica
+    /// cannot know whether that history is over or still to come. Use a time limit if the primary has no journal.
     ///
     /// - Throws: ``StatecastError`` with code `other-lineage` if the replica has left the receipt's history, `closed`
     ///   if ``run()`` has ended, `endpoint` if it could not start; ``Rejection`` with code `incompatible` if the
@@ -102,8 +105,8 @@ public final class Replica<State: Sendable>: Service {
     /// Follows the store until the task is cancelled or the service group shuts down. All sequences and observations
     /// end then.
     ///
-    /// - Throws: ``StatecastError`` with code `endpoint` if the replica cannot start, for example because no file
-    ///   descriptors are left; with code `closed` if `run()` was called before.
+    /// - Throws: ``StatecastError`` with code `endpoint` or `resources` if the replica cannot start; with code `closed`
+    ///   if `run()` was called before.
     @concurrent public func run() async throws(StatecastError) {
         try termination.begin()
         do throws(StatecastError) { try await node.start() } catch {

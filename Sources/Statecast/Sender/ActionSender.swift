@@ -70,21 +70,10 @@ public final class ActionSender: Service, ActionDispatcher {
     }
 
     deinit {
-        // run() has ended, or was never called: the actions that wait for it are given up.
+        // run() has ended, or was never called: the node gives up the actions that wait for it.
         node.shutdown()
         statusBroadcast.finish()
-        let cause = "the sender was released before it ran"
-        let waiting = intake.dequeueAll().map(\.receipt)
-        for receipt in waiting { receipt.resolve(.notSent(Rejection(.notSent, "\(cause); the action was not sent"))) }
-        for action in resumed {
-            action.receipt.resolve(.notSent(Rejection(.kept, "\(cause); the session file keeps the action")))
-        }
-        if waiting.contains(where: { !$0.isAwaited }) {
-            logger.warning(
-                "actions given up: \(cause)",
-                metadata: ["store": "\(store)", "not-sent": "\(waiting.count)"]
-            )
-        }
+        for action in resumed { action.receipt.resolve(.notSent(SenderNode.releasedEarly(.kept))) }
     }
 
     // MARK: Sending
@@ -154,6 +143,9 @@ public final class ActionSender: Service, ActionDispatcher {
     }
 
     private func deliver(_ bytes: [UInt8], timeout: Duration?) async throws -> Receipt {
+        guard !Task.isCancelled else {
+            throw Rejection(.notSent, "the task was cancelled before the action was sent; it will not be applied")
+        }
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let expired = timeout.map { "no receipt within \($0)" } ?? ""
         let pending = await enqueue(.init(bytes: bytes), until: deadline, expired: expired)
@@ -221,7 +213,7 @@ public final class ActionSender: Service, ActionDispatcher {
         statusBroadcast.values()
     }
 
-    /// The state of the connection to the primary.
+    /// The state of the connection to the primary. The last one stays when ``run()`` has ended.
     public var status: SenderStatus { statusBroadcast.latest ?? .connecting }
 
     // MARK: Lifecycle
@@ -230,9 +222,8 @@ public final class ActionSender: Service, ActionDispatcher {
     /// given up then: rejected with code `not-sent` or `outcome-unknown`, or with code `kept` if a session file keeps
     /// them.
     ///
-    /// - Throws: ``StatecastError`` with code `endpoint` if the sender cannot start, for example because no file
-    ///   descriptors are left; with code `session` if the session file cannot be written; with code `closed` if `run()`
-    ///   was called before.
+    /// - Throws: ``StatecastError`` with code `endpoint` or `resources` if the sender cannot start; with code `session`
+    ///   if the session file cannot be written; with code `closed` if `run()` was called before.
     @concurrent public func run() async throws(StatecastError) {
         try termination.begin()
         do throws(StatecastError) { try await node.start() } catch {

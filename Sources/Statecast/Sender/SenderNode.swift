@@ -85,6 +85,23 @@ actor SenderNode {
         pending = session?.pending ?? [:]
     }
 
+    /// Gives up the actions of a sender that never ran; `stop` leaves none.
+    deinit {
+        let waiting = pending.values + intake.dequeueAll().map(\.receipt)
+        for receipt in waiting { receipt.resolve(.notSent(Self.releasedEarly(.notSent))) }
+        guard waiting.contains(where: { !$0.isAwaited }) else { return }
+        logger.warning(
+            "actions given up: the sender was released before it ran",
+            metadata: ["store": "\(store)", "not-sent": "\(waiting.count)"]
+        )
+    }
+
+    /// The outcome of actions that wait when a sender is released that never ran.
+    static func releasedEarly(_ code: Rejection.Code) -> Rejection {
+        let end = code == .kept ? "the session file keeps the action" : "the action was not sent"
+        return Rejection(code, "the sender was released before it ran; \(end)")
+    }
+
     nonisolated func shutdown() { loop.shutdown() }
 
     func start() throws(StatecastError) {

@@ -52,7 +52,9 @@ final class SocketFileClaim {
             throw .failed(
                 "cannot bind to \(endpoint): cannot \(error.action) its lock \(path.debugDescription)",
                 errno: error.code,
-                advice: "the folder must exist and be writable, and the lock be of the same user"
+                advice: [EMFILE, ENFILE].contains(error.code)
+                    ? "close files, or raise the limit of file descriptors"
+                    : "the folder must exist and be writable, and the lock be of the same user"
             )
         }
         throw inUse(endpoint)

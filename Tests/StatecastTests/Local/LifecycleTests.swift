@@ -148,6 +148,36 @@ import ZeroMQ
             }
             await #expect(throws: StatecastError.self) { try await replica.run() }
         }
+        let failure = await #expect(throws: StatecastError.self) { try await primary.run() }
+        #expect(failure?.code == .closed)
+    }
+
+    @Test func `cancels the body of its scope when it fails`() async throws {
+        let replica = try Replica<Counter>(store: "counter", from: "tcp://127.0.0.1:7")
+        await replica.close()
+        let failure = await #expect(throws: StatecastError.self) {
+            // Without an end: an event that never comes.
+            try await withReplica(replica) { _ in for await _ in AsyncStream<Void>.makeStream().stream {} }
+        }
+        #expect(failure?.code == .closed)
+    }
+
+    @Test func `accepts no further store`() async throws {
+        let node = try PrimaryNode(configuration: .anyPorts)
+        @Sendable func primary(_ name: String) throws -> Primary<Counter> {
+            try Primary(
+                store: name,
+                state: Counter(),
+                actions: Counter.actions,
+                on: node,
+                reducer: Counter.reducer
+            )
+        }
+        try await withPrimary(primary("first")) { first in
+            _ = try await first.address
+            let failure = #expect(throws: StatecastError.self) { try primary("second") }
+            #expect(failure?.code == .definition)
+        }
     }
 
     @Test func `reports its own failure instead of that of the body`() async throws {

@@ -198,6 +198,16 @@ import Testing
         #expect(await late.next() == nil)
     }
 
+    @Test func `sends nothing to a follower that is cancelled`() async {
+        let broadcast = Broadcast(1)
+        let follower = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            for await _ in broadcast.values() { return true }
+            return false
+        }
+        #expect(await !follower.value)
+    }
+
     /// A follower's task is locked while its cancellation is handled, and while a value resumes it.
     @Test(.timeLimit(.minutes(10))) func `sends while followers are cancelled`() async {
         let broadcast = Broadcast(0)

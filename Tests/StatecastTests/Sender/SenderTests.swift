@@ -185,6 +185,21 @@ import Testing
         )
     }
 
+    @Test func `are given up with awaited ones when their sender is released before it ran`() async throws {
+        var sender: ActionSender? = try ActionSender(store: "counter", from: "tcp://127.0.0.1:7")
+        let first = try #require(try await sender?.submit(CounterIncreaseRequested()))
+        // Giving up one action dequeues all.
+        await #expect(throws: Rejection.self) {
+            try await sender?.send(CounterIncreaseRequested(), timeout: .milliseconds(1))
+        }
+        let second = try #require(try await sender?.submit(CounterIncreaseRequested()))
+        sender = nil
+        for receipt in [first, second] {
+            let rejection = await #expect(throws: Rejection.self) { try await receipt.receipt() }
+            #expect(rejection?.code == .notSent)
+        }
+    }
+
     @Test func `are reported as unknown if they were pushed`() async throws {
         let (hole, log) = (try await RawHole(), EventLog())
         try await withCounter { cluster in
