@@ -8,7 +8,7 @@
 # make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
 # make fuzz       searches for inputs that break the decoder, apply or JSON (SECONDS=60 for each)
-# make tsan       the tests of StateCore and ZeroMQ under ThreadSanitizer
+# make tsan       the tests of the core, the sockets, the nodes and the journal under ThreadSanitizer
 # make documentation  builds the documentation with DocC, without warnings (.build/documentation)
 # make stress     the tests ten times in a row while both cores are busy (TIMES=10)
 
@@ -56,8 +56,9 @@ fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)
 
 tsan: libraries
-	@STATECAST_TARGETS=StateCoreTests,ZeroMQTests SWIFT_BACKTRACE=enable=no \
-	    swift test --sanitize=thread --scratch-path .build/tsan
+	@export STATECAST_TARGETS=StateCoreTests,ZeroMQTests,StatecastTests,JournalTests; \
+	    options='--sanitize=thread --scratch-path .build/tsan'; \
+	    swift build --build-tests $$options && scripts/run-tests $$options
 
 documentation: libraries
 	@scripts/check-documentation

@@ -45,14 +45,19 @@ package final class Lock: @unchecked Sendable {
 
 /// A value that is only accessible while its lock is held.
 ///
+/// Inlinable, so that other modules specialize it: each action passes several of these locks.
+///
 /// Unchecked `Sendable`: every access to the value holds the lock.
+@usableFromInline
 package final class Locked<Value>: @unchecked Sendable {
-    private let lock = Lock()
-    private var value: Value
+    @usableFromInline let lock = Lock()
+    @usableFromInline var value: Value
 
+    @inlinable
     package init(_ value: sending Value) { self.value = value }
 
     /// Runs `body` with exclusive access to the value. `body` must not acquire the same lock.
+    @inlinable
     package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
         -> Result
     {

@@ -26,22 +26,22 @@ package struct CBORWriter: @unchecked Sendable {
     /// The bytes that `body` writes.
     package static func bytes(reserving capacity: Int = 0, _ body: (inout CBORWriter) -> Void) -> [UInt8] {
         var writer = CBORWriter()
-        if let memory = spare.take() { (writer.memory, writer.capacity) = (memory, memory.header) }
+        if let memory = pool.acquire() { (writer.memory, writer.capacity) = (memory, memory.header) }
         _ = writer.room(for: max(capacity, 256))
         body(&writer)
         defer {
-            if writer.capacity <= spareBytesMax, isKnownUniquelyReferenced(&writer.memory) {
+            if writer.capacity <= pooledBytesMax, isKnownUniquelyReferenced(&writer.memory) {
                 var memory = noMemory
                 swap(&memory, &writer.memory)
-                spare.keep(memory)
+                pool.release(memory)
             }
         }
         return writer.bytes
     }
 
-    private static let spare = Spare<ManagedBuffer<Int, UInt8>>()
+    private static let pool = ObjectPool<ManagedBuffer<Int, UInt8>>()
     /// The most memory that is kept for the next user.
-    static let spareBytesMax = 65_536
+    static let pooledBytesMax = 65_536
 
     /// Removes all bytes and keeps the memory.
     package mutating func removeAll() {
@@ -314,18 +314,18 @@ extension Value {
     public var encoded: [UInt8] { CBORWriter.bytes { $0.value(self) } }
 }
 
-/// Keeps one unused object for its next user: most values are small, and making the objects that code them costs more
-/// than coding them (20 % of the instructions for encoding an action, 10 % for decoding it).
-struct Spare<Object: AnyObject>: ~Copyable, @unchecked Sendable {
-    // Owns the object. `take` hands it to one caller alone, on whatever thread.
+/// A pool of at most one object that waits for reuse: most values are small, and making the objects that code them
+/// costs more than coding them (20 % of the instructions for encoding an action, 10 % for decoding it).
+struct ObjectPool<Object: AnyObject>: ~Copyable, @unchecked Sendable {
+    // Owns the object. `acquire` returns it to one caller, on any thread.
     private let object = Atomic<Unmanaged<Object>?>(nil)
 
-    func take() -> Object? {
+    func acquire() -> Object? {
         object.exchange(nil, ordering: .acquiring)?.takeRetainedValue()
     }
 
     /// - Precondition: The object has no other owner.
-    func keep(_ new: consuming Object) {
+    func release(_ new: consuming Object) {
         object.exchange(Unmanaged.passRetained(new), ordering: .acquiringAndReleasing)?.release()
     }
 }

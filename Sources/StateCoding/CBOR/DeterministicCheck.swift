@@ -47,7 +47,7 @@ struct DeterministicCheck {
         position = head.next
         switch head.major {
         case 0, 1: return true
-        case 2: return take(head.argument)
+        case 2: return advance(by: head.argument)
         case 3: return text(head.argument) || isText()
         case 4: return depth < depthMax && items(head.argument, depth + 1)
         case 5: return depth < depthMax && entries(head.argument, depth + 1)
@@ -58,15 +58,15 @@ struct DeterministicCheck {
     /// Refuses `undefined`, which is read as null.
     private mutating func float(_ first: UInt8) -> Bool {
         switch first {
-        case 0xF9: take(3)
-        case 0xFA: take(5)
-        case 0xFB: take(9)
+        case 0xF9: advance(by: 3)
+        case 0xFA: advance(by: 5)
+        case 0xFB: advance(by: 9)
         default: false
         }
     }
 
     @inline(__always)
-    private mutating func take(_ count: UInt64) -> Bool {
+    private mutating func advance(by count: UInt64) -> Bool {
         guard count <= UInt64(truncatingIfNeeded: bytes.count &- position) else { return false }
         position &+= Int(truncatingIfNeeded: count)
         return true
@@ -168,7 +168,7 @@ struct DeterministicCheck {
     @inline(__always)
     private mutating func text(_ count: UInt64) -> Bool {
         textStart = position
-        guard take(count) else {
+        guard advance(by: count) else {
             textStart = .max
             return false
         }

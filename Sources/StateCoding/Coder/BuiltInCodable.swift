@@ -49,10 +49,10 @@ extension Array: BuiltInDecodable where Element: Decodable {
     /// Bytes come as a byte string, or as the JSON view has them: base64, or an array of numbers.
     static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> [Element] {
         cursor.skipTags()
-        if Element.self == UInt8.self, let bytes = cursor.takeBytesOrBase64() {
+        if Element.self == UInt8.self, let bytes = cursor.readBytesOrBase64() {
             return castElements(bytes, to: Element.self)
         }
-        guard let count = cursor.takeArray() else {
+        guard let count = cursor.readArray() else {
             let expected = Element.self == UInt8.self ? "bytes (or base64 text)" : "an array"
             throw cursor.mismatch(expected, at: place)
         }
@@ -146,7 +146,7 @@ extension KeyedDecodable {
     /// Accepts keys that the JSON view turned into text: `"5"` for 5.
     static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
         cursor.skipTags()
-        guard let count = cursor.takeMap() else { throw cursor.mismatch("a map", at: place) }
+        guard let count = cursor.readMap() else { throw cursor.mismatch("a map", at: place) }
         let node = try place.open()
         let reservation = cursor.reservation(of: (Key, Content).self, count)
         let result = try make(count, reserving: reservation) {
@@ -165,7 +165,7 @@ extension KeyedDecodable {
             return try decodeItem(Key.self, &cursor, under: nil, in: root)
         } catch {
             cursor = start
-            guard let text = cursor.takeText(), cursor.source.takesOtherForms(),
+            guard let text = cursor.readText(), cursor.source.acceptsOtherForms(),
                 let parsed = Value(scalarKeyName: text)
             else {
                 throw CodingFailure(error, path: []).inside(place)
@@ -249,7 +249,7 @@ extension Optional: BuiltInEncodable where Wrapped: Encodable {
 
 extension Optional: BuiltInDecodable where Wrapped: Decodable {
     static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
-        if cursor.takeNull() { return nil }
+        if cursor.readNull() { return nil }
         cursor.skipTag(Value.presentTag)
         return try decodeItem(Wrapped.self, &cursor, under: place.key, in: place.node)
     }

@@ -132,7 +132,7 @@ struct ItemUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     /// Skips the next element if it is null.
     mutating func decodeNil() throws -> Bool {
         try requireElement()
-        guard cursor.takeNull() else { return false }
+        guard cursor.readNull() else { return false }
         currentIndex += 1
         return true
     }

@@ -16,7 +16,7 @@ final class DecodingSource {
     /// Watches a reading that fills missing fields.
     @exclusivity(unchecked) var delegate: (any DecodingDelegate)?
     /// Decoders without other owners, to be used again: new ones would cost 7 % of decoding an action.
-    @exclusivity(unchecked) private var spareDecoders: [ItemDecoder] = []
+    @exclusivity(unchecked) private var idleDecoders: [ItemDecoder] = []
     /// The root of the last run.
     private var root: CodingPathNode?
 
@@ -55,7 +55,7 @@ final class DecodingSource {
 
     // MARK: Runs
 
-    private static let spare = Spare<DecodingSource>()
+    private static let pool = ObjectPool<DecodingSource>()
 
     /// Calls `body` to decode a value from bytes, which are read in place if they are deterministic; a second time if
     /// the type refused a form.
@@ -79,16 +79,16 @@ final class DecodingSource {
         _ body: (DecodingSource) throws -> Result
     ) throws -> Result {
         try bytes.withUnsafeBufferPointer { bytes in
-            var source = spare.take() ?? DecodingSource()
+            var source = pool.acquire() ?? DecodingSource()
             source.content = bytes
             source.isRunning = true
             defer {
                 source.isRunning = false
                 source.isExact = false
-                for index in source.spareDecoders.indices { source.spareDecoders[index].endRun() }
+                for index in source.idleDecoders.indices { source.idleDecoders[index].endRun() }
                 if isKnownUniquelyReferenced(&source) {
                     source.content = UnsafeBufferPointer(start: nil, count: 0)
-                    spare.keep(source)
+                    pool.release(source)
                 } else {
                     // A type kept its decoder, which may read from the source later.
                     source.content = copy(bytes)
@@ -106,16 +106,16 @@ final class DecodingSource {
 
     /// Whether a value is accepted for a type whose own form is `form`. In the first reading, a text or a float does
     /// not stand for something else, as in JSON: so a type that tries several types gets the one that it wrote.
-    func takes(_ value: Value, for form: Value) -> Bool {
+    func accepts(_ value: Value, for form: Value) -> Bool {
         switch (value, form) {
         case (.text, .text): true
-        case (.text, _), (.float, .unsigned), (.float, .negative): takesOtherForms()
+        case (.text, _), (.float, .unsigned), (.float, .negative): acceptsOtherForms()
         default: true
         }
     }
 
     /// Whether another form than the written one is accepted. Records a refusal.
-    func takesOtherForms() -> Bool {
+    func acceptsOtherForms() -> Bool {
         if isExact { hasRefused = true }
         return !isExact
     }
@@ -132,7 +132,7 @@ final class DecodingSource {
 
     @inline(__always)
     func decoder(at offset: Int, under key: (any CodingKey)?, in node: CodingPathNode) -> ItemDecoder {
-        guard let decoder = spareDecoders.popLast() else { return ItemDecoder(self, at: offset, under: key, in: node) }
+        guard let decoder = idleDecoders.popLast() else { return ItemDecoder(self, at: offset, under: key, in: node) }
         decoder.serveAgain(self, at: offset, under: key, in: node)
         return decoder
     }
@@ -141,8 +141,8 @@ final class DecodingSource {
     @inline(__always)
     func keep(_ decoder: consuming ItemDecoder) {
         guard isRunning else { return }
-        decoder.becomeSpare()
-        spareDecoders.append(decoder)
+        decoder.prepareForReuse()
+        idleDecoders.append(decoder)
     }
 
     // MARK: Items by their offsets

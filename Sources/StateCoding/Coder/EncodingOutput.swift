@@ -12,14 +12,14 @@ final class EncodingOutput {
         /// Whether a class instance among the values is an error.
         var refusesClasses: Bool
         /// Encoders without other owners, to be used again: new ones would cost 11 % of encoding an action.
-        var spareEncoders: [ItemEncoder] = []
+        var idleEncoders: [ItemEncoder] = []
         /// The root of the last run.
         var root: CodingPathNode?
     }
 
     let contents: UnsafeMutablePointer<Contents>
 
-    private static let spare = Spare<EncodingOutput>()
+    private static let pool = ObjectPool<EncodingOutput>()
 
     init(reserving capacity: Int = 256, refusesClasses: Bool = false) {
         contents = .allocate(capacity: 1)
@@ -37,13 +37,13 @@ final class EncodingOutput {
     /// Calls `body` with an empty output, for one run.
     static func run<Result>(refusesClasses: Bool = false, _ body: (EncodingOutput) throws -> Result) rethrows -> Result
     {
-        var output = spare.take() ?? EncodingOutput()
+        var output = pool.acquire() ?? EncodingOutput()
         output.contents.pointee.isRunning = true
         output.contents.pointee.refusesClasses = refusesClasses
         defer {
             output.contents.pointee.endRun()
-            let isSmall = output.contents.pointee.writer.capacity <= CBORWriter.spareBytesMax
-            if isSmall, isKnownUniquelyReferenced(&output) { spare.keep(output) }
+            let isSmall = output.contents.pointee.writer.capacity <= CBORWriter.pooledBytesMax
+            if isSmall, isKnownUniquelyReferenced(&output) { pool.release(output) }
         }
         return try body(output)
     }
@@ -128,12 +128,12 @@ extension EncodingOutput.Contents {
     mutating func keep(_ encoder: consuming ItemEncoder) {
         guard isRunning else { return }
         encoder.detachFromParent()
-        spareEncoders.append(encoder)
+        idleEncoders.append(encoder)
     }
 
     fileprivate mutating func endRun() {
         isRunning = false
-        for index in spareEncoders.indices { spareEncoders[index].endRun() }
+        for index in idleEncoders.indices { idleEncoders[index].endRun() }
         rollBack(to: EncodingOutput.Mark(bytes: 0, entries: 0))
         openLevel = 0
     }

@@ -45,20 +45,20 @@ struct ItemCursor {
 
     var isNull: Bool { source[offset] == 0xF6 }
 
-    mutating func takeNull() -> Bool {
+    mutating func readNull() -> Bool {
         guard isNull else { return false }
         offset += 1
         return true
     }
 
-    mutating func takeBool() -> Bool? {
+    mutating func readBool() -> Bool? {
         let first = source[offset]
         guard first == 0xF4 || first == 0xF5 else { return nil }
         offset += 1
         return first == 0xF5
     }
 
-    mutating func takeInteger<I: FixedWidthInteger>() -> I? {
+    mutating func readInteger<I: FixedWidthInteger>() -> I? {
         let head = source.head(at: offset)
         let result: I?
         switch head.major {
@@ -70,7 +70,7 @@ struct ItemCursor {
         return result
     }
 
-    mutating func takeFloat() -> Double? {
+    mutating func readFloat() -> Double? {
         let head = source.head(at: offset)
         guard head.major == 7, let value = CBORHead.float(source[offset], bits: head.argument) else { return nil }
         offset = head.next
@@ -78,13 +78,13 @@ struct ItemCursor {
     }
 
     @inline(__always)
-    mutating func takeText() -> String? { takeString(3).map { String(decoding: $0, as: UTF8.self) } }
+    mutating func readText() -> String? { readString(3).map { String(decoding: $0, as: UTF8.self) } }
 
-    mutating func takeBytes() -> [UInt8]? { takeString(2).map { Array($0) } }
+    mutating func readBytes() -> [UInt8]? { readString(2).map { Array($0) } }
 
     /// The content of a string, in place.
     @inline(__always)
-    private mutating func takeString(_ wanted: UInt8) -> UnsafeBufferPointer<UInt8>? {
+    private mutating func readString(_ wanted: UInt8) -> UnsafeBufferPointer<UInt8>? {
         let head = source.head(at: offset)
         guard head.major == wanted else { return nil }
         let bytes = source.content
@@ -94,19 +94,19 @@ struct ItemCursor {
     }
 
     /// Bytes, or the JSON view's text of them.
-    mutating func takeBytesOrBase64() -> [UInt8]? {
-        if let bytes = takeBytes() { return bytes }
+    mutating func readBytesOrBase64() -> [UInt8]? {
+        if let bytes = readBytes() { return bytes }
         let start = self
-        if let text = takeText(), source.takesOtherForms(), let bytes = Base64.bytes(text) { return bytes }
+        if let text = readText(), source.acceptsOtherForms(), let bytes = Base64.bytes(text) { return bytes }
         self = start
         return nil
     }
 
     /// The count of an array; its elements come next.
-    mutating func takeArray() -> Int? { takeCount(4) }
+    mutating func readArray() -> Int? { readCount(4) }
 
     /// The count of a map; its entries come next, sorted by key.
-    mutating func takeMap() -> Int? { takeCount(5) }
+    mutating func readMap() -> Int? { readCount(5) }
 
     mutating func skipTags() {
         while source[offset] >> 5 == 6 { offset = source.head(at: offset).next }
@@ -117,7 +117,7 @@ struct ItemCursor {
         if head.major == 6, head.argument == number { offset = head.next }
     }
 
-    private mutating func takeCount(_ wanted: UInt8) -> Int? {
+    private mutating func readCount(_ wanted: UInt8) -> Int? {
         let head = source.head(at: offset)
         guard head.major == wanted else { return nil }
         offset = head.next

@@ -1,7 +1,7 @@
 /// The `Decoder` that a type's own `init(from:)` gets. When the type asks for a container, the decoder becomes the node
 /// of that container in the coding path.
 final class ItemDecoder: CodingPathNode, Decoder {
-    /// A spare decoder has none between two runs.
+    /// An idle decoder has none between two runs.
     @exclusivity(unchecked) private var owner: DecodingSource?
     private var start: Int
     /// The fields, once the type asked for a keyed container.
@@ -28,7 +28,7 @@ final class ItemDecoder: CodingPathNode, Decoder {
 
     private var source: DecodingSource {
         @inline(__always) get {
-            guard let owner else { preconditionFailure("a spare decoder has no source") }
+            guard let owner else { preconditionFailure("an idle decoder has no source") }
             return owner
         }
     }
@@ -69,7 +69,7 @@ final class ItemDecoder: CodingPathNode, Decoder {
 
     /// Releases the parent, and keeps the source until the run ends.
     @inline(__always)
-    func becomeSpare() {
+    func prepareForReuse() {
         fields.removeAll()
         detachFromParent()
     }
@@ -139,16 +139,16 @@ final class ItemDecoder: CodingPathNode, Decoder {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         var cursor = cursor
         cursor.skipTags()
-        if let count = cursor.takeArray() {
+        if let count = cursor.readArray() {
             try checkDepth()
             return ItemUnkeyedDecodingContainer(cursor: cursor, elements: count, node: self)
         }
         // A type may read its bytes one by one.
-        if let bytes = cursor.takeBytes() {
+        if let bytes = cursor.readBytes() {
             try checkDepth()
             let numbers = DecodingSource(.array(bytes.map { .unsigned(UInt64($0)) }))
             var cursor = ItemCursor(source: numbers, offset: 0)
-            let count = cursor.takeArray() ?? 0
+            let count = cursor.readArray() ?? 0
             return ItemUnkeyedDecodingContainer(cursor: cursor, elements: count, node: self)
         }
         throw mismatch("an array")
@@ -167,7 +167,7 @@ final class ItemDecoder: CodingPathNode, Decoder {
     /// The key of a field.
     func key<Key: CodingKey>(_ index: Int, as type: Key.Type) -> Key? {
         var cursor = ItemCursor(source: source, offset: fields.keyOffset(index))
-        if let name = cursor.takeText() { return Key(stringValue: name) }
+        if let name = cursor.readText() { return Key(stringValue: name) }
         return cursor.value().intValue.flatMap { Key(intValue: $0) }
     }
 

@@ -13,7 +13,7 @@ final class ItemEncoder: CodingPathNode, Encoder {
         let encoder: ItemEncoder
     }
 
-    /// The owner of the contents; a spare encoder has none between two runs.
+    /// The owner of the contents; an idle encoder has none between two runs.
     @exclusivity(unchecked) private var owner: EncodingOutput?
     private(set) var contents: UnsafeMutablePointer<EncodingOutput.Contents>
     /// The number of elements of an array.
@@ -46,7 +46,7 @@ final class ItemEncoder: CodingPathNode, Encoder {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     var output: EncodingOutput {
-        guard let owner else { preconditionFailure("a spare encoder has no output") }
+        guard let owner else { preconditionFailure("an idle encoder has no output") }
         return owner
     }
 
@@ -74,7 +74,7 @@ final class ItemEncoder: CodingPathNode, Encoder {
 
     @inline(__always)
     private static func make(_ output: EncodingOutput, _ key: (any CodingKey)?, _ node: CodingPathNode) -> ItemEncoder {
-        guard let spare = output.contents.pointee.spareEncoders.popLast() else {
+        guard let spare = output.contents.pointee.idleEncoders.popLast() else {
             return ItemEncoder(output: output, key: key, in: node)
         }
         spare.move(under: key, in: node)

@@ -41,7 +41,7 @@ extension Primitive {
 
     private static func unshape(_ value: Value, _ source: DecodingSource, at place: CodingPath) throws -> Self {
         // Tags that the type does not know are ignored.
-        if let result = Self(tree: value) ?? Self(tree: value.untagged), source.takes(value, for: result.tree) {
+        if let result = Self(tree: value) ?? Self(tree: value.untagged), source.accepts(value, for: result.tree) {
             return result
         }
         let content = value.untagged
@@ -78,7 +78,7 @@ extension Bool: Primitive {
     }
     func write(to writer: inout CBORWriter) { writer.bool(self) }
     @inline(__always)
-    static func readUsual(_ cursor: inout ItemCursor) -> Bool? { cursor.takeBool() }
+    static func readUsual(_ cursor: inout ItemCursor) -> Bool? { cursor.readBool() }
     static var sample: Bool { false }
     static var expected: String { "a bool" }
 }
@@ -93,7 +93,7 @@ extension String: Primitive {
     var isReadable: Bool { !hasTooManyMarks }
     func write(to writer: inout CBORWriter) { writer.text(self) }
     @inline(__always)
-    static func readUsual(_ cursor: inout ItemCursor) -> String? { cursor.takeText() }
+    static func readUsual(_ cursor: inout ItemCursor) -> String? { cursor.readText() }
     static var sample: String { "" }
     static var expected: String { "a text" }
 }
@@ -108,7 +108,7 @@ extension Primitive where Self: FixedWidthInteger {
         if Self.isSigned { writer.integer(Int64(truncatingIfNeeded: self)) } else { writer.unsigned(UInt64(self)) }
     }
     @inline(__always)
-    static func readUsual(_ cursor: inout ItemCursor) -> Self? { cursor.takeInteger() }
+    static func readUsual(_ cursor: inout ItemCursor) -> Self? { cursor.readInteger() }
     static var sample: Self { 0 }
     static var expected: String { "an integer" }
 }
@@ -145,7 +145,7 @@ extension Double: Primitive {
     }
     func write(to writer: inout CBORWriter) { writer.float(self) }
     @inline(__always)
-    static func readUsual(_ cursor: inout ItemCursor) -> Double? { cursor.takeFloat() }
+    static func readUsual(_ cursor: inout ItemCursor) -> Double? { cursor.readFloat() }
     static var sample: Double { 0 }
     static var expected: String { "a number" }
 }

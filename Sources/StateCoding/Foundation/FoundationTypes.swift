@@ -24,7 +24,7 @@ extension Data: TreeReader {
         }
     }
 
-    static func readUsual(_ cursor: inout ItemCursor) -> Data? { cursor.takeBytes().map { Data($0) } }
+    static func readUsual(_ cursor: inout ItemCursor) -> Data? { cursor.readBytes().map { Data($0) } }
 
     static var sample: Data { Data() }
     static var expected: String { "bytes (or base64 text)" }
@@ -51,7 +51,7 @@ extension Date: TreeReader {
     func write(to writer: inout CBORWriter) { writer.float(timeIntervalSinceReferenceDate) }
 
     static func readUsual(_ cursor: inout ItemCursor) -> Date? {
-        cursor.takeFloat().map { Date(timeIntervalSinceReferenceDate: $0) }
+        cursor.readFloat().map { Date(timeIntervalSinceReferenceDate: $0) }
     }
 
     static var sample: Date { Date(timeIntervalSinceReferenceDate: 0) }
@@ -144,7 +144,7 @@ extension URL: TreeReader {
     static func readUsual(_ cursor: inout ItemCursor) -> URL? {
         var next = cursor
         next.skipTag(Value.uriTag)
-        guard let url = next.takeText().flatMap({ URL(string: $0) }) else { return nil }
+        guard let url = next.readText().flatMap({ URL(string: $0) }) else { return nil }
         cursor = next
         return url
     }
@@ -178,7 +178,7 @@ extension UUID: TreeReader {
     static func readUsual(_ cursor: inout ItemCursor) -> UUID? {
         var next = cursor
         next.skipTag(UUIDForm.tag)
-        guard let bytes = next.takeBytes(), bytes.count == 16 else { return nil }
+        guard let bytes = next.readBytes(), bytes.count == 16 else { return nil }
         cursor = next
         return UUID(bytes)
     }
@@ -194,7 +194,7 @@ extension TreeReader {
     static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
         if let usual = readUsual(&cursor) { return usual }
         let value = cursor.value()
-        if let result = Self(tree: value), cursor.source.takes(value, for: result.tree) { return result }
+        if let result = Self(tree: value), cursor.source.accepts(value, for: result.tree) { return result }
         let isNumber = DecimalNumber(sample.tree) != nil && DecimalNumber(value) != nil
         let code: CodingFailure.Code = isNumber ? .outOfRange : value.isNull ? .missingValue : .typeMismatch
         throw place.failure(code, "expected \(expected), got \(value.summary)")

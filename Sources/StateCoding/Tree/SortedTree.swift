@@ -7,9 +7,9 @@ struct SortedTree<Order: KeyOrder, Payload> {
     @usableFromInline
     typealias Key = Order.Key
     @usableFromInline
-    typealias Leaf = SortedBuffer<Key, Payload>
+    typealias Leaf = TypedTreeNode<Key, Payload>
     @usableFromInline
-    typealias Inner = SortedBuffer<Key, TreeBranch>
+    typealias Inner = TypedTreeNode<Key, TreeBranch>
 
     @usableFromInline var root: TreeNode?
     @usableFromInline var count: Int
@@ -318,11 +318,11 @@ extension SortedTree {
     }
 }
 
-extension SortedBuffer {
+extension TypedTreeNode {
     /// Inserts an entry; a full buffer is split.
     ///
     /// - Returns: The right part, if it was split.
-    fileprivate func insert(_ key: Key, _ payload: Payload, at index: Int, max: Int, isLast: Bool) -> SortedBuffer? {
+    fileprivate func insert(_ key: Key, _ payload: Payload, at index: Int, max: Int, isLast: Bool) -> TypedTreeNode? {
         if width < max {
             insert(key, payload, at: index)
             return nil

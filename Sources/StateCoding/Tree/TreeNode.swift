@@ -1,6 +1,6 @@
 /// A node of a `SortedTree`: keys in order and, beside each, an element (in a leaf) or a branch.
 ///
-/// Every node is a `SortedBuffer`, which has the types of keys and elements. Code that only follows branches and
+/// Every node is a `TypedTreeNode`, which has the types of keys and elements. Code that only follows branches and
 /// compares nodes, as a comparison of trees mostly does, is not generic and therefore fast.
 ///
 /// A node changes only while a single tree refers to it. Shared nodes are read from any thread.
@@ -81,7 +81,7 @@ extension TreeNode {
 ///
 /// Keys and payloads share one allocation, as there are many small maps.
 @usableFromInline
-final class SortedBuffer<Key, Payload>: TreeNode {
+final class TypedTreeNode<Key, Payload>: TreeNode {
     init(level: Int, room: Int) {
         let alignment = max(MemoryLayout<Key>.alignment, MemoryLayout<Payload>.alignment)
         let payloadAlignment = MemoryLayout<Payload>.alignment
@@ -109,7 +109,7 @@ final class SortedBuffer<Key, Payload>: TreeNode {
 
 // MARK: Changes by the only owner
 
-extension SortedBuffer {
+extension TypedTreeNode {
     /// - Precondition: There is room.
     func insert(_ key: Key, _ payload: Payload, at index: Int) {
         precondition(width < room, "an entry for a full node of \(room)")
@@ -149,7 +149,7 @@ extension SortedBuffer {
     /// Appends copies of another buffer's entries.
     ///
     /// - Precondition: There is room.
-    func append(_ other: SortedBuffer) {
+    func append(_ other: TypedTreeNode) {
         precondition(width + other.width <= room, "\(other.width) entries for a node with \(width) of \(room)")
         (keys + width).initialize(from: other.keys, count: other.width)
         (payloads + width).initialize(from: other.payloads, count: other.width)
@@ -157,8 +157,8 @@ extension SortedBuffer {
     }
 
     /// Moves the entries from an index on into a new buffer.
-    func split(at index: Int, room: Int) -> SortedBuffer {
-        let tail = SortedBuffer(level: Int(level), room: room)
+    func split(at index: Int, room: Int) -> TypedTreeNode {
+        let tail = TypedTreeNode(level: Int(level), room: room)
         let moved = width - index
         tail.keys.moveInitialize(from: keys + index, count: moved)
         tail.payloads.moveInitialize(from: payloads + index, count: moved)
@@ -168,8 +168,8 @@ extension SortedBuffer {
     }
 
     /// A buffer with copies of the entries.
-    func copy(room: Int) -> SortedBuffer {
-        let copy = SortedBuffer(level: Int(level), room: room)
+    func copy(room: Int) -> TypedTreeNode {
+        let copy = TypedTreeNode(level: Int(level), room: room)
         copy.append(self)
         return copy
     }
@@ -177,7 +177,7 @@ extension SortedBuffer {
 
 // MARK: Binary searches, which stay in bounds even if the order is inconsistent
 
-extension SortedBuffer {
+extension TypedTreeNode {
     /// The index of a key, or the index at which it would be inserted.
     @inlinable
     func position<Order: KeyOrder<Key>>(of key: Key, in order: Order.Type) -> (index: Int, found: Bool) {

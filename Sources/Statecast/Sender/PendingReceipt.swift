@@ -29,16 +29,24 @@ public struct ActionOutcome: Hashable, Sendable {
 }
 
 /// An action that was submitted, and the outcome that it will have.
-public final class PendingReceipt: Sendable {
-    private let result = Monitor<ActionOutcome?>(nil)
+///
+/// Unchecked `Sendable`: each access to the outcome and the monitor holds the lock.
+public final class PendingReceipt: @unchecked Sendable {
     /// Whether a caller has this receipt; a dispatched action has none.
     let isAwaited: Bool
     /// The action's ticket; `nil` if the action was not accepted.
     let ticket: Ticket?
 
-    init(ticket: Ticket? = nil, isAwaited: Bool = true) {
+    /// The receipts of a sender share it: a lock of its own would be most of the cost of a receipt.
+    private let lock: Lock
+    private var resolved: ActionOutcome?
+    /// Exists if a task waits for the outcome.
+    private var monitor: Monitor<ActionOutcome?>?
+
+    init(ticket: Ticket? = nil, isAwaited: Bool = true, lock: Lock = Lock()) {
         self.ticket = ticket
         self.isAwaited = isAwaited
+        self.lock = lock
     }
 
     /// Waits for the receipt.
@@ -50,8 +58,34 @@ public final class PendingReceipt: Sendable {
     /// Waits for the outcome.
     ///
     /// - Throws: `CancellationError` if the task is cancelled, which does not withdraw the action.
-    public func outcome() async throws -> ActionOutcome { try await result.wait { $0 } }
+    public func outcome() async throws -> ActionOutcome {
+        switch current() {
+        case .resolved(let outcome): return outcome
+        case .pending(let monitor): return try await monitor.wait { $0 }
+        }
+    }
+
+    private enum State {
+        case resolved(ActionOutcome)
+        case pending(Monitor<ActionOutcome?>)
+    }
+
+    private func current() -> State {
+        lock.lock()
+        defer { lock.unlock() }
+        if let resolved { return .resolved(resolved) }
+        let monitor = monitor ?? Monitor(nil)
+        self.monitor = monitor
+        return .pending(monitor)
+    }
 
     /// Sets the outcome; only the first one counts.
-    func resolve(_ outcome: ActionOutcome) { result.change { $0 = $0 ?? outcome } }
+    func resolve(_ outcome: ActionOutcome) {
+        lock.lock()
+        let isFirst = resolved == nil
+        if isFirst { resolved = outcome }
+        let monitor = monitor
+        lock.unlock()
+        if isFirst { monitor?.change { $0 = outcome } }
+    }
 }

@@ -26,7 +26,7 @@ final class SenderIntake: Sendable {
 
         /// The action for the session file.
         var saved: SavedAction {
-            let outcome = submission.verdict.map { SavedOutcome(sent: nil, settlement: .rejected($0)) }
+            let outcome = submission.verdict.map { SavedOutcome(sent: nil, resolution: .rejected($0)) }
             return SavedAction(
                 ticket: ticket,
                 position: submission.mark?.position,
@@ -61,11 +61,17 @@ final class SenderIntake: Sendable {
         var bell: Doorbell?
         /// Why no more actions are accepted.
         var end: String?
+        /// The lock of all receipts.
+        let receiptLock = Lock()
 
         mutating func enqueue(_ submission: Submission, isAwaited: Bool) -> PendingReceipt {
             ticketCount += 1
             if isAwaited { pending += 1 }
-            let receipt = PendingReceipt(ticket: Ticket(rawValue: ticketCount), isAwaited: isAwaited)
+            let receipt = PendingReceipt(
+                ticket: Ticket(rawValue: ticketCount),
+                isAwaited: isAwaited,
+                lock: receiptLock
+            )
             queue.append(QueuedAction(ticket: Ticket(rawValue: ticketCount), submission: submission, receipt: receipt))
             return receipt
         }

@@ -21,11 +21,11 @@ package struct SavedAction: Hashable, Sendable {
 /// The outcome of an action, and its identity on the wire; `nil` if it was never sent.
 package struct SavedOutcome: Hashable, Sendable {
     package let sent: SentAction?
-    package let settlement: Resolution
+    package let resolution: Resolution
 
-    package init(sent: SentAction?, settlement: Resolution) {
+    package init(sent: SentAction?, resolution: Resolution) {
         self.sent = sent
-        self.settlement = settlement
+        self.resolution = resolution
     }
 }
 
@@ -166,7 +166,7 @@ extension SavedOutcome {
         } else {
             writer.null()
         }
-        switch settlement {
+        switch resolution {
         case .applied(let position):
             writer.array(count: 3)
             writer.write(position.lineage)
@@ -185,11 +185,11 @@ extension SavedOutcome {
             return SentAction(session: try reader.session(), number: try reader.quantity())
         }
         switch try reader.arrayCount() {
-        case 2: settlement = .rejected(try reader.rejection())
+        case 2: resolution = .rejected(try reader.rejection())
         case 3:
             let lineage = try reader.lineage()
             let epoch: Epoch = try reader.quantity()
-            settlement = .applied(Position(lineage: lineage, epoch: epoch, revision: try reader.quantity()))
+            resolution = .applied(Position(lineage: lineage, epoch: epoch, revision: try reader.quantity()))
         case let count: throw CodingFailure(.malformed, "an outcome has 2 or 3 elements, got \(count)")
         }
     }

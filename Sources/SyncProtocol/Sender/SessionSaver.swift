@@ -36,8 +36,8 @@ package struct SessionSaver: Hashable, Sendable {
     package mutating func enqueue(_ action: SavedAction, mark: InputMark?) { change.enqueue(action, mark: mark) }
 
     /// Adds the outcome of an action.
-    package mutating func resolve(_ ticket: Ticket, _ sent: SentAction?, _ settlement: Resolution) {
-        change.resolve(ticket, SavedOutcome(sent: sent, settlement: settlement))
+    package mutating func resolve(_ ticket: Ticket, _ sent: SentAction?, _ resolution: Resolution) {
+        change.resolve(ticket, SavedOutcome(sent: sent, resolution: resolution))
         // The action gets no number, and a resumed session needs that information.
         if sent == nil { needsBarrier = true }
     }

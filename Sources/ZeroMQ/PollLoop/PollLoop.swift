@@ -29,7 +29,7 @@ package final class PollLoop: SerialExecutor {
     /// The maximum number of jobs in a turn.
     package static let jobsPerTurnMax = 256
 
-    private let inbox = Locked(Inbox())
+    private let inbox = Locked(JobInbox())
     private let wakeUp: WakeUp
     private let name: String
 
@@ -192,7 +192,7 @@ package final class PollLoop: SerialExecutor {
 }
 
 /// The input of a loop from other threads, under its lock.
-private struct Inbox {
+private struct JobInbox {
     enum Phase {
         /// Polls sockets and runs jobs. Exits to `draining` at the shutdown.
         case polling

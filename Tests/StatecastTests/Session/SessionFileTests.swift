@@ -38,7 +38,7 @@ import Testing
     private static func rejecting(_ ticket: UInt64) -> SessionChange {
         var change = SessionChange()
         let rejection = Rejection(.tooLarge, "too large")
-        change.resolve(Ticket(rawValue: ticket), SavedOutcome(sent: nil, settlement: .rejected(rejection)))
+        change.resolve(Ticket(rawValue: ticket), SavedOutcome(sent: nil, resolution: .rejected(rejection)))
         change.acknowledge(upTo: Ticket(rawValue: ticket))
         return change
     }

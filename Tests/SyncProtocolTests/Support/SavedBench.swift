@@ -38,10 +38,10 @@ struct SavedBench {
     static func applied(_ number: UInt64, of session: SessionID = Fixture.session) -> SavedOutcome {
         SavedOutcome(
             sent: SentAction(session: session, number: ActionNumber(number)),
-            settlement: .applied(Fixture.position(number))
+            resolution: .applied(Fixture.position(number))
         )
     }
 
     /// An outcome: rejected before a number was assigned.
-    static let tooLarge = SavedOutcome(sent: nil, settlement: .rejected(Rejection(.tooLarge, "too large")))
+    static let tooLarge = SavedOutcome(sent: nil, resolution: .rejected(Rejection(.tooLarge, "too large")))
 }

@@ -13,7 +13,7 @@ public struct ResumedAction: Sendable {
     package let fault: String?
 
     init(_ saved: SavedAction) {
-        if saved.bytes.isEmpty, case .rejected(let rejection) = saved.outcome?.settlement {
+        if saved.bytes.isEmpty, case .rejected(let rejection) = saved.outcome?.resolution {
             fault = rejection.message
         } else {
             fault = nil
@@ -21,18 +21,18 @@ public struct ResumedAction: Sendable {
         name = ActionCoding.name(in: saved.bytes)
         position = saved.position
         receipt = PendingReceipt(ticket: saved.ticket)
-        if let outcome = saved.outcome { receipt.resolve(ActionOutcome(outcome.sent, outcome.settlement)) }
+        if let outcome = saved.outcome { receipt.resolve(ActionOutcome(outcome.sent, outcome.resolution)) }
     }
 }
 
 extension ActionOutcome {
-    init(_ sent: SentAction?, _ settlement: Resolution) {
+    init(_ sent: SentAction?, _ resolution: Resolution) {
         let result: Result<Receipt, Rejection>
-        switch (settlement, sent) {
+        switch (resolution, sent) {
         case (.applied(let position), let sent?):
             result = .success(Receipt(session: sent.session, number: sent.number, position: position))
         case (.rejected(let rejection), _): result = .failure(rejection)
-        case (.applied, nil): preconditionFailure("an action without a number was applied: \(settlement)")
+        case (.applied, nil): preconditionFailure("an action without a number was applied: \(resolution)")
         }
         self.init(session: sent?.session, number: sent?.number, result: result)
     }
