@@ -44,7 +44,7 @@ public struct JournalRecord: Hashable, Sendable {
     public let sequence: JournalSequence
     /// The revision before the batch.
     public let from: Revision
-    /// The revision after the batch; equal to `from` if the state did not change.
+    /// The revision after the batch; equal to `from` if no action was applied and the state was not migrated.
     public let to: Revision
     /// The encoded batch.
     public let body: [UInt8]

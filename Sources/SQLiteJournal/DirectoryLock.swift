@@ -82,8 +82,8 @@ final class DirectoryLock: Sendable {
 
 /// The files of an open journal, as they were when it was opened.
 ///
-/// A file that is removed remains usable for processes that have it open: what they write is lost, and another primary
-/// can begin a history in the same place. The same holds for the files in a directory that is removed or replaced.
+/// A removed file can still be written, but the data is lost. Another primary can begin a history in the same place.
+/// The same holds for the files in a directory that is removed or replaced.
 ///
 /// SQLite has the database and its log open, and ``CommitMarkFile`` the file "marks", so no other file can have their
 /// identities.

@@ -9,7 +9,7 @@ package struct JournalSalvage: Sendable {
     package let damage: String?
     /// The last acknowledged revision; `nil` if it cannot be read.
     package let acknowledged: Revision?
-    /// The revision at which the history began before a break; `nil` if all of it was copied.
+    /// The first revision of the history lost before a gap; `nil` if all of it was copied.
     package let lostHistory: Revision?
     /// The revisions of the snapshots that contradict intact records and were left out.
     package let contradicted: [Revision]
@@ -206,7 +206,7 @@ private struct SalvagedChain {
     private(set) var confirmed: [SnapshotEntry] = []
     /// The snapshots that differ from the states to which the records lead.
     var contradicted: [Revision] = []
-    /// The revision at which the history began before a break before the start.
+    /// The first revision of the history lost before a gap.
     var lostHistory: Revision?
 
     private var walk: JournalWalk

@@ -42,8 +42,8 @@ enum JournalSchema {
         return migrator
     }
 
-    /// Refuses a journal of a later version. Later versions add migrations and omit none: if one is missing, an unknown
-    /// name is a damaged one.
+    /// Refuses a journal of a later version, which adds migrations and omits none. If a known migration is missing, the
+    /// table is damaged, not newer.
     static func checkVersion(_ db: Database, _ directory: JournalDirectory) throws {
         guard try migrator.hasBeenSuperseded(db) else { return }
         guard try !migrator.hasCompletedMigrations(db) else { throw directory.newerFormat }

@@ -29,7 +29,8 @@ final class RecordStore: Sendable {
         try directory.makeDatabase()
         do {
             pool = try DatabasePool(path: directory.database, configuration: configuration)
-            // Must follow the preparation: then GRDB sets NORMAL, with which no commit waits for the disk.
+            // GRDB sets `synchronous = NORMAL` when it opens a WAL database, after `prepareDatabase`, so override it
+            // here.
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
             }
@@ -45,7 +46,8 @@ final class RecordStore: Sendable {
 
     /// Opens a database for reading, which another process may be writing.
     ///
-    /// Each function reads briefly: the writer cannot remove from its log what a transaction reads.
+    /// Each function uses a short transaction: an open read transaction prevents the writer from checkpointing the log
+    /// completely.
     ///
     /// - Parameter check: whether a damaged version is ignored. A later version is always refused.
     init(reading directory: JournalDirectory, _ check: VersionCheck = .strict) throws(JournalFailure) {
@@ -152,8 +154,8 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// The snapshots whose later records are kept, oldest first, the first one also if its file is missing. Pruning
-    /// removes records before snapshots: an interrupted one leaves snapshots without their records.
+    /// Snapshots whose following records still exist, oldest first. Includes the first snapshot even without its file.
+    /// Excludes snapshots left by an interrupted prune.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] {
         var entries = try directory.snapshots()
         let origin = try reading { db in try JournalSchema.originEntry(db) }
@@ -174,7 +176,8 @@ final class RecordStore: Sendable {
         }
     }
 
-    /// Binary search: revisions rise with the sequences.
+    /// The last record that ends at or before `revision`; `nil` if no stored record begins at or before it. Binary
+    /// search.
     func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
         try reading { db in
             guard let first = try number(db, "SELECT min(sequence) FROM record"), first > 0,
@@ -203,14 +206,15 @@ final class RecordStore: Sendable {
     }
 
     func prune(through sequence: JournalSequence) throws(JournalFailure) {
-        // First, as the process may end between the transactions: without its records the origin is useless.
+        // Delete the first snapshot before its records: a crash between the transactions must not leave it without
+        // them.
         try writing { db in
             try db.execute(
                 sql: "DELETE FROM origin WHERE sequence < ?",
                 arguments: [Int64(bitPattern: sequence.rawValue)]
             )
         }
-        // In small transactions, so that appends run in between.
+        // In steps, so that appends are not blocked for long.
         while try pruneSome(through: sequence) > 0 {}
     }
 

@@ -29,7 +29,7 @@ public struct CodingFailure: Error, Hashable, Sendable {
         public static let outOfRange = Code(description: "out-of-range")
         /// A required key is absent.
         public static let missingKey = Code(description: "missing-key")
-        /// A key that no type reads, where no field may be lost.
+        /// An unknown key, in strict decoding: where no field may be lost.
         public static let unknownKey = Code(description: "unknown-key")
         /// A required value is null, or a list ended too early.
         public static let missingValue = Code(description: "missing-value")

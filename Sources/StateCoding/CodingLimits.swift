@@ -6,12 +6,12 @@ public struct CodingLimits: Hashable, Sendable {
     /// How many arrays, maps and tags may be open at once.
     public var depthMax: Int
 
-    /// Limits that differ from the standard ones only where said.
+    /// Standard limits except for the given values.
     public init(depthMax: Int = 64) {
         self.depthMax = depthMax
     }
 
-    /// 64 levels: beyond any state written by hand, and far from the end of a small thread's stack.
+    /// 64 levels. Deeper than hand-written states, and safe on a small stack.
     public static let standard = CodingLimits()
 
     /// A patch nests up to twice as deep as the value it changes (a splice or a replacement adds levels of its own).

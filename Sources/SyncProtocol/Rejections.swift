@@ -35,9 +35,10 @@ extension Rejection.Code {
     public static let sessionDiverged = Self(rawValue: "session-diverged")
     /// The snapshot is no longer cached; join again.
     public static let snapshotGone = Self(rawValue: "snapshot-gone")
-    /// The sender stopped waiting; the action may have been applied.
+    /// The outcome cannot be determined: the wait ended, the primary stopped, or it no longer has the session. The
+    /// action may have been applied.
     public static let outcomeUnknown = Self(rawValue: "outcome-unknown")
-    /// The sender stopped before the action left the process; it was not applied and will not be.
+    /// The wait ended, or the sender stopped, before the action was sent. It was not applied and will not be.
     public static let notSent = Self(rawValue: "not-sent")
     /// The sender stopped waiting, and its session file keeps the action; a sender that resumes the session gets the
     /// outcome.

@@ -32,9 +32,9 @@ package struct SendPipeline: Sendable {
 
     /// The most requests in flight; at this limit the pipeline reads no more input.
     private static let submittedMax = 4096
-    /// How long a signal waits for outstanding receipts.
+    /// How long outstanding receipts are awaited after a shutdown signal.
     private static let shutdownDelay = Duration.seconds(1)
-    /// Time limit for the schema, after the action was answered.
+    /// Time limit of the schema request that follows the outcome.
     private static let schemaTimeMax = Duration.seconds(10)
 
     /// - Parameter file: the sender's session file, if it has one.
@@ -73,8 +73,7 @@ package struct SendPipeline: Sendable {
                 await sender.close(because: "no receipt within \(timeout)")
             }
         }
-        // Without a file, a refusal is the outcome of each action. With one, the actions stay in the file for a later
-        // run.
+        // With a session file, stop at a refusal: a later run sends the actions.
         let refusalWatch = file.map { _ in
             Task { () -> Rejection? in
                 guard let reason = await refusal() else { return nil }
@@ -140,7 +139,7 @@ package struct SendPipeline: Sendable {
         case .single(let request):
             let line = InputLine.line(number: 1, Array(request.name.utf8) + request.payload.encoded)
             guard try progress.read(line) else { break }
-            // Only a session file numbers the single request as a line.
+            // The single request has a line number only with a session file.
             let position = file.map { _ in progress.mark.position }
             await submit(request, progress.mark, position, into: submitted)
         case .lines(var lines):
@@ -158,7 +157,7 @@ package struct SendPipeline: Sendable {
             guard let request = try ActionRequest(line) else { return }
             await submit(request, mark, mark.position, into: submitted)
         } catch {
-            // The session file alone keeps the outcome of a malformed line.
+            // A malformed line needs a receipt only if a session file records its outcome.
             let rejection = Rejection(.malformed, error.message)
             let receipt = file == nil ? nil : await sender.reject(rejection, mark: mark)
             await submitted.enqueue(
@@ -182,8 +181,8 @@ package struct SendPipeline: Sendable {
     // MARK: Output
 
     /// Prints each outcome in order. If printing fails or the session is refused, stops the input and waits for the
-    /// actions in flight. An outcome that the session file keeps for a later run ends the printing: that run prints it
-    /// and all later ones.
+    /// actions in flight. Stops printing at the first outcome that is deferred to a later run, so that the order is
+    /// preserved.
     private func printOutcomes(
         of submitted: BoundedQueue<SubmittedRequest>,
         stopInput: () -> Void

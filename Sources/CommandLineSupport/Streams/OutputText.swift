@@ -3,7 +3,8 @@ internal import StateJSON
 
 /// Escapes text of foreign origin for a terminal.
 package enum VisibleText {
-    /// The text on one line, with control and formatting characters escaped (`\u{1b}`), because a terminal obeys them.
+    /// The text on one line, with control and formatting characters escaped (`\u{1b}`), because the terminal interprets
+    /// them.
     package static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var line = ""
@@ -17,7 +18,7 @@ package enum VisibleText {
         return line
     }
 
-    /// Whether a terminal may obey the character instead of showing it.
+    /// Whether the terminal may interpret the character instead of showing it.
     fileprivate static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
         return switch scalar.properties.generalCategory {
@@ -39,7 +40,7 @@ package struct JSONLine: CustomStringConvertible {
         description = Self.escapingControls("{" + members.joined(separator: ",") + "}")
     }
 
-    /// JSON permits unescaped characters that a terminal obeys; escaped, they have the same value.
+    /// JSON permits unescaped characters that the terminal interprets; escaped, they have the same value.
     private static func escapingControls(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
         var line = ""

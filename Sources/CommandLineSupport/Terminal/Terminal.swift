@@ -28,7 +28,7 @@ package enum Terminal {
         return hasSize ? (columns: Int(size.ws_col), rows: Int(size.ws_row)) : (columns: 80, rows: 24)
     }
 
-    /// Whether it obeys escape sequences: `TERM` is set, and not `dumb`.
+    /// Whether the terminal interprets escape sequences: `TERM` is set, and not `dumb`.
     package static var isControllable: Bool { isControllable(environment("TERM")) }
 
     static func isControllable(_ term: String?) -> Bool { term != nil && term != "dumb" }

@@ -1,8 +1,8 @@
 /// A `Decoder` that returns the fields of an old value, changed where a patch changes them: the mirror of
 /// `FieldCollector`.
 ///
-/// It returns an untouched field as it is, if the type asks for the type that it encoded. It answers all other requests
-/// from the tree of the patched value.
+/// It returns a field directly, patched if it changed, if the requested type is the encoded one. Nested keyed
+/// containers have a decoder of their own. All other fields are decoded from the untyped value.
 final class FieldPatchDecoder: CodingPathNode, Decoder {
     typealias Changes = KeyedEntries<Patch.FieldChange>
 

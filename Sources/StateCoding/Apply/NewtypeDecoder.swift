@@ -39,7 +39,8 @@ final class NewtypeDecoder: Decoder, SingleValueDecodingContainer {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw refusal() }
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-    /// A value with patched parts is not null; a sequence may end with null.
+    /// A value with patched parts is not null. A sequence with a replacement may end with null, so the request counts
+    /// as another one.
     func decodeNil() -> Bool {
         if patch.parts.contains(where: \.isReplacement) { hasOtherRequests = true }
         return false

@@ -96,7 +96,7 @@ extension KeyedCollection where Self: KeyedDecodable & PartiallyPatched, Content
         var result = self
         for (key, change) in zip(fields.keys, fields.elements) {
             guard case .change(let patch) = change else {
-                // A value that is no key is absent already.
+                // A value that cannot be a key is not in the collection.
                 if let (key, isExact) = try? Self.key(of: key, at: place), isExact { result[key] = nil }
                 continue
             }

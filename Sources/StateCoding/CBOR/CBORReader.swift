@@ -1,7 +1,7 @@
 /// Reads CBOR item by item. Any input is safe: malformed input throws, and the reader reserves memory for a length only
 /// after checking that the input can hold it.
 ///
-/// After a failure the reader stands where the offending item begins.
+/// After a failure, `offset` is the start of the invalid item.
 package struct CBORReader: Sendable {
     private let input: ArraySlice<UInt8>
     private var position: Int
@@ -234,8 +234,8 @@ package struct CBORReader: Sendable {
         }
     }
 
-    /// Reads the head of an array or map, and its entries by `body`, whose second argument is the number of entries to
-    /// reserve memory for; it is `nil` but for the first one.
+    /// Reads the head of an array or map, and its entries with `body`. `body` receives the number of entries to reserve
+    /// on the first call, then `nil`; for an indefinite length always `nil`.
     private mutating func eachEntry(
         of kind: CBORKind,
         _ body: (inout CBORReader, Int?) throws(CodingFailure) -> Void
@@ -252,7 +252,7 @@ package struct CBORReader: Sendable {
 
     /// The number of entries to reserve memory for at once.
     ///
-    /// True counts reserve no byte of the input twice. Nested heads could each claim all the rest.
+    /// Each input byte is counted once, so nested containers cannot together reserve more than the input allows.
     private mutating func reserve(_ count: Int, bytesEach: Int) -> Int {
         let granted = min(count, unreserved / bytesEach)
         unreserved -= granted * bytesEach

@@ -6,7 +6,7 @@
 struct DeterministicCheck {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let base: UnsafePointer<UInt8>
-    /// At most the number of bytes.
+    /// The read position; never beyond the end.
     private var position = 0
     private let depthMax: Int
 

@@ -42,9 +42,9 @@ extension CBORWriter {
         value(key)
     }
 
-    /// Sorts the entries, which are adjacent up to the end, by their encoded keys. Of two with one key the later stays.
+    /// Sorts the entries, which are adjacent up to the end, by their encoded keys. The last of duplicate keys wins.
     ///
-    /// - Returns: The number of entries that stay.
+    /// - Returns: The number of remaining entries.
     mutating func sort(_ entries: UnsafeMutableBufferPointer<EncodedEntry>) -> Int {
         guard entries.count > 1 else { return entries.count }
         var (isSorted, next) = (true, count)
@@ -138,7 +138,7 @@ private func arrange(
     return (dropped, bytes.count - end - filled)
 }
 
-/// Whether the next entry has the same key.
+/// Whether the next entry replaces this one.
 @inline(__always)
 private func givesWay(
     _ index: Int,

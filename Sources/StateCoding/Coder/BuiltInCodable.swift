@@ -201,7 +201,7 @@ extension Dictionary: BuiltInDecodable, KeyedDecodable where Key: Decodable, Val
 
 extension Value {
     /// The tag of a present value whose content is null (`.some(nil)`); null alone is an absent value. The number is
-    /// this project's own; readers that do not know it see null.
+    /// this project's own; decoders that do not support it read null.
     static let presentTag: UInt64 = 21_332
 }
 
@@ -240,7 +240,7 @@ extension Optional: BuiltInEncodable where Wrapped: Encodable {
         guard let self else { return output.writer.null() }
         let start = output.writer.count
         try encodeItem(self, into: output, under: place.key, in: place.node)
-        // A reader counts a tag as a level.
+        // Decoders count a tag as one level of nesting.
         if output.writer.markPresent(at: start) { _ = try place.open() }
     }
 

@@ -1,4 +1,4 @@
-/// An open container on the way from the root to the current field.
+/// An open container on the path from the root to the current field.
 class CodingPathNode {
     /// `nil` for the root, which holds the whole value.
     // One coding run at a time uses a node, so dynamic exclusivity checks would find nothing.
@@ -99,7 +99,7 @@ struct CodingPath {
 // MARK: Keys
 
 extension CodingKey {
-    /// The key as maps and messages have it. Its `intValue` is not used: readers know the name.
+    /// The key's name. `intValue` is ignored: names identify fields in the encoding.
     var component: String { stringValue }
 }
 

@@ -43,7 +43,7 @@ struct ItemKeyedDecodingContainer<Key: CodingKey>: ItemKeyedDecoding {
     func superDecoder() throws -> any Decoder { superDecoder(DataKey.superKey) }
     func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(key) }
 
-    /// The decoder of a missing part reads null.
+    /// Returns a decoder of null if the part is missing.
     private func superDecoder(_ key: some CodingKey) -> any Decoder {
         guard let offset = decoder.offset(of: key.component) else {
             return ItemDecoder(DecodingSource(.null), at: 0, under: key, in: decoder)

@@ -9,9 +9,9 @@ final class DecodingSource {
     private var ownsBytes: Bool
     /// Whether a run goes on. Its end is the end of all decoders that use this source.
     @exclusivity(unchecked) private(set) var isRunning = false
-    /// Whether a value is accepted only in the form in which it is written; see ``takes(_:for:)``.
+    /// Whether a value is accepted only in the form in which it is written; see ``accepts(_:for:)``.
     @exclusivity(unchecked) private var isExact = false
-    /// Whether another form was refused: only then can a second reading succeed.
+    /// Whether an alternative form was refused. If not, a second attempt is pointless.
     @exclusivity(unchecked) private var hasRefused = false
     /// Watches a reading that fills missing fields.
     @exclusivity(unchecked) var delegate: (any DecodingDelegate)?
@@ -104,8 +104,8 @@ final class DecodingSource {
         }
     }
 
-    /// Whether a value is accepted for a type whose own form is `form`. In the first reading, a text or a float does
-    /// not stand for something else, as in JSON: so a type that tries several types gets the one that it wrote.
+    /// Whether `value` may be decoded as a type that the encoder writes as `form`. The first attempt accepts no text
+    /// for another form and no float for an integer, so that a type that tries several alternatives gets the right one.
     func accepts(_ value: Value, for form: Value) -> Bool {
         switch (value, form) {
         case (.text, .text): true

@@ -153,7 +153,7 @@ extension EncodingOutput.Contents {
 
     /// Completes a map that begins at a mark: its head, and its entries in order.
     ///
-    /// - Returns: Whether the keys differ. Of two entries with one key the later stays.
+    /// - Returns: Whether the keys differ. The last of duplicate keys wins.
     mutating func closeMap(from start: EncodingOutput.Mark) -> Bool {
         let written = entries.count - start.entries
         let count = writer.sort(entries[from: start.entries])

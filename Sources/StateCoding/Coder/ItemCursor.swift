@@ -1,6 +1,6 @@
 /// A position in a `DecodingSource`, which reads one item after the other.
 ///
-/// `take` functions return `nil` for items of another kind, and do not move.
+/// `read…` functions return `nil` (`readNull` returns `false`) without advancing if the next item has another type.
 struct ItemCursor {
     let source: DecodingSource
     var offset: Int

@@ -1,9 +1,9 @@
 /// The `Encoder` that a type's own `encode(to:)` gets. It writes each part at once. When the type asks for a container,
 /// the encoder becomes the node of that container in the coding path.
 ///
-/// Nested containers write into the same output as long as only the innermost one is written to. When the type then
-/// writes elsewhere, the bytes of a nested container move to an output of their own, to which the type can still add;
-/// they return to their place at the end.
+/// Nested containers write into the same output as long as only the innermost one is written to. If the type writes to
+/// another container, the nested container's bytes move to a separate buffer, to which the type can still add, and are
+/// inserted in their place when the encoder finishes.
 final class ItemEncoder: CodingPathNode, Encoder {
     enum Kind { case nothing, single, array, map }
 

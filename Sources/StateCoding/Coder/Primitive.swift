@@ -7,7 +7,7 @@ protocol Primitive: BuiltInEncodable, BuiltInDecodable {
     init?(tree: Value)
     /// Writes the value as one item.
     func write(to writer: inout CBORWriter)
-    /// Reads the form in which the value is usually written; `nil` for any other, which stays unread.
+    /// Reads the encoder's form; returns `nil` without advancing for any other. Types may always return `nil`.
     static func readUsual(_ cursor: inout ItemCursor) -> Self?
     static var sample: Self { get }
     /// The description of the type in messages.

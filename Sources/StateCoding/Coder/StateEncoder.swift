@@ -71,7 +71,7 @@ func encodeTree<T: Encodable>(_ value: T, at place: CodingPath) throws -> Value 
         try encodeItem(value, into: output, under: place.key, in: place.node)
         return output.writer.bytes
     }
-    // A tag counts as a level for readers, and not for the type that wrote it, so the depth is not checked again.
+    // Decoders count each tag as nesting, encoders do not count each, so the depth is not checked again.
     var reader = CBORReader(checked: bytes)
     return try reader.value()
 }

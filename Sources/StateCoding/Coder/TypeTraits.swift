@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Converts a value to its own type, which generic code may know under two names.
+/// Casts a value to a type that is identical to `T` but statically unrelated.
 ///
 /// `as!` has the same result, but the runtime takes longer to find it than most values take to be encoded.
 ///
@@ -11,7 +11,7 @@ func cast<T, U>(_ value: T, to type: U.Type) -> U {
     return unsafeBitCast(value, to: type)
 }
 
-/// Converts an array to its own type, which generic code may know under two names.
+/// Casts an array to a type that is identical to `[T]` but statically unrelated.
 ///
 /// It compares the types of the elements, because the runtime would have to look up those of the arrays.
 ///
@@ -44,8 +44,8 @@ struct TypeTraits {
     }
 }
 
-/// A cache of answers by type. Asking the runtime takes longer than coding a field, so the answers are kept until the
-/// process ends.
+/// Caches runtime type queries. A query takes longer than coding a field, so the answers are kept until the process
+/// ends.
 struct TypeTable<Answer>: @unchecked Sendable {
     private struct Entry {
         let type: ObjectIdentifier
@@ -55,7 +55,7 @@ struct TypeTable<Answer>: @unchecked Sendable {
     private typealias Slot = Atomic<UnsafePointer<Entry>?>
 
     private static var count: Int { 1024 }
-    /// The number of slots that may hold an answer. A type that finds them all taken is asked for each time.
+    /// The number of slots that may hold an answer. If all slots are occupied, the query is repeated.
     private static var neighbours: Int { 8 }
 
     // Never freed, and accessed only as atomics; the entries do not change.

@@ -121,8 +121,7 @@ struct ArrayDifference<Element> {
         return rest.old.isEmpty && rest.new.isEmpty ? hunks : hunks + [rest]
     }
 
-    /// The ranges that differ if as few elements as possible come and go; `nil` if these are more than `changesMax`, or
-    /// not found in time.
+    /// The ranges that differ, for a minimal edit; `nil` if it exceeds `changesMax` or the comparison budget.
     private func alignedHunks(_ middle: Hunk, changesMax: Int) -> [Hunk]? {
         // Rounds of the algorithm that compare nothing are bounded by the difference of the counts.
         guard abs(middle.old.count - middle.new.count) <= 256 else { return nil }
@@ -193,7 +192,7 @@ struct ArrayDifference<Element> {
             splices[splices.count - 1].removed += hunk.old.count
             splices[splices.count - 1].inserted += inserted
         } else {
-            // The elements before are new already, so the offset is one of the new array.
+            // Preceding changes are already applied, so this is an offset in the new array.
             splices.append(
                 Patch.Splice(offset: hunk.new.lowerBound, removed: hunk.old.count, inserted: inserted)
             )

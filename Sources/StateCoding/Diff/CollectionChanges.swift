@@ -70,7 +70,7 @@ extension Set: PartwiseDiffable where Element: Encodable {
             }
             if left > oldStart || right > newStart {
                 if splices.count == sortedSplicesMax { return nil }
-                // The elements before are new already, so the offset is one of the new array.
+                // Preceding changes are already applied, so this is an offset in the new array.
                 let inserted = Array<StateCoding.Value>(new[newStart..<right])
                 splices.append(Patch.Splice(offset: newStart, removed: left - oldStart, inserted: inserted))
             }
@@ -104,7 +104,8 @@ extension KeyedCollection {
         return try changes.finish(from: old.count, to: new.count)
     }
 
-    /// The change where no key stayed. In a tree this looks like an enum that changed its case, which must be replaced.
+    /// Used if the two values share no key. As an untyped value this is indistinguishable from an enum that changed its
+    /// case, so it must be replaced.
     private static func replacement(of old: Self, by new: Self, at place: CodingPath, path: DigestPath) throws
         -> Change?
     {

@@ -46,7 +46,7 @@ public enum Differ {
     }
 }
 
-/// The change of any part; `nil` if there is none.
+/// The change of any part; `nil` if nothing changed.
 func changeOfTree<T: Encodable>(from old: T, to new: T, at place: CodingPath, path: DigestPath) throws -> Change? {
     func primitive<P: Primitive>(_ type: P.Type) throws -> Change? {
         Change.replacing(cast(old, to: type).tree, with: try cast(new, to: type).tree(at: place), path: path)
@@ -149,7 +149,7 @@ struct PartChanges {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The change of the container; `nil` if no part changed.
+    /// The change of the container; `nil` if nothing changed.
     ///
     /// - Throws: `duplicateKey`.
     func finish(_ container: SummaryChange.Container, from old: Int, to new: Int) throws(CodingFailure) -> Change? {

@@ -1,7 +1,8 @@
-/// An `Encoder` that encodes nothing: it collects the fields of a type's `encode(to:)`, typed, in their order.
+/// An `Encoder` that records the fields that `encode(to:)` writes as typed values, in their order. It encodes only
+/// fields in unkeyed or super containers.
 ///
-/// The payload of an enum, a nested keyed container, is collected likewise. A field in any other container is encoded;
-/// a value that is neither one keyed container nor the content of a newtype is encoded whole.
+/// It records the payload of an enum, a nested keyed container, in the same way. A value that is neither one keyed
+/// container nor the content of a newtype is encoded as a whole.
 final class FieldCollector: Encoder {
     enum Content {
         case null
@@ -15,7 +16,7 @@ final class FieldCollector: Encoder {
     private(set) var node: CodingPathNode
     /// Whether a name came twice. The encoding keeps the later field.
     private(set) var hasDoubles = false
-    // One run at a time uses a collector, so dynamic exclusivity checks would find nothing.
+    // A collector is used by one thread and is not re-entered, so exclusivity checks are disabled for speed.
     @exclusivity(unchecked) private var nameList = NameList()
     /// The contents of the fields, in the order of their names.
     @exclusivity(unchecked) private(set) var contents: [Content] = []
@@ -78,7 +79,8 @@ final class FieldCollector: Encoder {
         return KeyedEncodingContainer(FieldContainer(collector: self))
     }
 
-    /// The elements cannot be collected, so they are encoded and ignored.
+    /// Returns an encoder only because one is required; its output is discarded and the value is encoded as a whole
+    /// later.
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         isUnusual = true
         let encoder = ItemEncoder(output: EncodingOutput(reserving: 0), key: place.key, in: place.node)
@@ -256,7 +258,7 @@ struct NameList {
     private static let fewMax = 16
 
     private(set) var names: [String] = []
-    /// A bit for each name. Only names that share their bit with another one are searched for.
+    /// A one-hash Bloom filter: a clear bit proves that a name is new.
     private var bits: UInt64 = 0
     /// The index of each name, once they are many.
     private var positions: [String: Int] = [:]

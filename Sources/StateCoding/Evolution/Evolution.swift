@@ -1,11 +1,10 @@
 extension StateDecoder {
     /// Decodes a value that another build wrote, and loses nothing of it.
     ///
-    /// A required field that is missing is filled. That takes one reading for each such field of a type, however many
-    /// rows lack it.
+    /// A required field that is missing is filled. Costs one decoding pass per missing field of a type, not per row.
     ///
-    /// - Throws: `unknownKey` for a field that no type knows; `missingKey` for one that has no default; and the errors
-    ///   of `decode(_:from:)`.
+    /// - Throws: `unknownKey` for a field that no type decodes; `missingKey` for one that has no default; and the
+    ///   errors of `decode(_:from:)`.
     package func decode<T: Decodable>(
         _ type: T.Type,
         from value: Value,
@@ -83,10 +82,9 @@ extension Value {
 }
 
 /// Watches the reading of a value that another build wrote: fills the fields whose absence makes the reading fail, and
-/// finds the fields that no type knows.
+/// finds the fields that no type decodes.
 ///
-/// A field is filled on demand only. A type may try several forms, or have a default of its own; neither works if an
-/// absent field seems to be there.
+/// Fills a field only after its absence caused a failure: a type may tolerate a missing field or try alternatives.
 final class Evolution: DecodingDelegate {
     /// A field of a type, wherever values of the type are.
     private struct Field: Hashable {
@@ -112,7 +110,7 @@ final class Evolution: DecodingDelegate {
     private var frames: [Frame] = []
     /// The last field that was missed, where it was, and whether there is a default for it.
     private var missed: (field: Field, path: [String], hasDefault: Bool)?
-    /// The first field that no type knows.
+    /// The first field that no type decodes.
     fileprivate private(set) var lost: CodingFailure?
 
     fileprivate init(_ defaults: FieldDefaults) { self.defaults = defaults }
@@ -139,7 +137,7 @@ final class Evolution: DecodingDelegate {
         frames.append(Frame(type: type, depth: depth, isKey: isKey, lost: lost))
     }
 
-    /// Fields that a failed attempt does not know are not lost.
+    /// Discards the unknown fields of a failed attempt.
     func leave(hasRead: Bool) {
         let frame = frames.removeLast()
         guard hasRead else {

@@ -41,7 +41,7 @@ enum InternetTime {
         return (hours * 60 + minutes) * (sign == UInt8(ascii: "-") ? -1 : 1)
     }
 
-    /// The digits after the point, none if there is none; those beyond 18 are cut off.
+    /// The fraction digits, empty without a fraction; truncated to 18.
     private static func fraction(_ rest: inout Substring.UTF8View) -> [UInt8]? {
         guard accept(".", &rest) != nil else { return [] }
         let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

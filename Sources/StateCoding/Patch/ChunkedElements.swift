@@ -1,7 +1,7 @@
 /// The elements of an array while patches change it, one after the other.
 ///
 /// For many splices, each of which would move all elements after it, the array is split into chunks. Patches of an
-/// element are kept beside it and move with it, so that each element changes once.
+/// element are stored with the element and move with it, so that each element changes once.
 struct ChunkedElements<Element, Failure: Error> {
     /// The patches of one element, none of them a sequence.
     struct Waiting {
@@ -9,7 +9,7 @@ struct ChunkedElements<Element, Failure: Error> {
         let index: Int
         var patches: [Patch]
 
-        /// All of them as one.
+        /// The combined patch.
         var patch: Patch { patches.count == 1 ? patches[0] : Patch(.sequence(patches)) }
     }
 
@@ -24,7 +24,7 @@ struct ChunkedElements<Element, Failure: Error> {
     private static var splicesMax: Int { 32 }
 
     private var chunks: [Chunk]
-    /// The number of elements of each chunk. Chunks are of a generic type, so asking them takes longer.
+    /// The number of elements of each chunk. Stored separately because reading a generic chunk's count is slow.
     private var counts: [Int]
     private(set) var count: Int
     private let isSplit: Bool

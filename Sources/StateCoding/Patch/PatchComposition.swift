@@ -81,7 +81,7 @@ extension KeyedEntries<Patch.FieldChange> {
     fileprivate mutating func merge(_ changes: KeyedEntries) -> Bool {
         let places = changes.keys.map { position(of: $0) }
         for (place, later) in zip(places, changes.elements) where place.found {
-            // After a removal only a whole value can follow.
+            // A removed key can only be inserted again with a replacement.
             guard case .remove = elements[place.index], case .change(let patch) = later else { continue }
             guard case .replace = patch.form else { return false }
         }

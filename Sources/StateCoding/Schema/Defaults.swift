@@ -60,7 +60,7 @@ final class Defaults {
     fileprivate func instance<T: Decodable>(of type: T.Type, at path: [String]) throws -> T {
         if firstClass == nil, type is AnyObject.Type { firstClass = (type, path) }
         let identity = ObjectIdentifier(type)
-        // One step would take an absent instance for a made nil.
+        // `made[identity] as? T` in one step could not distinguish a missing entry from a stored nil.
         if let made = made[identity], let instance = made as? T { return instance }
         guard running.insert(identity).inserted else { throw NoDefault() }
         defer { running.remove(identity) }

@@ -12,7 +12,7 @@
 ///
 /// **Size.** The length of the whole canonical encoding.
 ///
-/// The digest finds mistakes; it does not withstand an attacker who wants two states to look alike.
+/// The digest finds mistakes; it is not collision-resistant.
 public struct Summary: Hashable, Sendable {
     /// The sum of the leaves' hashes.
     public private(set) var digest: UInt64

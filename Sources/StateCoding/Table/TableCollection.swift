@@ -4,7 +4,7 @@ extension Table: RandomAccessCollection {
     /// A row with its key.
     public typealias Element = (key: Key, value: Row)
 
-    /// A position in the order of the keys; not a number, which could be mistaken for a key.
+    /// A position in the order of the keys. A distinct type, so that an index cannot be confused with an integer key.
     public struct Index: Hashable, Comparable, Sendable {
         let offset: Int
 

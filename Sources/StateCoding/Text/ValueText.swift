@@ -40,8 +40,8 @@ extension Value {
         return String(decoding: printer.output, as: UTF8.self)
     }
 
-    /// The scalar that a key name stands for if it does not stand for a text: a number, `true`, `false`, `null`, or a
-    /// text in quotes (of bytes, or of a number that is not finite).
+    /// Parses the name of a non-text scalar key: a number, `true`, `false`, `null`, or a text in quotes (of bytes, or
+    /// of a number that is not finite).
     ///
     /// - Returns: `nil` for anything else, arrays and maps among it.
     init?(scalarKeyName name: String) {

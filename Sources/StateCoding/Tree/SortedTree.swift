@@ -51,7 +51,7 @@ extension SortedTree {
     /// The element of a key.
     ///
     /// The subscript changes the element in place, without a second owner. Setting `nil` removes the key; an existing
-    /// key keeps its spelling.
+    /// equal key is not replaced.
     @inlinable
     subscript(key: Key) -> Payload? {
         get {
@@ -194,7 +194,7 @@ extension SortedTree {
         if node.width > 0 { root = node }
     }
 
-    /// The leaf of the entry at an offset, and its index there. This tree is the only owner of all nodes on the way.
+    /// The leaf of the entry at an offset, and its index there. This tree is the only owner of all nodes on the path.
     @inlinable
     mutating func ownLeaf(at offset: Int) -> (leaf: Leaf, index: Int) {
         guard offset >= 0, offset < count, var node = take() else { preconditionFailure("entry \(offset) of \(count)") }
@@ -232,7 +232,7 @@ extension SortedTree {
         }
     }
 
-    /// Sets, or with `nil` removes, the elements of many keys; of two with one key the later stays.
+    /// Sets, or with `nil` removes, the elements of many keys. The last of duplicate keys wins.
     mutating func merge(_ changes: some Sequence<(key: Key, element: Payload?)>) {
         for (key, element) in changes {
             if let element { updateValue(element, forKey: key) } else { removeValue(forKey: key) }
@@ -276,7 +276,7 @@ extension SortedTree {
 
     /// Removes the entry at an offset, whose element has been moved out, and joins narrow nodes.
     ///
-    /// - Precondition: The tree is the only owner of all nodes on the way. They cannot be copied while an element is
+    /// - Precondition: The tree is the only owner of all nodes on the path. They cannot be copied while an element is
     ///   missing.
     private static func closeGap(at offset: Int, in node: inout TreeNode) {
         if node.level == 0 { return leaf(node).closeGap(at: offset) }

@@ -1,8 +1,8 @@
 /// Walks two trees side by side and visits the entries of nodes that they do not share.
 ///
 /// A tree differs from a changed copy in few nodes, but nodes split, join and move. So shared nodes are found by their
-/// places in the order of the keys: when both cursors are before the same node, at whatever level, both skip it. A
-/// cursor waits at the first entry of a leaf until the other one gets there, so they meet there at the latest.
+/// places in the order of the keys. If both cursors precede the same node at any level, both skip it. A cursor waits at
+/// a leaf's first entry until the other reaches that key.
 struct TreeComparison<Order: KeyOrder, Payload> {
     /// Retain the nodes that the cursors point into.
     private let roots: (old: TreeNode?, new: TreeNode?)

@@ -189,8 +189,8 @@ extension TypedTreeNode {
         return (low, low < width && !Order.precedes(key, keys[low]))
     }
 
-    /// The index of the entry whose range contains a key. Each range starts with the key beside it, the first has no
-    /// start.
+    /// The index of the entry whose range contains a key. Each range begins at its separator key; the first is
+    /// unbounded below.
     @inlinable
     func range<Order: KeyOrder<Key>>(of key: Key, in order: Order.Type) -> Int {
         var (low, high) = (1, width)

@@ -92,19 +92,19 @@ private struct MarkSearch {
         return UTF8.decode(UTF8.EncodedScalar(bytes))
     }
 
-    /// The number of marks that a scalar consists of in form D; 0 for a letter.
+    /// The number of combining marks in a mark's canonical decomposition (NFD); 0 for a letter.
     private func marks(at offset: Int) -> Int {
         // Below U+0300 there are none.
         if text[offset] < 0xCC { return 0 }
         let scalar = scalar(at: offset)
         switch scalar.value {
-        // The only ones that are two.
+        // These decompose into two marks.
         case 0x344, 0xF73, 0xF75, 0xF81: return 2
         default: return scalar.properties.canonicalCombiningClass == .notReordered ? 0 : 1
         }
     }
 
-    /// Letters such as `ᾂ` have three.
+    /// The maximum number of marks in a precomposed letter, such as `ᾂ`.
     private static let marksOfALetterMax = 3
 
     /// The number of marks at the end of a letter in form D.

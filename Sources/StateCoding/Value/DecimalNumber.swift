@@ -107,7 +107,7 @@ struct DecimalNumber: Hashable {
         return .tagged(isNegative ? Tag.negative : Tag.positive, .bytes(Array(bytes.drop { $0 == 0 })))
     }
 
-    /// More zeros than these are written as an exponent.
+    /// The most padding zeros before exponent notation is used.
     private static let zerosMax = 40
 
     /// The number as JSON writes it.

@@ -83,7 +83,7 @@ extension ValueMap: Hashable {
 }
 
 extension ValueMap: BidirectionalCollection {
-    /// A position in the order of the keys. It is no integer, which could be taken for a key.
+    /// A position in the order of the keys. A distinct type, so that an index cannot be confused with an integer key.
     public struct Index: Comparable, Sendable {
         let offset: Int
 

@@ -33,7 +33,7 @@ public protocol ViewComponent<Props>: Component {
     /// The data that it shows. Declared again so that the compiler infers it from the type of `props`.
     associatedtype Props
 
-    /// The data that it shows. Set once at first, and then when it differs from the last value: draw in `didSet`.
+    /// The current props; set once initially and then on each change. Redraw in `didSet`.
     var props: Props { get set }
 }
 

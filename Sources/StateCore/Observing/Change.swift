@@ -9,7 +9,8 @@ public struct Change<State: Sendable>: Sendable {
     public let action: (any Action)?
     /// The revision of `old`; nil in the replay.
     public let oldRevision: UInt64?
-    /// The revision of `new`: the number of changes since the history began.
+    /// The revision of `new`: the number of applied actions since the history began. A replaced or migrated state
+    /// counts as one, too.
     public let revision: UInt64
 
     /// Creates a change from `old` to `new`.

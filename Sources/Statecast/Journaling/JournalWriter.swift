@@ -18,7 +18,7 @@ final class JournalWriter: Sendable {
         var committed = JournalSequence(0)
         /// After a failure, records are ignored until the store has rolled back.
         var failure: JournalFailure?
-        /// Records that are published already cannot be rolled back: they wait for room.
+        /// Published records cannot be rolled back: they are retried until there is disk space.
         var waitsForRoom: JournalFailure?
     }
 
@@ -114,7 +114,7 @@ final class JournalWriter: Sendable {
     /// - Returns: the number of records that were published and could not be stored, and why.
     func close() -> (count: Int, failure: JournalFailure)? {
         drain()
-        // The last attempt may find room.
+        // The last attempt may succeed.
         commits.sync { if queue.withLock({ $0.waitsForRoom != nil }) { commit() } }
         let lost = queue.withLock { queue in
             defer { queue.records = [] }

@@ -87,8 +87,8 @@ extension StoreHost {
         return machine.hasRoom && journal.bytes < runtime.limits.uncommittedBytesMax
     }
 
-    /// Waits until the journal has processed all records, and processes the results. The journal reports them to the
-    /// loop, too, which does not run any more then.
+    /// Waits until the journal has processed all records, and processes the results. Results are also posted to the
+    /// loop, which is already stopping.
     func drainJournal() {
         guard let journal else { return }
         for outcome in journal.drain() { journaled(outcome) }

@@ -115,7 +115,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
             through: contents.last
         )
         let (state, record) = try evolve(content.tree, history)
-        // The newest one has another shape, which takes longer to read.
+        // The newest snapshot has another schema and is read as an untyped value. A new one is read directly.
         var snapshots = replayed
         snapshots.isWanted = true
         return try claim(history, contents.epochs, state, journal, snapshots, record)

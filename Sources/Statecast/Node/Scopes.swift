@@ -40,7 +40,7 @@ public func withReplica<State: Sendable, Result: Sendable>(
 }
 
 /// Runs a sender for the duration of a closure: for scripts and tests. A service runs ``ActionSender/run()`` in a
-/// service group. Wait for the receipts before the closure returns: what has none by then is given up.
+/// service group. Wait for the receipts before the closure returns. Actions without a receipt by then are given up.
 ///
 /// ```swift
 /// try await withSender(ActionSender(store: "counter", from: "tcp://127.0.0.1:7100")) { sender in

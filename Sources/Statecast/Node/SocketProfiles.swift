@@ -3,8 +3,8 @@ internal import ZeroMQ
 
 /// The options of each socket of the protocol.
 extension SocketOptions {
-    /// Lets the kernel detect that a peer is gone or reads no more, and close the connection. A stalled subscriber
-    /// holds its queue as long.
+    /// Lets the kernel detect that a peer is gone or reads no more, and close the connection. Until then, a stalled
+    /// subscriber's queue is retained.
     ///
     /// ZeroMQ's heartbeats are not used: where a connection's receive queue is full, libzmq 4.3 aborts the process at
     /// the next heartbeat if the connection has broken (`!_io_error`) or is replaced for lack of an answer
@@ -16,11 +16,11 @@ extension SocketOptions {
 
     /// The receive queues of the primary's sockets have no bound that a peer can reach. libzmq 4.3 aborts the process
     /// if a connection is reset while its queue is full and a PING of the peer is unread (`!_io_error`): any peer could
-    /// do that. The senders' windows bound the waiting messages instead. The value is half of libzmq's maximum, since
-    /// libzmq computes with it.
+    /// do that. The senders' windows bound the waiting messages instead. The value is half of libzmq's maximum, to
+    /// avoid overflow in libzmq.
     private static let unbounded = 1 << 30
 
-    /// Down, on the primary. Subscribers send topics only.
+    /// The primary's publisher. Subscribers send topics only.
     static func publisher(_ configuration: PrimaryConfiguration) -> SocketOptions {
         .with {
             $0.sendHighWaterMark = configuration.publishHighWaterMark
@@ -31,7 +31,7 @@ extension SocketOptions {
         }
     }
 
-    /// Down, on a replica or sender.
+    /// The SUB of a replica or sender.
     static func subscriber(_ limits: Limits) -> SocketOptions {
         .with {
             $0.noticeDeadConnections()
@@ -40,7 +40,7 @@ extension SocketOptions {
         }
     }
 
-    /// Up, on the primary. Frames up to twice the limit are received, and counted as dropped; larger ones close the
+    /// The primary's PULL. Frames up to twice the limit are received, and counted as dropped; larger ones close the
     /// connection.
     static func puller(_ limits: Limits) -> SocketOptions {
         .with {
@@ -50,8 +50,8 @@ extension SocketOptions {
         }
     }
 
-    /// Up, on a sender. Nothing is queued without a connection: the outbox keeps the actions. The queue has room for a
-    /// whole window, so a send fails only if there is no connection.
+    /// The sender's PUSH. Nothing is queued without a connection: the outbox keeps the actions. The queue has room for
+    /// a whole window, so a send fails only if there is no connection.
     static func pusher(_ limits: Limits) -> SocketOptions {
         .with {
             $0.noticeDeadConnections()

@@ -1,7 +1,7 @@
 internal import ServiceLifecycle
 internal import Threading
 
-/// The course of a node's `run()`: it begins once, and ends when its task is cancelled, when the service group shuts
+/// The lifecycle of a node's `run()`: it begins once, and ends when its task is cancelled, when the service group shuts
 /// down, or when the node ends it.
 struct Termination: Sendable {
     private enum Phase: Sendable {

@@ -7,7 +7,7 @@ internal import Threading
 struct ObserverSet<State: Sendable>: Sendable {
     private struct Entry {
         let observer: Listener<Change<State>>
-        /// Whether it is shown the first state: it asked for the current one before a state existed.
+        /// Whether the first state is its replay: none existed when it registered.
         let awaitsFirst: Bool
     }
 
@@ -75,8 +75,8 @@ final class PendingObservers<State: Sendable>: Sendable {
         }
     }
 
-    /// Requests that an observer is removed. One that still waits is forgotten at once, whether the requests are
-    /// applied later or not.
+    /// Requests that an observer is removed. A pending observer is removed immediately, whether the
+    /// requests are applied later or not.
     func remove(_ observer: Listener<Change<State>>) {
         storage.withLock { storage in
             guard storage.requests.insertions.removeValue(forKey: ObjectIdentifier(observer)) == nil else { return }

@@ -43,11 +43,12 @@ protocol HostedStore: AnyObject {
     func endTurn()
     func tick()
     func snapshotEncoded(_ snapshot: EncodedSnapshot)
-    /// The records up to `sequence` are durable.
+    /// The records up to `sequence` may be published: they are durable, or the store has no journal or a relaxed one.
     func committed(through sequence: JournalSequence)
     /// The journal has committed records, or failed to.
     func journaled(_ outcome: Result<JournalSequence, JournalFailure>)
-    /// Delivers updates that were read from the journal for returning replicas; `nil` if they cannot catch up this way.
+    /// Delivers updates that were read from the journal for returning replicas; `nil` if the history cannot serve
+    /// them.
     func pastRead(_ updates: [Update]?, after revision: Revision)
     /// A snapshot was stored in the journal, with its size in bytes, or could not be.
     func snapshotStored(_ entry: SnapshotEntry, _ outcome: Result<Int, any Error>)
@@ -77,7 +78,7 @@ struct StoreRuntime {
     let commit: (StoreName, Record) -> Void
     /// Runs work on the loop, soon. From any thread.
     let onLoop: @Sendable (StoreName, @escaping @Sendable (any HostedStore) -> Void) -> Void
-    /// The store, and therefore the node, cannot go on.
+    /// The store, and therefore the node, has failed.
     let fail: (StatecastError) -> Void
     let journalPolicy: JournalPolicy
     /// Runs the work off the loop and passes its result to `snapshotEncoded`.

@@ -44,9 +44,9 @@ enum LocalAction: Sendable {
 ///
 /// Requests before the start wait for it. After a stop, actions are refused, and observers wait for the next start.
 /// Enqueueing costs a lock, not a hop to the loop: the first request in an empty mailbox wakes the loop, which dequeues
-/// all of them. The mailbox is unbounded; callers that await their actions bound it.
+/// all of them. The mailbox is unbounded for `dispatch`; `send` limits itself by awaiting.
 ///
-/// Nothing of its users is released with a lock held: a callback may own an object whose `deinit` calls the mailbox.
+/// User objects are never released under the lock: a callback may own an object whose `deinit` calls the mailbox.
 final class LocalMailbox<State: Sendable>: ActionDispatcher {
     private enum Phase {
         /// Changes to `open` at the start, or to `closed` if the primary is stopped first.

@@ -15,7 +15,7 @@ public import ServiceLifecycle
 /// process may use it like a core (see ``dispatch(_:)`` and ``observe(replay:_:)``).
 ///
 /// Without a journal, each start begins a new lineage with the initial state. Replicas and senders detect that and
-/// continue by themselves.
+/// continue automatically.
 public final class Primary<State: Codable & Equatable & Sendable>: Service {
     private let node: PrimaryNode
     private let name: StoreName

@@ -37,7 +37,7 @@ public actor PrimaryNode: Service {
     private var isStarting = false
     private var hasRun = false
     private var termination = Termination()
-    /// The bound endpoints, or why there are none; `nil` before the start.
+    /// The bound endpoints, or the start failure; `nil` before the start.
     private nonisolated let bound = Monitor<Result<PrimaryAddress, StatecastError>?>(nil)
 
     private struct Definitions {

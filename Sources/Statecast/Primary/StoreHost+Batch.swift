@@ -69,7 +69,7 @@ struct ClosedBatch<State: Sendable> {
     let followUps: [FollowUp]
     /// The IDs of the effects that its effects cancel when they start.
     let cancelled: Set<AnyID>
-    /// The observers that were registered while it was open: their first state contains the actions dispatched before.
+    /// Observers registered while the batch was open or in flight. Their replay must include the batch.
     var joining: [(observer: Listener<Change<State>>, replay: Replay)]
 }
 

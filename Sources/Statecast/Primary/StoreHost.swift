@@ -40,7 +40,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     var bufferingDispatcher: BufferingDispatcher?
     /// The observers that were registered since the last batch was closed.
     var joining: [(observer: Listener<Change<State>>, replay: Replay)] = []
-    /// The batches whose records are not durable yet, in order.
+    /// The batches whose records are not published yet, in order.
     var inFlight: Deque<ClosedBatch<State>> = []
     /// Requests of the primary's own process that wait.
     var waiting: Deque<LocalRequest<State>> = []
@@ -155,7 +155,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
         )
         if let lost = journal?.close() {
             logger.critical(
-                "records lost that were published already: \(lost.count): \(lost.failure)",
+                "published records could not be stored: \(lost.count): \(lost.failure)",
                 metadata: ["store": "\(name)"]
             )
         }
@@ -177,7 +177,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     func postpone(_ frame: ActionsFrame) {
         let reason = Rejection(
             .overloaded,
-            "actions arrive faster than the journal of this store stores them; they wait until it has caught up"
+            "the journal of this store is overloaded; the sender retries"
         )
         let retryAfter = runtime.limits.retryDelayMin
         perform(machine.refuse(frame.identity, of: frame.session, reason, retryAfter: retryAfter))
@@ -194,7 +194,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     }
 
     func tick() {
-        // A primary without actions must not serve beside another one that uses the same journal.
+        // Detects a replaced journal even if no actions arrive: another primary may use the path.
         do throws(JournalFailure) { try journal?.checkPlace() } catch { journaled(.failure(error)) }
         perform(machine.tick(at: runtime.clock.now, time: runtime.clock.time))
     }
@@ -254,7 +254,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
     }
 }
 
-/// From a record to its effects: it becomes durable, and then visible.
+/// From a record to its effects: it becomes durable, and then visible. A relaxed journal may write it afterwards.
 extension StoreHost {
     func commit(_ record: Record) {
         defer { resolved.removeAll(keepingCapacity: true) }
@@ -368,8 +368,8 @@ extension StoreHost {
     }
 
     /// Adds an observer. A replayed state contains the actions that were dispatched before, so a replay waits until
-    /// these are durable. Without a replay the observer is added at once: a batch that is open now may also get actions
-    /// that are sent later, and the observer must see these.
+    /// these are published. An observer without a replay is added at once: later actions may still join the open batch,
+    /// and the observer must observe them.
     private func insert(_ observer: Listener<Change<State>>, replay: Replay) {
         if replay == .none {
             observers.insert(observer, replay: .none)

@@ -163,7 +163,8 @@ public final class Replica<State: Sendable>: Service {
         var confirmed: Position?
         var failure: DocumentFailure?
         var statuses: [ReplicaStatus] = []
-        // Steps after a failed one still count: a snapshot among them makes up for the failure.
+        // Later steps are processed after a failure: a snapshot among them is installed and shown. The failure is
+        // reported all the same.
         for step in steps {
             if case .status(let status) = step { statuses.append(status) }
             do throws(DocumentFailure) { try document.process(step) } catch { failure = error }

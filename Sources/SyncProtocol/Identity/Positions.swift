@@ -1,8 +1,10 @@
-/// The number of changes since the store's lineage began. It continues across restarts of a journaled primary.
+/// The number of applied actions since the store's lineage began, including those that leave the state equal. A
+/// migration of the state, which another build performs, counts as one, too. It continues across restarts of a
+/// journaled primary.
 public struct Revision: Quantity, ExpressibleByIntegerLiteral {
-    /// Changes since the lineage began.
+    /// Applied actions and migrations since the lineage began.
     public let rawValue: UInt64
-    /// Wraps a number of changes.
+    /// Creates a revision from its number.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
     /// Allows literals: `receipt.revision == 12`.
     public init(integerLiteral number: UInt64) { self.init(rawValue: number) }
@@ -12,7 +14,7 @@ public struct Revision: Quantity, ExpressibleByIntegerLiteral {
 public struct Epoch: Quantity {
     /// Starts at 1.
     public let rawValue: UInt64
-    /// Wraps an incarnation's number.
+    /// Creates an epoch from its number.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
@@ -20,7 +22,7 @@ public struct Epoch: Quantity {
 public struct ActionNumber: Quantity {
     /// Counts from 1.
     public let rawValue: UInt64
-    /// Wraps an action's number.
+    /// Creates an action number.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
@@ -29,7 +31,7 @@ public struct ActionNumber: Quantity {
 public struct JournalSequence: Quantity {
     /// Records since the lineage began.
     public let rawValue: UInt64
-    /// Wraps a number of records.
+    /// Creates a sequence from its number.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
@@ -57,16 +59,16 @@ public struct Position: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A number with a type of its own, so that a revision is never mistaken for an epoch. A plain unsigned integer on the
-/// wire.
+/// A `UInt64` counter. Each kind is a distinct type, so that a revision cannot be confused with an epoch. On the wire,
+/// it is an unsigned integer.
 public protocol Quantity: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible
 where RawValue == UInt64 {
-    /// Wraps a number.
+    /// Creates a quantity from its number.
     init(rawValue: UInt64)
 }
 
 extension Quantity {
-    /// Wraps a number.
+    /// Creates a quantity from its number.
     public init(_ number: UInt64) { self.init(rawValue: number) }
 
     /// The bare number, in decimal.

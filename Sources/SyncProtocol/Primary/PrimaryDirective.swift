@@ -5,15 +5,15 @@ package import StateCore
 package enum PrimaryDirective: Hashable, Sendable {
     /// Publish a frame on a topic of the store.
     case publish(Topic, Frame)
-    /// Encode the durable state at the head, off the loop, and report it with `snapshotEncoded`.
+    /// Encode the published state at the head, off the loop, and report it with `snapshotEncoded`.
     case encodeSnapshot
     /// Read the updates between two revisions from the journal and report them with `pastRead`; `nil` if the patches
     /// exceed `bytesMax`, because a snapshot is smaller then.
     case readPast(after: Revision, through: Revision, bytesMax: Int)
-    /// Make the record durable and report it with `committed`.
+    /// Write the record to the journal and report with `committed` when it may be published.
     case commit(Record)
-    /// The record is durable, and its frames for senders and replicas are published: release its effects to the
-    /// primary's own process.
+    /// The record's frames for senders and replicas are published: release its effects to the primary's own process.
+    /// The record is durable, or the store has no journal or a relaxed one.
     case durable(Record)
     case count(PrimaryEvent)
 }

@@ -116,7 +116,8 @@ extension PrimaryMachine {
         time: Timestamp,
         composed: inout Int
     ) -> [PrimaryDirective] {
-        // A joiner that waited for a snapshot gets that one at any cost: updates might outrun the next one, too.
+        // A joiner that waited for a snapshot receives it even if many updates follow: otherwise it might never catch
+        // up.
         let countMax = hasWaited ? limits.ringUpdatesMax : limits.catchUpComposedMax
         guard let snapshot = joins.cache.newest, hasWaited || isRecent(snapshot), !wouldRewind(request, to: snapshot),
             let catchUp = catchUp(from: snapshot.revision, countMax: countMax)
@@ -182,8 +183,8 @@ extension PrimaryMachine {
 
     /// Whether this incarnation or a previous one of this lineage published the position.
     ///
-    /// Revisions that an incarnation published beyond the start of the next one were lost with it, and now stand for
-    /// other changes.
+    /// Revisions that an incarnation published beyond the start of the next one were lost with it, and have been reused
+    /// for other changes.
     private func isValid(_ position: Position) -> Bool {
         guard position.lineage == lineage else { return false }
         guard let end = position.epoch == epoch ? head : epochs.end(of: position.epoch) else { return false }

@@ -22,15 +22,15 @@ package struct PrimaryMachine: Hashable, Sendable {
     /// The durability of acknowledged actions, as the primary's settings name it; `nil` without a journal.
     let durability: String?
 
-    /// The last durable revision, which replicas may have.
+    /// The last published revision, which replicas may have.
     package private(set) var head: Revision
     /// The digest and size of the state at the head.
     private(set) var summary: Summary
-    /// The last reduced revision; ahead of the head while records are not durable.
+    /// The last reduced revision; ahead of the head while records are not committed.
     package private(set) var reduced: Revision
     /// The last record that was passed to the journal.
     private var sequence: JournalSequence
-    /// The last durable record.
+    /// The last record that ``committed(through:at:)`` reported.
     package private(set) var durable: JournalSequence
 
     /// The starts of the previous incarnations.
@@ -40,7 +40,7 @@ package struct PrimaryMachine: Hashable, Sendable {
     var joins = JoinQueue()
     /// The open batch: the numbers that it has resolved so far.
     private var batch: [Record.SessionOutcomes] = []
-    /// The records that are not durable yet, in order.
+    /// The records that are not published yet, in order.
     private var uncommitted: Deque<Record> = []
     private var heartbeatDue: Instant
     /// The sessions that were answered in this turn, so that a flood of frames is answered once.
@@ -168,7 +168,7 @@ package struct PrimaryMachine: Hashable, Sendable {
         return senders.map { (session: $0.key, frame: $0.value) }
     }
 
-    /// Publishes the records up to `sequence`, which are durable now.
+    /// Publishes the records up to `sequence`: they are durable, or the store has no journal or a relaxed one.
     package mutating func committed(through sequence: JournalSequence, at now: Instant) -> [PrimaryDirective] {
         var directives: [PrimaryDirective] = []
         while let record = uncommitted.first, record.sequence <= sequence {
@@ -308,8 +308,8 @@ extension PrimaryMachine {
         return [.count(.sessionOpened)]
     }
 
-    /// Refuses the actions of a frame, at most once per turn for each opening that frames state: the refusal of a late
-    /// duplicate does not replace that of the sender's own frame.
+    /// Refuses the actions of a frame. At most once per turn and `opened` value, so that a late duplicate does not
+    /// suppress the refusal of the current frame.
     package mutating func refuse(
         _ frame: Refusal.PushedFrame,
         of id: SessionID,

@@ -126,9 +126,10 @@ package struct SessionTable: Hashable, Sendable {
         for index in sessions.values.indices { sessions.values[index].rewind() }
     }
 
-    /// Whether this table of a snapshot is consistent with a table that was replayed from records: common sessions
-    /// have the same durable number, sessions that only the replayed table has were evicted, and sessions that only
-    /// this table has have no durable outcome.
+    /// Whether this table of a snapshot is consistent with a table that was replayed from records:
+    /// - common sessions have the same opening and the same durable number,
+    /// - sessions only in the replayed table were evicted,
+    /// - sessions only in this table have no durable outcomes.
     package func agrees(with replayed: SessionTable) -> Bool {
         own.durable == replayed.own.durable
             && sessions.allSatisfy { id, session in

@@ -35,7 +35,8 @@ public enum ReplicaStatus: Hashable, Sendable {
     case live
     /// The primary missed several heartbeats.
     case stale
-    /// The primary refuses the join, for example because it has no store of that name. The replica retries rarely.
+    /// The primary refuses the join, for example because it has no store of that name, and the replica retries rarely;
+    /// or the replica cannot start.
     case refused(Rejection)
     /// The published data does not fit this replica's types. The replica retries when another primary answers.
     case incompatible(Rejection)

@@ -387,8 +387,8 @@ package struct ReplicaMachine: Hashable, Sendable {
 
     /// The document could not apply a directive, or its digest differs from the primary's.
     ///
-    /// The replica heals once by starting from nothing. If that fails at a snapshot, or again before a digest was
-    /// confirmed, the types differ and healing is impossible.
+    /// The replica resynchronizes once by starting from nothing. If that fails at a snapshot, or again before a digest
+    /// was confirmed, the types differ and the replica cannot resynchronize.
     package mutating func failed(
         at failed: Position,
         _ reason: Rejection,

@@ -59,6 +59,7 @@ public enum SenderStatus: Hashable, Sendable {
     case waiting(Rejection)
     /// The primary answers, but the given endpoint for actions is not reachable. Actions are queued.
     case unreachable(String)
-    /// The primary refuses the session, for example because it has no store of that name.
+    /// The primary refuses the session, for example because it has no store of that name; or the sender cannot start,
+    /// or cannot write its session file.
     case refused(Rejection)
 }

@@ -61,8 +61,8 @@ extension SenderMachine {
     /// Whether the primary refused actions when it was last asked, and may refuse the remaining ones again.
     private var isStillRefused: Bool { if case .waiting = status { pendingCount > 0 } else { false } }
 
-    /// The primary lost acknowledged outcomes: it expects a number that has its outcome here, and so has none of the
-    /// outstanding actions. They are sent again under another session.
+    /// The primary lost acknowledged outcomes. It expects a number that was already acknowledged, so it has no later
+    /// action either. Sends the outstanding actions again in another session.
     private mutating func resendLost(
         at now: Instant,
         using generator: inout some RandomNumberGenerator

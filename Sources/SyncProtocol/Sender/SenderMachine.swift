@@ -3,8 +3,8 @@ internal import StateCore
 /// The state machine of a sender's session. It decides what to push, when to push it again, and which outcome each
 /// action has.
 ///
-/// A successful send means nothing; only receipts count. After any fault, the sender requests the watermark (by
-/// subscribing to its receipts) and continues after it.
+/// A send that succeeds is not an acknowledgement; only a receipt is. After any fault, the sender requests the
+/// watermark (by subscribing to its receipts) and continues after it.
 package struct SenderMachine: Hashable, Sendable {
     /// The phase of the session, with its exits.
     enum Phase: Hashable, Sendable {
@@ -226,7 +226,8 @@ package struct SenderMachine: Hashable, Sendable {
         guard let link = saved.standing.link else { return }
         self.link = Link(lineage: link.lineage, opened: link.opened, base: link.base)
         self.link?.resolvedBy = link.resolvedBy
-        // The number of frames is unknown; a refusal would prove only for a single frame that nothing was applied.
+        // A refusal proves that nothing was applied only if exactly one frame is outstanding. The count is unknown
+        // here, so assume two.
         self.link?.framesOutstanding = outbox.numbered.isEmpty ? 0 : 2
     }
 

@@ -117,7 +117,7 @@ import Testing
         await primary.stop()
         let last = log.events.last
         #expect(
-            last?.contains("critical: records lost that were published already: 1: there is no room") == true,
+            last?.contains("critical: published records could not be stored: 1: there is no room") == true,
             "\(log.events)"
         )
     }

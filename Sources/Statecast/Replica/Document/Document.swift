@@ -100,8 +100,7 @@ struct Document<State: Sendable> {
     }
 }
 
-/// An estimate of a state's encoded size. A measurement, which compares all changes since the last one, corrects it at
-/// intervals.
+/// An estimate of a state's encoded size. The exact size is recomputed at intervals.
 private struct DocumentSize {
     let bytesMax: Int
     private var measured = 0

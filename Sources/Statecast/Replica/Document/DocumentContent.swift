@@ -70,8 +70,8 @@ struct DecodedContent<State: Decodable & Sendable>: DocumentContent {
 package struct TypedContent<State: Codable & Sendable>: DocumentContent {
     private enum Kept {
         case nothing
-        /// The type represents the whole published state. The content keeps the state whose summary is known: the next
-        /// summary, needed once in a heartbeat, follows from the changes since.
+        /// The type represents the whole published state. The content also keeps the state whose summary is known: the
+        /// summary is updated by the differ, from the changes since that state.
         case state(State, since: State, Summary)
         /// The type of another build has fewer or more fields, and agrees in all fields that both have: patches fit it,
         /// and the tree keeps the fields that the type lacks.
@@ -118,7 +118,7 @@ package struct TypedContent<State: Codable & Sendable>: DocumentContent {
             self.kept = .state(state, since: old, summary)
         case .both(var state, var tree):
             try tree.apply(patch)
-            // A type that leaves out entries of a collection lacks those that a patch changes.
+            // A type may omit collection entries that a patch changes.
             do { try patch.apply(to: &state) } catch { state = try tree.decoded() }
             self.kept = .both(state, tree)
         case .tree(var tree):
