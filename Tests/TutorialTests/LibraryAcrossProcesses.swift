@@ -7,7 +7,7 @@ import Testing
         let primary = try Primary(
             store: "library",
             state: Library(),
-            actions: [BooksRequested.self, BooksLoaded.self, BookAdded.self],
+            actions: [BooksRequested.self, BookAdded.self, LoadingCancelled.self],
             configuration: PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*"),
             reducer: Library.reducer { ["Solaris"] }
         )
