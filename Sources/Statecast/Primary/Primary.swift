@@ -158,7 +158,8 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     /// stop it is dropped, and logged. A rejection by a middleware is not reported; use ``send(_:)`` to receive it.
     public func dispatch(_ action: any Action) { mailbox.dispatch(action) }
 
-    /// Enqueues an action, and returns when it is durable and the observers have been called.
+    /// Enqueues an action, and returns when it is published and the observers have been called: when it is durable,
+    /// unless the journal's durability is relaxed.
     ///
     /// Before the start it waits for the start. Cancelling the task neither ends the wait nor withdraws the action.
     ///

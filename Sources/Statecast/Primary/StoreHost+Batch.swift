@@ -285,7 +285,7 @@ extension StoreHost {
     /// The results of the first pass are dropped, including effects, dispatched actions and decisions of middlewares,
     /// since they depend on a state that is rolled back. So a middleware may see an action twice.
     private func closeOneByOne() {
-        machine.reopenBatch()
+        machine.rollBackBatch()
         resolved.removeAll(keepingCapacity: true)
         followUps.removeAll()
         cancelled.removeAll()

@@ -110,7 +110,7 @@ package struct PrimaryMachine: Hashable, Sendable {
 
     /// Rolls back the open batch, whose patch cannot be made or exceeds a frame. The shell then resolves the same
     /// actions again, one per batch.
-    package mutating func reopenBatch() {
+    package mutating func rollBackBatch() {
         for outcomes in batch.reversed() {
             sessions.update(outcomes.session) { entry in
                 entry.reduced = outcomes.first.previous

@@ -43,7 +43,7 @@ package struct ReplicaMachine: Hashable, Sendable {
     /// The revision of the document's snapshot.
     private var snapshotRevision: Revision?
     /// The number of restarts from nothing since the digest was last confirmed.
-    private var healsUnconfirmed = 0
+    private var unverifiedResyncs = 0
     private var backoff: Backoff
     private var status = ReplicaStatus.joining
     private var heartbeatInterval: Duration
@@ -397,10 +397,10 @@ package struct ReplicaMachine: Hashable, Sendable {
     ) -> [ReplicaDirective] {
         // A snapshot of another lineage is in flight and replaces the document.
         guard let position, position.lineage == failed.lineage else { return [] }
-        healsUnconfirmed += 1
+        unverifiedResyncs += 1
         let isAtSnapshot = failed.epoch == position.epoch && failed.revision == snapshotRevision
-        if isAtSnapshot || healsUnconfirmed > 1 {
-            healsUnconfirmed = 0
+        if isAtSnapshot || unverifiedResyncs > 1 {
+            unverifiedResyncs = 0
             return [.count(.diverged)] + incompatible(reason, lineage: failed.lineage, epoch: failed.epoch)
         }
         return [.count(.diverged)] + rejoin(from: .nothing, after: .zero, at: now, using: &generator)
@@ -408,7 +408,7 @@ package struct ReplicaMachine: Hashable, Sendable {
 
     /// The digest of the document matches the primary's.
     package mutating func confirmed(at position: Position) {
-        healsUnconfirmed = 0
+        unverifiedResyncs = 0
     }
 
     private mutating func incompatible(_ reason: Rejection, lineage: Lineage, epoch: Epoch) -> [ReplicaDirective] {

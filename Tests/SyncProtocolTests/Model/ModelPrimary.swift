@@ -99,7 +99,7 @@ struct ModelPrimary {
     /// Ends a turn. With `reopens`, rolls the batch back and resolves it again action by action.
     mutating func endTurn(reopens: Bool, at now: Instant) -> [PrimaryDirective] {
         if reopens, !batch.isEmpty {
-            machine.reopenBatch()
+            machine.rollBackBatch()
             state = published
             for entry in batch {
                 resolve(entry)

@@ -107,7 +107,7 @@ import Testing
         bench.push(2...3)
         bench.push(1...1, of: Fixture.otherSession)
         bench.push(4...4)
-        bench.machine.reopenBatch()
+        bench.machine.rollBackBatch()
         #expect(!bench.machine.hasOpenBatch)
         #expect(bench.machine.reduced == Revision(1))
         bench.verdicts[3] = nil

@@ -47,7 +47,7 @@ import Testing
         reduce(1, in: &bench)
         bench.close()
         reduce(2, in: &bench)
-        bench.machine.reopenBatch()
+        bench.machine.rollBackBatch()
         #expect(bench.machine.ownNumber == ActionNumber(2))
         #expect(bench.machine.reduced == Revision(1))
     }

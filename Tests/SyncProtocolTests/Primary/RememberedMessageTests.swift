@@ -70,7 +70,7 @@ import Testing
         bench.push(1...3)
         bench.closeAndCommit()
         bench.push(4...4)
-        bench.machine.reopenBatch()
+        bench.machine.rollBackBatch()
         bench.push(4...4)
         bench.close()
         _ = bench.rollBack()
