@@ -72,7 +72,9 @@ import enum CoreMetrics.MetricsSystem
             let peer = try await RawPeer(store.address)
             let session = SessionID.random()
             let watermark = try await peer.watermark(of: session, store: store.name)
-            func push(first: UInt64, count: Int, lineage: Lineage) async throws {
+            func push(first: UInt64, count: Int, lineage: Lineage, until label: String, reaches total: Int64)
+                async throws
+            {
                 let frame = ActionsFrame(
                     lineage: lineage,
                     session: session,
@@ -82,13 +84,14 @@ import enum CoreMetrics.MetricsSystem
                     actions: Array(repeating: WireAction.increase, count: count)
                 )
                 await peer.push(Message.encode(.actions(frame), to: Address(try StoreName(store.name), .actions)))
-                // Each is answered, which shows that it was processed.
-                _ = try await peer.next(on: store.receipts(of: session))
+                // Not until its answer: a session is answered at most once per turn.
+                try await store.reaches(label, total)
             }
-            try await push(first: 1, count: 2, lineage: watermark.lineage)
-            try await push(first: 1, count: 2, lineage: watermark.lineage)
-            try await push(first: 9, count: 1, lineage: watermark.lineage)
-            try await push(first: 3, count: 1, lineage: Lineage(bits: watermark.lineage.bits ^ 1))
+            let (own, other) = (watermark.lineage, Lineage(bits: watermark.lineage.bits ^ 1))
+            try await push(first: 1, count: 2, lineage: own, until: "primary_actions_applied_total", reaches: 2)
+            try await push(first: 1, count: 2, lineage: own, until: "primary_actions_duplicate_total", reaches: 2)
+            try await push(first: 9, count: 1, lineage: own, until: "primary_frames_out_of_order_total", reaches: 1)
+            try await push(first: 3, count: 1, lineage: other, until: "primary_frames_other_lineage_total", reaches: 1)
 
             await store.stopPrimary()
             #expect(store.total("primary_actions_applied_total") == 2)
@@ -395,6 +398,14 @@ private struct MeasuredStore {
 
     var commitTimes: [Int64] {
         metrics.timers(label: Self.prefix + "journal_commit_time", dimensions: [("store", name)]).flatMap(\.values)
+    }
+
+    /// Returns once a counter has reached a total; ends with the test's time limit.
+    func reaches(_ label: String, _ total: Int64) async throws {
+        while self.total(label) < total {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 
     /// Returns once a gauge shows a value; ends with the test's time limit.
