@@ -268,6 +268,7 @@ let tests: [Target] = [
         name: "CommandLineSupportTests",
         dependencies: [
             "CommandLineSupport", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", logging, argumentParser,
+            lifecycle,
         ],
         swiftSettings: settings
     ),

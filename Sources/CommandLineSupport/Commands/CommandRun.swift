@@ -27,7 +27,7 @@ extension AsyncParsableCommand {
     }
 }
 
-/// A command's work, which ends when it is complete, or when SIGINT, SIGTERM or SIGHUP asks it to stop.
+/// A part of a command's run: its work, or a node that the work needs.
 package struct CommandRun: Service {
     private let work: @Sendable () async throws -> Void
 
@@ -43,7 +43,15 @@ package struct CommandRun: Service {
         beside nodes: [any Service] = [],
         logger: Logger
     ) async throws {
-        let services = nodes + [CommandRun(work: work)]
+        // The work may close a node before it ends itself. A service group that shuts down would report that node's end
+        // instead of the work's own failure.
+        let services =
+            nodes.map { node in
+                CommandRun {
+                    try await node.run()
+                    try? await gracefulShutdown()
+                }
+            } + [CommandRun(work: work)]
         var configuration = ServiceGroupConfiguration(
             services: services.map { service in
                 .init(
