@@ -87,4 +87,7 @@ public struct Limits: Hashable, Sendable {
     /// The maximum number of chunks of a snapshot that a replica accepts; it allocates an entry for each when the
     /// offer arrives.
     package static let snapshotChunksMax = 1 << 20
+    /// The maximum number of runs of outcomes in one frame of receipts. A run occupies up to 64 bytes of memory beside
+    /// its texts, and a byte of a frame may hold one.
+    package static let receiptRunsMax = 4096
 }

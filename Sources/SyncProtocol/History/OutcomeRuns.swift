@@ -1,0 +1,341 @@
+import DequeModule
+package import StateCoding
+package import StateCore
+
+/// Consecutive actions of one session with equal outcomes: all are rejected for one reason, or each is applied as the
+/// revision after that of the action before.
+package struct OutcomeRun: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// The first action is applied as this revision, each other one as the next revision.
+        case applied(Revision)
+        /// Each action is rejected for this reason.
+        case rejected(Rejection)
+    }
+
+    package let first: ActionNumber
+    /// The number of actions, at least 1.
+    package let count: Int
+    package let kind: Kind
+
+    /// `nil` if the run is empty, or if a number, a revision or the size of the messages is out of range.
+    package init?(first: ActionNumber, count: Int, kind: Kind) {
+        guard count >= 1, !first.rawValue.addingReportingOverflow(UInt64(count)).overflow else { return nil }
+        switch kind {
+        case .applied(let revision):
+            guard !revision.rawValue.addingReportingOverflow(UInt64(count - 1)).overflow else { return nil }
+        case .rejected(let rejection):
+            guard !rejection.message.utf8.count.multipliedReportingOverflow(by: count).overflow else { return nil }
+        }
+        self.init(checked: first, count, kind)
+    }
+
+    fileprivate init(checked first: ActionNumber, _ count: Int, _ kind: Kind) {
+        self.first = first
+        self.count = count
+        self.kind = kind
+    }
+
+    /// The number after the last one.
+    package var end: ActionNumber { ActionNumber(first.rawValue + UInt64(count)) }
+
+    /// The outcome of one of its numbers.
+    package func outcome(of number: ActionNumber) -> Outcome {
+        precondition(number >= first && number < end, "the run has the numbers from \(first) to \(end), not \(number)")
+        switch kind {
+        case .applied(let revision): return .applied(revision.advanced(by: number.distance(beyond: first)))
+        case .rejected(let rejection): return .rejected(rejection)
+        }
+    }
+
+    /// The size of the messages, one for each action.
+    fileprivate var messageBytes: Int {
+        switch kind {
+        case .applied: 0
+        case .rejected(let rejection): rejection.message.utf8.count * count
+        }
+    }
+
+    /// The part before one of its numbers other than the first.
+    fileprivate func prefix(before number: ActionNumber) -> OutcomeRun {
+        OutcomeRun(checked: first, number.distance(beyond: first), kind)
+    }
+
+    /// The part from one of its numbers on.
+    fileprivate func suffix(from number: ActionNumber) -> OutcomeRun {
+        let skipped = number.distance(beyond: first)
+        guard case .applied(let revision) = kind else { return OutcomeRun(checked: number, count - skipped, kind) }
+        return OutcomeRun(checked: number, count - skipped, .applied(revision.advanced(by: skipped)))
+    }
+
+    /// This run and the following one as one run; `nil` if their outcomes differ.
+    fileprivate func joined(with next: OutcomeRun) -> OutcomeRun? {
+        switch (kind, next.kind) {
+        case (.applied(let revision), .applied(let following)):
+            let (expected, overflow) = revision.rawValue.addingReportingOverflow(UInt64(count))
+            guard !overflow, expected == following.rawValue else { return nil }
+        case (.rejected(let rejection), .rejected(let following)):
+            guard rejection == following else { return nil }
+        default: return nil
+        }
+        let (sum, overflow) = count.addingReportingOverflow(next.count)
+        return overflow ? nil : OutcomeRun(first: first, count: sum, kind: kind)
+    }
+}
+
+/// The outcomes of consecutive actions of one session, as runs.
+///
+/// The memory and the cost of each operation depend on the number of runs, not of actions. The runs are the fewest
+/// possible: equal outcomes have equal runs.
+package struct OutcomeRuns: Hashable, Sendable {
+    /// In order and without gaps. No run continues the one before.
+    private var stored: Deque<OutcomeRun> = []
+    /// The number of the first outcome; equal to `end` if there is none.
+    package private(set) var start: ActionNumber
+    /// The number after the last outcome.
+    package private(set) var end: ActionNumber
+    /// The size of the rejection messages, one for each rejected action.
+    package private(set) var messageBytes = 0
+
+    /// Creates an empty sequence whose first outcome is for `first`.
+    package init(first: ActionNumber) { (start, end) = (first, first) }
+
+    package var isEmpty: Bool { stored.isEmpty }
+    /// The number of outcomes.
+    package var count: Int { end.distance(beyond: start) }
+    /// The number of runs.
+    package var runCount: Int { stored.count }
+    /// The runs, in order.
+    package var runs: [OutcomeRun] { Array(stored) }
+
+    // MARK: Extending
+
+    /// Appends the outcome of the next action.
+    package mutating func append(_ outcome: Outcome) {
+        switch outcome {
+        case .applied(let revision): append(.applied(revision), count: 1)
+        case .rejected(let rejection): append(.rejected(rejection), count: 1)
+        }
+    }
+
+    /// Appends the outcomes of the next `count` actions; none for 0.
+    package mutating func append(_ kind: OutcomeRun.Kind, count: Int) {
+        guard count != 0 else { return }
+        guard let run = OutcomeRun(first: end, count: count, kind: kind) else {
+            preconditionFailure("\(count) outcomes from number \(end) on are out of range: \(kind)")
+        }
+        append(run)
+    }
+
+    /// Appends outcomes, which begin at `end`.
+    package mutating func append(contentsOf other: OutcomeRuns) {
+        precondition(other.start == end, "the outcomes end before \(end), more of them begin at \(other.start)")
+        for run in other.stored { append(run) }
+    }
+
+    private mutating func append(_ run: OutcomeRun) {
+        messageBytes += run.messageBytes
+        end = run.end
+        if let last = stored.last, let joined = last.joined(with: run) {
+            stored[stored.endIndex - 1] = joined
+        } else {
+            stored.append(run)
+        }
+    }
+
+    // MARK: Shortening
+
+    /// Drops the outcomes of the numbers below `number`.
+    package mutating func trim(before number: ActionNumber) {
+        let number = min(number, end)
+        guard number > start else { return }
+        while let first = stored.first, first.end <= number {
+            messageBytes -= first.messageBytes
+            stored.removeFirst()
+        }
+        if let first = stored.first, first.first < number {
+            let kept = first.suffix(from: number)
+            messageBytes -= first.messageBytes - kept.messageBytes
+            stored[stored.startIndex] = kept
+        }
+        start = number
+    }
+
+    /// Drops the outcomes from `number` on.
+    package mutating func rewind(to number: ActionNumber) {
+        let number = max(number, start)
+        guard number < end else { return }
+        while let last = stored.last, last.first >= number {
+            messageBytes -= last.messageBytes
+            stored.removeLast()
+        }
+        if let last = stored.last, last.end > number {
+            let kept = last.prefix(before: number)
+            messageBytes -= last.messageBytes - kept.messageBytes
+            stored[stored.endIndex - 1] = kept
+        }
+        end = number
+    }
+
+    /// The outcomes before a number, and those from it on.
+    package func split(at number: ActionNumber) -> (before: OutcomeRuns, after: OutcomeRuns) {
+        var (before, after) = (self, self)
+        before.rewind(to: number)
+        after.trim(before: number)
+        return (before, after)
+    }
+
+    /// Drops the oldest rejection messages of numbers up to `last` until all messages have at most `bytesMax` bytes.
+    /// Keeps the codes.
+    package mutating func dropMessages(through last: ActionNumber, bytesMax: Int) {
+        var excess = messageBytes - bytesMax
+        guard excess > 0 else { return }
+        var kept = OutcomeRuns(first: start)
+        for run in stored {
+            guard excess > 0, run.first <= last, case .rejected(let rejection) = run.kind, !rejection.message.isEmpty
+            else {
+                kept.append(run)
+                continue
+            }
+            let bytes = rejection.message.utf8.count
+            // The excess is positive, so this rounds up.
+            let needed = (excess - 1) / bytes + 1
+            let dropped = min(needed, run.count, last.next.distance(beyond: run.first))
+            kept.append(.rejected(Rejection(rejection.code, "")), count: dropped)
+            kept.append(run.kind, count: run.count - dropped)
+            excess -= dropped * bytes
+        }
+        self = kept
+    }
+
+    // MARK: Finding
+
+    /// The outcome of a number; `nil` if there is none.
+    package func outcome(of number: ActionNumber) -> Outcome? {
+        guard number >= start, number < end else { return nil }
+        return stored[index(of: number)].outcome(of: number)
+    }
+
+    /// The outcomes of the numbers of a range, as far as there are some.
+    package func slice(from first: ActionNumber, through last: ActionNumber) -> OutcomeRuns {
+        let lower = min(max(first, start), end)
+        let upper = min(last.next, end)
+        var slice = OutcomeRuns(first: lower)
+        guard lower < upper else { return slice }
+        for run in stored[index(of: lower)...] {
+            guard run.first < upper else { break }
+            let tail = run.first < lower ? run.suffix(from: lower) : run
+            slice.append(tail.end > upper ? tail.prefix(before: upper) : tail)
+        }
+        return slice
+    }
+
+    /// The index of the run with a number from `start` on, by binary search; the end index for numbers from `end` on.
+    private func index(of number: ActionNumber) -> Int {
+        var (lower, upper) = (stored.startIndex, stored.endIndex)
+        while lower < upper {
+            let middle = lower + (upper - lower) / 2
+            if stored[middle].end <= number { lower = middle + 1 } else { upper = middle }
+        }
+        return lower
+    }
+
+    /// The outcomes in parts, each with at most `runsMax` runs and, unless it is a single run, an encoding of at most
+    /// `bytesMax` bytes.
+    package func parts(bytesMax: Int, runsMax: Int) -> [OutcomeRuns] {
+        var parts: [OutcomeRuns] = []
+        var part = OutcomeRuns(first: start)
+        var bytes = OutcomeRun.headBytesMax
+        for run in stored {
+            if !part.isEmpty, part.runCount >= runsMax || bytes + run.bytesMax > bytesMax {
+                parts.append(part)
+                part = OutcomeRuns(first: run.first)
+                bytes = OutcomeRun.headBytesMax
+            }
+            part.append(run)
+            bytes += run.bytesMax
+        }
+        if !part.isEmpty { parts.append(part) }
+        return parts
+    }
+}
+
+// MARK: Coding
+
+/// The encoding in CBOR: an array of outcomes in the order of their numbers. The outcome of a single action is its
+/// revision, or an array of the code and the message of its rejection. A longer run is an array of the number of its
+/// actions, followed by the same elements.
+extension OutcomeRuns {
+    package func write(to writer: inout CBORWriter) {
+        writer.array(count: stored.count)
+        for run in stored { run.write(to: &writer) }
+    }
+
+    /// Reads the outcomes from number `first` on. Joins outcomes that are not written as one run and could be, such as
+    /// lists of single outcomes.
+    ///
+    /// - Throws: ``CodingFailure`` for anything that is no sequence of runs; with code `tooLarge` if more than `runsMax`
+    ///   runs are left after joining.
+    package init(from reader: inout CBORReader, first: ActionNumber, runsMax: Int) throws(CodingFailure) {
+        self.init(first: first)
+        let elements = try reader.arrayCount()
+        for _ in 0..<elements {
+            let (count, kind) = try reader.outcomeRun()
+            guard let run = OutcomeRun(first: end, count: count, kind: kind),
+                !messageBytes.addingReportingOverflow(run.messageBytes).overflow
+            else {
+                throw CodingFailure(.malformed, "\(count) outcomes from number \(end) on are out of range")
+            }
+            append(run)
+            guard runCount <= runsMax else {
+                throw CodingFailure(.tooLarge, "expected at most \(runsMax) runs of outcomes, got more")
+            }
+        }
+    }
+}
+
+extension OutcomeRun {
+    /// The maximum size of the head of an item.
+    fileprivate static let headBytesMax = 9
+
+    /// An upper bound of the encoded size.
+    fileprivate var bytesMax: Int {
+        switch kind {
+        case .applied: 1 + 2 * Self.headBytesMax
+        case .rejected(let rejection):
+            1 + 3 * Self.headBytesMax + rejection.code.rawValue.utf8.count + rejection.message.utf8.count
+        }
+    }
+
+    fileprivate func write(to writer: inout CBORWriter) {
+        switch kind {
+        case .applied(let revision):
+            if count > 1 {
+                writer.array(count: 2)
+                writer.write(count: count)
+            }
+            writer.write(revision)
+        case .rejected(let rejection):
+            writer.array(count: count > 1 ? 3 : 2)
+            if count > 1 { writer.write(count: count) }
+            writer.write(rejection)
+        }
+    }
+}
+
+extension CBORReader {
+    /// Reads one run.
+    fileprivate mutating func outcomeRun() throws(CodingFailure) -> (count: Int, kind: OutcomeRun.Kind) {
+        guard peek == .array else { return (1, .applied(try quantity())) }
+        let elements = try arrayCount()
+        if elements == 2, peek == .text { return (1, .rejected(try rejection())) }
+        guard elements == 2 || elements == 3 else {
+            throw CodingFailure(.malformed, "a run of outcomes has 2 or 3 elements, got \(elements)")
+        }
+        let actions = try count()
+        guard actions > 1 else {
+            throw CodingFailure(.malformed, "a run of outcomes has at least 2 actions, got \(actions)")
+        }
+        if elements == 2 { return (actions, .applied(try quantity())) }
+        return (actions, .rejected(try rejection()))
+    }
+}
