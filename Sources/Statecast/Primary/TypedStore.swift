@@ -58,7 +58,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         registry = try ActionRegistry(actions)
     }
 
-    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any HostableStore {
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any ServableStore {
         if let journal { return try StoreRecovery(self, limits: limits, time: time).run(journal) }
         var generator = SystemRandom()
         let history = History(lineage: Lineage(using: &generator), epoch: Epoch(1), summary: summary)
@@ -69,7 +69,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
 }
 
 /// A store with the state and history from which it continues.
-struct RecoveredStore<State: Codable & Equatable & Sendable>: HostableStore {
+struct RecoveredStore<State: Codable & Equatable & Sendable>: ServableStore {
     let definition: TypedStore<State>
     let state: State
     let history: History
@@ -82,7 +82,7 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: HostableStore {
 
     var name: StoreName { definition.name }
 
-    func host(in runtime: StoreRuntime) -> any HostedStore { StoreHost(self, in: runtime) }
+    func serve(on node: NodeServices) -> any ServedStore { StoreShell(self, on: node) }
 
     func abandon() { journal?.close() }
 }
