@@ -84,25 +84,28 @@ package struct PrimaryMachine: Hashable, Sendable {
 
     /// Records the decision about an admitted action. Only the next number of its session may be resolved.
     package mutating func resolved(_ session: SessionID, _ number: ActionNumber, _ verdict: Verdict) -> Outcome {
+        let kind: OutcomeRun.Kind
         let outcome: Outcome
         switch verdict {
         case .applied:
             reduced = reduced.next
-            outcome = .applied(reduced)
+            (kind, outcome) = (.applied(reduced), .applied(reduced))
         case .rejected(let rejection):
-            outcome = .rejected(rejection.final(messageBytesMax: limits.rejectionMessageBytesMax))
+            let final = rejection.final(messageBytesMax: limits.rejectionMessageBytesMax)
+            (kind, outcome) = (.rejected(final), .rejected(final))
         }
-        sessions.update(session) { entry in
+        let opened = sessions.update(session) { entry in
             precondition(
                 number == entry.expected,
                 "session \(session) expects \(entry.expected), \(number) was resolved"
             )
-            entry.append(outcome, countMax: limits.windowActionsMax)
+            entry.append(kind, count: 1, countMax: limits.windowActionsMax)
+            return entry.opened
         }
         if let last = batch.last, last.session == session, last.last.next == number {
             batch[batch.count - 1].last = number
         } else {
-            let opened = sessions[session]?.opened ?? sequence
+            let opened = opened ?? sequence
             batch.append(Record.SessionOutcomes(session: session, opened: opened, first: number, last: number))
         }
         return outcome
@@ -112,10 +115,7 @@ package struct PrimaryMachine: Hashable, Sendable {
     /// actions again, one per batch.
     package mutating func rollBackBatch() {
         for outcomes in batch.reversed() {
-            sessions.update(outcomes.session) { entry in
-                entry.reduced = outcomes.first.previous
-                entry.log.rewind(to: outcomes.first)
-            }
+            sessions.update(outcomes.session) { $0.rewind(to: outcomes.first) }
         }
         batch = []
         reduced = uncommitted.last(where: { $0.update != nil })?.update?.to ?? head
@@ -181,30 +181,31 @@ package struct PrimaryMachine: Hashable, Sendable {
                 directives.append(.publish(.feed, .update(update)))
             }
             for resolved in record.outcomes {
-                sessions.update(resolved.session) { $0.durable = resolved.last }
-                // The shell informs the primary's own process.
-                if resolved.session != .primary {
-                    directives += receipts(of: resolved.session, from: resolved.first, through: resolved.last)
+                let outcomes = sessions.update(resolved.session) { session in
+                    session.markDurable(through: resolved.last)
+                    let outcomes = session.durableOutcomes(from: resolved.first, through: resolved.last)
+                    // After the receipts, which contain each message once.
+                    session.dropMessages(bytesMax: limits.sessionMessageBytesMax)
+                    return outcomes
                 }
-                // After the receipts, which contain each message once.
-                sessions.update(resolved.session) { $0.dropMessages(bytesMax: limits.sessionMessageBytesMax) }
+                // The shell informs the primary's own process.
+                if let outcomes, resolved.session != .primary {
+                    directives += receipts(outcomes, of: resolved.session)
+                }
             }
             directives.append(.durable(record))
         }
         return directives
     }
 
-    /// The receipts for the numbers of a range whose outcomes are remembered and durable.
-    func receipts(of id: SessionID, from first: ActionNumber, through last: ActionNumber) -> [PrimaryDirective] {
-        guard let session = sessions[id] else { return [] }
-        let (first, outcomes) = session.log.outcomes(from: first, through: min(last, session.durable))
+    /// The receipts for outcomes of a session.
+    func receipts(_ outcomes: OutcomeRuns, of id: SessionID) -> [PrimaryDirective] {
         guard !outcomes.isEmpty else { return [] }
-        return [
-            .publish(
-                .receipts(id),
-                .receipts(Receipts(lineage: lineage, epoch: epoch, first: first, outcomes: outcomes))
-            )
-        ]
+        let list = outcomes.runs.flatMap { run in
+            (0..<run.count).map { run.outcome(of: run.first.advanced(by: $0)) }
+        }
+        let receipts = Receipts(lineage: lineage, epoch: epoch, first: outcomes.start, outcomes: list)
+        return [.publish(.receipts(id), .receipts(receipts))]
     }
 
     // MARK: Time
@@ -248,9 +249,9 @@ extension PrimaryMachine {
         if known > 0 {
             let last = frame.first.advanced(by: known - 1)
             directives.append(.count(.duplicates(known)))
-            directives += receipts(of: frame.session, from: frame.first, through: last)
+            directives += receipts(session.durableOutcomes(from: frame.first, through: last), of: frame.session)
         }
-        let room = limits.windowActionsMax - session.reduced.distance(beyond: session.durable)
+        let room = limits.windowActionsMax - session.undurableCount
         let fresh = frame.actions[known...].prefix(max(0, room))
         guard !fresh.isEmpty else { return (nil, directives) }
         return (AdmittedActions(session: frame.session, first: session.expected, actions: fresh), directives)
@@ -267,7 +268,7 @@ extension PrimaryMachine {
     /// The number of further actions that the primary's own session may have without a durable outcome; beyond it they
     /// wait.
     package var ownRoom: Int {
-        max(0, limits.windowActionsMax - sessions.own.reduced.distance(beyond: sessions.own.durable))
+        max(0, limits.windowActionsMax - sessions.own.undurableCount)
     }
 
     /// The watermark of a session, and its durable receipts.
@@ -288,7 +289,7 @@ extension PrimaryMachine {
         )
         let answer = PrimaryDirective.publish(.receipts(id), .watermark(watermark))
         guard let session else { return [answer] }
-        return [answer] + receipts(of: id, from: session.log.start, through: session.durable)
+        return [answer] + receipts(session.durableOutcomes(from: session.outcomes.start, through: session.durable), of: id)
     }
 
     /// The journal sequence at which a new session opens: after the last durable record, because another incarnation
