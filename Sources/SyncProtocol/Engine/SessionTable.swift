@@ -1,4 +1,3 @@
-import DequeModule
 package import StateCoding
 internal import StateCore
 
@@ -12,39 +11,71 @@ package struct SessionTable: Hashable, Sendable {
     struct Session: Hashable, Sendable {
         /// The journal sequence at which the session was opened.
         let opened: JournalSequence
-        /// The last reduced number; its outcome may not be durable yet.
-        var reduced: ActionNumber
+        /// The outcomes of the last reduced numbers; those beyond `durable` may not be durable yet.
+        private(set) var outcomes: OutcomeRuns
         /// The last number whose outcome is durable.
-        var durable: ActionNumber
-        /// The outcomes of the last reduced numbers.
-        var log: OutcomeLog
+        private(set) var durable: ActionNumber
         /// The time of the last use, as a count of uses in the table.
         fileprivate(set) var used: UInt64 = 0
 
         init(opened: JournalSequence, base: ActionNumber) {
-            self.opened = opened
-            reduced = base.previous
-            durable = base.previous
-            log = OutcomeLog(first: base)
+            self.init(opened: opened, durable: OutcomeRuns(first: base))
         }
 
-        /// The next number of the session.
-        var expected: ActionNumber { reduced.next }
+        fileprivate init(opened: JournalSequence, durable outcomes: OutcomeRuns) {
+            self.opened = opened
+            self.outcomes = outcomes
+            durable = outcomes.end.previous
+        }
 
-        /// Records the outcome of the next number.
-        mutating func append(_ outcome: Outcome, countMax: Int) {
-            reduced = reduced.next
-            log.append(outcome, countMax: countMax)
+        /// The last reduced number.
+        var reduced: ActionNumber { outcomes.end.previous }
+        /// The next number of the session.
+        var expected: ActionNumber { outcomes.end }
+        /// The number of actions whose outcomes are not durable yet.
+        var undurableCount: Int { reduced.distance(beyond: durable) }
+
+        /// The remembered durable outcomes of a range of numbers.
+        func durableOutcomes(from first: ActionNumber, through last: ActionNumber) -> OutcomeRuns {
+            outcomes.slice(from: first, through: min(last, durable))
+        }
+
+        /// Records the outcomes of the next `count` numbers, and forgets the oldest durable ones beyond `countMax`.
+        mutating func append(_ kind: OutcomeRun.Kind, count: Int, countMax: Int) {
+            outcomes.append(kind, count: count)
+            trim(countMax: countMax)
+        }
+
+        /// Records durable outcomes of the next numbers, and forgets the oldest ones beyond `countMax`.
+        fileprivate mutating func append(durable others: OutcomeRuns, countMax: Int) {
+            outcomes.append(contentsOf: others)
+            durable = reduced
+            trim(countMax: countMax)
+        }
+
+        private mutating func trim(countMax: Int) {
+            let excess = outcomes.count - countMax
+            guard excess > 0 else { return }
+            outcomes.trim(before: min(durable.next, outcomes.start.advanced(by: excess)))
+        }
+
+        /// The outcomes up to a number are durable.
+        mutating func markDurable(through last: ActionNumber) {
+            precondition(last <= reduced, "number \(last) is durable, the last reduced one is \(reduced)")
+            durable = last
         }
 
         /// Drops the messages of the oldest durable rejections until at most `bytesMax` bytes are left.
-        mutating func dropMessages(bytesMax: Int) { log.dropMessages(through: durable, bytesMax: bytesMax) }
+        mutating func dropMessages(bytesMax: Int) { outcomes.dropMessages(through: durable, bytesMax: bytesMax) }
+
+        /// Rolls back the numbers from `number` on, which are not durable.
+        mutating func rewind(to number: ActionNumber) {
+            precondition(number > durable, "number \(number) is durable already")
+            outcomes.rewind(to: number)
+        }
 
         /// Rolls back to the last durable number.
-        mutating func rewind() {
-            log.rewind(to: durable.next)
-            reduced = durable
-        }
+        mutating func rewind() { rewind(to: durable.next) }
     }
 
     private var sessions: [SessionID: Session] = [:]
@@ -71,12 +102,15 @@ package struct SessionTable: Hashable, Sendable {
     subscript(id: SessionID) -> Session? { id == .primary ? own : sessions[id] }
 
     /// Changes a session in place, and updates its last use.
-    mutating func update(_ id: SessionID, _ change: (inout Session) -> Void) {
+    ///
+    /// - Returns: the result of `change`; `nil` if the session is unknown.
+    @discardableResult
+    mutating func update<Result>(_ id: SessionID, _ change: (inout Session) -> Result) -> Result? {
         guard id != .primary else { return change(&own) }
+        guard let index = sessions.index(forKey: id) else { return nil }
         uses += 1
-        guard let index = sessions.index(forKey: id) else { return }
-        change(&sessions.values[index])
         sessions.values[index].used = uses
+        return change(&sessions.values[index])
     }
 
     /// Admits a session, and evicts the longest idle one if there is no room.
@@ -84,7 +118,7 @@ package struct SessionTable: Hashable, Sendable {
     /// - Returns: `false` if all sessions have uncommitted actions, so that none can be evicted.
     mutating func open(_ id: SessionID, _ session: Session, countMax: Int) -> Bool {
         while sessions.count >= countMax {
-            let idle = sessions.lazy.filter { $0.value.reduced == $0.value.durable }
+            let idle = sessions.lazy.filter { $0.value.undurableCount == 0 }
             guard let longest = idle.min(by: { $0.value.used < $1.value.used }) else { return false }
             forget(longest.key)
             forgotten.append(longest.key)
@@ -134,7 +168,7 @@ package struct SessionTable: Hashable, Sendable {
         own.durable == replayed.own.durable
             && sessions.allSatisfy { id, session in
                 replayed.sessions[id].map { $0.opened == session.opened && $0.durable == session.durable }
-                    ?? (session.log.start > session.durable)
+                    ?? (session.outcomes.start > session.durable)
             }
             && replayed.sessions.allSatisfy { id, session in sessions[id] != nil || session.opened < horizon }
     }
@@ -162,12 +196,10 @@ package struct SessionTable: Hashable, Sendable {
                         + "the record has \(run.first)"
                 )
             }
+            let outcomes = try run.outcomes(after: revision)
+            revision = revision.advanced(by: run.appliedCount)
             update(run.session) { session in
-                for entry in run.entries {
-                    if entry.rejection == nil { revision = revision.next }
-                    session.append(entry.rejection.map(Outcome.rejected) ?? .applied(revision), countMax: countMax)
-                }
-                session.durable = session.reduced
+                session.append(durable: outcomes, countMax: countMax)
                 session.dropMessages(bytesMax: messageBytesMax)
             }
         }
@@ -175,100 +207,6 @@ package struct SessionTable: Hashable, Sendable {
         guard revision == record.to || record.runs.isEmpty else {
             throw CodingFailure(.malformed, "the record ends at revision \(record.to), its actions lead to \(revision)")
         }
-    }
-}
-
-/// The outcomes of the last numbers of a session: applied, or rejected with a code. The newest rejections also keep
-/// their message.
-struct OutcomeLog: Hashable, Sendable {
-    private enum Entry: Hashable {
-        case applied(Revision)
-        case rejected(Rejection.Code)
-    }
-
-    private struct Message: Hashable {
-        let number: ActionNumber
-        let text: String
-    }
-
-    private var entries: Deque<Entry> = []
-    /// Ordered by number.
-    private var messages: Deque<Message> = []
-    /// The size of all messages.
-    private var messageBytes = 0
-    /// The number after the newest entry.
-    private(set) var end: ActionNumber
-
-    /// Creates an empty log whose first entry is for `first`.
-    init(first: ActionNumber) { end = first }
-
-    /// The number of the oldest entry; equal to `end` in an empty log.
-    var start: ActionNumber { ActionNumber(end.rawValue - UInt64(entries.count)) }
-
-    /// Appends the outcome of the next number, and drops the oldest beyond `countMax`.
-    mutating func append(_ outcome: Outcome, countMax: Int) {
-        switch outcome {
-        case .applied(let revision): entries.append(.applied(revision))
-        case .rejected(let rejection):
-            entries.append(.rejected(rejection.code))
-            if !rejection.message.isEmpty {
-                messages.append(Message(number: end, text: rejection.message))
-                messageBytes += rejection.message.utf8.count
-            }
-        }
-        end = end.next
-        while entries.count > countMax {
-            if let oldest = messages.first, oldest.number == start {
-                messageBytes -= oldest.text.utf8.count
-                messages.removeFirst()
-            }
-            entries.removeFirst()
-        }
-    }
-
-    /// Drops the oldest messages of numbers up to `last` until all messages have at most `bytesMax` bytes. Keeps the
-    /// outcomes and their codes.
-    mutating func dropMessages(through last: ActionNumber, bytesMax: Int) {
-        guard messageBytes > bytesMax else { return }
-        var kept = messages[...]
-        while messageBytes > bytesMax, let oldest = kept.first, oldest.number <= last {
-            messageBytes -= oldest.text.utf8.count
-            kept.removeFirst()
-        }
-        // Copy, to release the memory of the dropped ones.
-        messages = Deque(kept)
-    }
-
-    /// Drops the entries from `number` on, which were never durable.
-    mutating func rewind(to number: ActionNumber) {
-        while end > number, !entries.isEmpty {
-            end = end.previous
-            entries.removeLast()
-        }
-        while let last = messages.last, last.number >= end {
-            messageBytes -= last.text.utf8.count
-            messages.removeLast()
-        }
-    }
-
-    /// The remembered outcomes of a range of numbers. A dropped message is empty.
-    func outcomes(from first: ActionNumber, through last: ActionNumber) -> (first: ActionNumber, outcomes: [Outcome]) {
-        let from = max(first, start)
-        guard from <= last, from < end else { return (from, []) }
-        let lower = from.distance(beyond: start)
-        let upper = min(last.next, end).distance(beyond: start)
-        var number = from
-        var messages = messages.drop { $0.number < from }
-        let outcomes = entries[lower..<upper].map { entry -> Outcome in
-            defer { number = number.next }
-            switch entry {
-            case .applied(let revision): return .applied(revision)
-            case .rejected(let code):
-                guard messages.first?.number == number else { return .rejected(Rejection(code, "")) }
-                return .rejected(Rejection(code, messages.removeFirst().text))
-            }
-        }
-        return (from, outcomes)
     }
 }
 
@@ -303,17 +241,39 @@ extension SessionTable {
 
 extension SessionTable.Session {
     fileprivate func write(to writer: inout CBORWriter) {
-        let (first, outcomes) = log.outcomes(from: log.start, through: durable)
+        let known = durableOutcomes(from: outcomes.start, through: durable)
         writer.array(count: 3)
         writer.write(opened)
-        writer.write(first)
-        writer.write(outcomes)
+        writer.write(known.start)
+        known.write(to: &writer)
     }
 
+    /// Reads a session. Snapshots of older builds have a list of single outcomes.
     fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
         try reader.fixedArray(3)
-        self.init(opened: try reader.quantity(), base: try reader.quantity())
-        for outcome in try reader.outcomes() { append(outcome, countMax: .max) }
-        durable = reduced
+        let opened: JournalSequence = try reader.quantity()
+        let first: ActionNumber = try reader.quantity()
+        // The writer's limit on the number of outcomes may have been any.
+        self.init(opened: opened, durable: try OutcomeRuns(from: &reader, first: first, runsMax: .max))
     }
+}
+
+extension BatchRecord.Run {
+    /// The outcomes of the run, whose first applied action leads to the revision after `revision`.
+    ///
+    /// - Throws: ``CodingFailure`` if a number is out of range.
+    fileprivate func outcomes(after revision: Revision) throws(CodingFailure) -> OutcomeRuns {
+        guard !first.rawValue.addingReportingOverflow(UInt64(entries.count)).overflow else {
+            throw CodingFailure(.malformed, "\(entries.count) actions from number \(first) on are out of range")
+        }
+        var outcomes = OutcomeRuns(first: first)
+        var revision = revision
+        for entry in entries {
+            if entry.rejection == nil { revision = revision.next }
+            outcomes.append(entry.rejection.map(Outcome.rejected) ?? .applied(revision))
+        }
+        return outcomes
+    }
+
+    fileprivate var appliedCount: Int { entries.count { $0.rejection == nil } }
 }
