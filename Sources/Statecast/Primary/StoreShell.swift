@@ -288,3 +288,13 @@ extension ObserverID {
     /// The identity of a listener, which the shell keeps as long as the engine has its ID.
     fileprivate init(_ listener: AnyObject) { self.init(UInt64(UInt(bitPattern: ObjectIdentifier(listener)))) }
 }
+
+extension LocalOutcome {
+    fileprivate var result: Result<Receipt, Rejection> {
+        switch self {
+        case .applied(let number, let position):
+            .success(Receipt(session: .primary, number: number, position: position))
+        case .rejected(let rejection): .failure(rejection)
+        }
+    }
+}

@@ -1,4 +1,4 @@
-package import StateCore
+import StateCore
 
 /// The sessions of a store's senders: which actions are new, and the answers to their senders.
 ///
@@ -181,9 +181,9 @@ struct Admission: Hashable, Sendable {
     }
 
     private func append(_ outcomes: OutcomeRuns, of id: SessionID, into directives: inout [PlainDirective]) {
-        let parts = outcomes.parts(bytesMax: limits.receiptBytesMax, runsMax: Limits.receiptRunsMax)
+        let parts = outcomes.parts(bytesMax: limits.patchBytesMax, runsMax: Limits.receiptRunsMax)
         for part in parts {
-            let receipts = Receipts(lineage: lineage, epoch: epoch, outcomes: part)
+            let receipts = Receipts(lineage: lineage, epoch: epoch, first: part.start, outcomes: part.list)
             directives.append(.publish(.receipts(id), .receipts(receipts)))
         }
     }

@@ -57,9 +57,9 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         _ slice: FrameSlice,
         of frame: ActionsFrame,
         opened: JournalSequence,
-        marking: borrowing some ReductionMarking
+        marking: some ReductionMarking
     ) -> OutcomeRuns {
-        if frames.last != frame { frames.append(frame) }
+        frames.append(frame)
         return reduce(slice, frame: frames.count - 1, opened: opened, marking: marking)
     }
 
@@ -67,7 +67,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         _ slice: FrameSlice,
         frame index: Int,
         opened: JournalSequence,
-        marking: borrowing some ReductionMarking
+        marking: some ReductionMarking
     ) -> OutcomeRuns {
         let frame = frames[index]
         let session = frame.header.session
@@ -76,6 +76,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         entries?.begin(session, opened: opened, first: slice.first, time: context.time, user: context.user)
         var runs = OutcomeRuns(first: slice.first)
         var number = slice.first
+        var appliedCount = 0
         var items = frame.items(from: slice.offset)
         ItemBuffer.lend(frame.actions) { buffer in
             for _ in 0..<slice.count {
@@ -87,6 +88,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
                 switch reduced {
                 case .success(let reduction):
                     version.revision = version.revision.next
+                    appliedCount += 1
                     runs.append(.applied(version.revision), count: 1)
                     if let bytes = reduction.bytes { entries?.applied(bytes) } else { entries?.applied(index, item) }
                     if !reduction.effect.isNone {
@@ -103,7 +105,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
                 number = number.next
             }
         }
-        counts.countApplied(runs.appliedCount)
+        counts.countApplied(appliedCount)
         append(runs, of: session, opened: opened)
         return runs
     }
@@ -252,7 +254,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
 
     // MARK: Parts
 
-    /// The first and the second half of its actions, to be reduced after a state.
+    /// The first and the second half of its actions.
     func halves() -> (first: [Item], second: [Item]) {
         var (first, second): ([Item], [Item]) = ([], [])
         var left = count / 2
@@ -282,7 +284,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// - Parameter cancels: whether a batch in flight cancels an effect.
     mutating func reduce(
         _ item: Item,
-        marking: borrowing some ReductionMarking,
+        marking: some ReductionMarking,
         cancels: (AnyID) -> Bool
     ) -> OutcomeRuns {
         switch item {

@@ -1,6 +1,6 @@
 import DequeModule
-internal import StateCoding
-package import StateCore
+import StateCoding
+import StateCore
 
 /// What a store publishes to replicas: its head, the last updates, snapshots for joiners, and heartbeats.
 ///

@@ -12,13 +12,13 @@ struct Inbox: Hashable, Sendable {
     ///
     /// - Returns: whether it is appended.
     mutating func append(_ frame: ActionsFrame, bytesMax: Int) -> Bool {
-        guard frames.isEmpty || bytes + frame.byteCount <= bytesMax else { return false }
+        guard frames.isEmpty || bytes + frame.actions.count <= bytesMax else { return false }
         frames.append(PendingFrame(frame))
-        bytes += frame.byteCount
+        bytes += frame.actions.count
         return true
     }
 
-    mutating func removeFirst() { bytes -= frames.removeFirst().frame.byteCount }
+    mutating func removeFirst() { bytes -= frames.removeFirst().frame.actions.count }
 
     /// Keeps the rest of the first frame for the next turn.
     mutating func replaceFirst(with rest: PendingFrame) { frames[frames.startIndex] = rest }
@@ -80,4 +80,15 @@ struct FrameSlice: Hashable, Sendable {
     let count: Int
 
     var byteCount: Int { end - offset }
+
+    /// The first actions, and the others.
+    func split(at count: Int, in frame: ActionsFrame) -> (FrameSlice, FrameSlice) {
+        var items = frame.items(from: offset)
+        for _ in 0..<count { _ = items.next() }
+        let middle = first.advanced(by: count)
+        return (
+            FrameSlice(offset: offset, end: items.offset, first: first, count: count),
+            FrameSlice(offset: items.offset, end: end, first: middle, count: self.count - count)
+        )
+    }
 }

@@ -1,4 +1,4 @@
-package import StateCoding
+import StateCoding
 package import StateCore
 
 /// Instructions of a ``StoreEngine`` to its shell, to perform in order.

@@ -57,6 +57,9 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 
     // MARK: What the shell asks
 
+    /// The last published state.
+    package var state: State { published.state }
+
     /// The last published position.
     package var position: Position { Position(lineage: lineage, epoch: epoch, revision: published.revision) }
 
@@ -123,7 +126,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         if isFull(at: now) { return refuseForLackOfRoom(frame.identity, of: session, into: &directives) }
         var isForThisHistory = false
         answer(&directives) { isForThisHistory = $0.isForThisHistory(frame, durable: durable, into: &$1) }
-        guard isForThisHistory, !inbox.append(frame, bytesMax: limits.heldBytesMax) else { return }
+        guard isForThisHistory, !isFinishing, !inbox.append(frame, bytesMax: limits.heldBytesMax) else { return }
         let reason = Rejection(.overloaded, "the journal of this store is overloaded; the sender retries")
         let delay = limits.retryDelayMin
         answer(&directives) { $0.refuse(frame.identity, of: session, reason, retryAfter: delay, into: &$1) }
@@ -142,7 +145,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         at now: Instant,
         time: Timestamp,
         _ budget: TurnBudget = TurnBudget(),
-        marking: borrowing some ReductionMarking,
+        marking: some ReductionMarking,
         into directives: inout Directives
     ) {
         let surroundings = BatchSurroundings(
@@ -224,7 +227,7 @@ extension StoreEngine {
     private mutating func takeFrames(
         into batch: inout Batch<State>,
         _ budget: TurnBudget,
-        marking: borrowing some ReductionMarking,
+        marking: some ReductionMarking,
         _ directives: inout Directives
     ) {
         var left = budget
@@ -304,7 +307,7 @@ extension StoreEngine {
     /// since they depend on a state that is rolled back. So a middleware may see an action more than once.
     private mutating func close(
         _ batch: consuming Batch<State>,
-        marking: borrowing some ReductionMarking,
+        marking: some ReductionMarking,
         into directives: inout Directives
     ) {
         guard !batch.isEmpty else { return }
