@@ -143,7 +143,7 @@ extension StoreHost {
 
     /// The refusal of a sender's frame while the journal has no room.
     func refusalForLackOfRoom(_ frame: ActionsFrame) -> [PrimaryDirective]? {
-        isFull ? refusalForLackOfRoom(frame.identity, of: frame.session) : nil
+        isFull ? refusalForLackOfRoom(frame.identity, of: frame.header.session) : nil
     }
 
     private func refusalForLackOfRoom(_ frame: Refusal.PushedFrame, of session: SessionID) -> [PrimaryDirective] {

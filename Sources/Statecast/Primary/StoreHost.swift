@@ -180,7 +180,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             "the journal of this store is overloaded; the sender retries"
         )
         let retryAfter = runtime.limits.retryDelayMin
-        perform(machine.refuse(frame.identity, of: frame.session, reason, retryAfter: retryAfter))
+        perform(machine.refuse(frame.identity, of: frame.header.session, reason, retryAfter: retryAfter))
     }
 
     func endTurn() {

@@ -230,30 +230,31 @@ extension PrimaryMachine {
     /// A known number is answered with its recorded outcome (with nothing while that is not durable), a number ahead
     /// with the expected one; each at most once per turn.
     package mutating func admit(_ frame: ActionsFrame) -> (admitted: AdmittedActions?, directives: [PrimaryDirective]) {
-        guard frame.lineage == lineage else {
-            return (nil, [.count(.otherLineage)] + once(frame.session) { $0.watermark(of: frame.session) })
+        let header = frame.header
+        guard header.lineage == lineage else {
+            return (nil, [.count(.otherLineage)] + once(header.session) { $0.watermark(of: header.session) })
         }
         var directives: [PrimaryDirective] = []
-        if sessions[frame.session] == nil {
-            directives = open(frame)
+        if sessions[header.session] == nil {
+            directives = open(header)
         }
-        guard let session = sessions[frame.session] else { return (nil, directives) }
-        guard frame.first <= session.expected else {
+        guard let session = sessions[header.session] else { return (nil, directives) }
+        guard header.first <= session.expected else {
             let expected = Expected(lineage: lineage, number: session.expected)
             directives.append(.count(.outOfOrder))
-            directives += once(frame.session) { _ in [.publish(.receipts(frame.session), .expected(expected))] }
+            directives += once(header.session) { _ in [.publish(.receipts(header.session), .expected(expected))] }
             return (nil, directives)
         }
-        let known = min(frame.actions.count, session.expected.distance(beyond: frame.first))
+        let known = min(header.count, session.expected.distance(beyond: header.first))
         if known > 0 {
-            let last = frame.first.advanced(by: known - 1)
+            let last = header.first.advanced(by: known - 1)
             directives.append(.count(.duplicates(known)))
-            directives += receipts(of: frame.session, from: frame.first, through: last)
+            directives += receipts(of: header.session, from: header.first, through: last)
         }
         let room = limits.windowActionsMax - session.reduced.distance(beyond: session.durable)
-        let fresh = frame.actions[known...].prefix(max(0, room))
+        let fresh = frame.contents[known...].prefix(max(0, room))
         guard !fresh.isEmpty else { return (nil, directives) }
-        return (AdmittedActions(session: frame.session, first: session.expected, actions: fresh), directives)
+        return (AdmittedActions(session: header.session, first: session.expected, actions: fresh), directives)
     }
 
     /// The rejection of an action that exceeds the size limit.
@@ -296,14 +297,14 @@ extension PrimaryMachine {
     private var opening: JournalSequence { max(durable, sessions.horizon) }
 
     /// Opens the session of a frame, unless it may be an evicted one.
-    private mutating func open(_ frame: ActionsFrame) -> [PrimaryDirective] {
-        guard frame.opened >= sessions.horizon, frame.opened <= opening else {
-            return refuse(frame.identity, of: frame.session, .forgottenSession)
+    private mutating func open(_ header: ActionsHeader) -> [PrimaryDirective] {
+        guard header.opened >= sessions.horizon, header.opened <= opening else {
+            return refuse(header.identity, of: header.session, .forgottenSession)
         }
-        let session = SessionTable.Session(opened: frame.opened, base: frame.base)
-        guard sessions.open(frame.session, session, countMax: limits.sessionsMax) else {
+        let session = SessionTable.Session(opened: header.opened, base: header.base)
+        guard sessions.open(header.session, session, countMax: limits.sessionsMax) else {
             let reason = Rejection.tooManySessions(limits.sessionsMax)
-            return refuse(frame.identity, of: frame.session, reason, retryAfter: limits.retryDelayMin)
+            return refuse(header.identity, of: header.session, reason, retryAfter: limits.retryDelayMin)
         }
         return [.count(.sessionOpened)]
     }
