@@ -121,6 +121,7 @@ import Testing
         }
         bench.turn()
         #expect(bench.lines == ["a"])
+        bench.loseRecords()
         bench.store.end()
         #expect(answers.events == ["a outcome-unknown", "b stopped"])
     }

@@ -118,6 +118,12 @@ final class StoreBench<State: Codable & Equatable & Sendable> {
         store.handleResults()
     }
 
+    /// Makes the journal fail, without the store knowing it.
+    func loseRecords() {
+        journal?.fail(FaultyJournal.full)
+        journal?.hold(false)
+    }
+
     /// Returns once the mailbox has a request.
     func woken() async {
         if mailbox.hasRequests { return }
