@@ -114,7 +114,7 @@ extension StoreHost {
         for bytes in admitted.actions {
             process(bytes, of: admitted.session, number, context: context) { [self] () throws(Rejection) in
                 if let rejection = machine.rejection(ofBytes: bytes.count) { throw rejection }
-                return try definition.registry.decode(bytes)
+                return try definition.table.decode(bytes)
             }
             number = number.next
         }

@@ -57,7 +57,7 @@ final class StoreHost<State: Codable & Equatable & Sendable>: HostedStore {
             store: definition.name,
             history: recovered.history,
             stateVersion: definition.stateVersion,
-            actions: definition.registry.entries,
+            actions: definition.table.entries,
             actionsEndpoint: runtime.actionsEndpoint,
             readsPast: recovered.journal != nil,
             durability: recovered.journal?.durability.rawValue,

@@ -11,7 +11,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let summary: Summary
     /// The declared version of the state: see `StateEvolution`.
     var stateVersion: UInt64 { UInt64(evolution.count) }
-    let registry: ActionRegistry
+    let table: ActionTable
     let reducer: Reducer<State>
     let middleware: [Middleware<State>]
     let initialEffect: @Sendable (State) -> Effect
@@ -55,7 +55,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
                 metadata: ["store": "\(store)", "action": "\(type(of: action).name)"]
             )
         }
-        registry = try ActionRegistry(actions)
+        table = try ActionTable(checking: actions)
     }
 
     func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any HostableStore {
@@ -94,4 +94,18 @@ struct RecoveryReport: Sendable {
     /// The number of records that were replayed on it.
     let records: Int
     var duration = Duration.zero
+}
+
+extension ActionTable {
+    /// The table of a store's actions.
+    ///
+    /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
+    init(checking actions: [any Action.Type]) throws(StatecastError) {
+        do { try self.init(actions) } catch {
+            throw StatecastError(
+                .definition,
+                "two actions are named \"\(error.name)\": give one another static name"
+            )
+        }
+    }
 }
