@@ -13,8 +13,8 @@ struct BrokenLaw: Error, CustomStringConvertible {
 
 /// Laws of frames of actions, which hold for any bytes. Tests and a fuzzer check them.
 enum FrameLaws {
-    /// The actions of a frame are those that a reader finds one by one; an action has one meaning, in a frame and alone;
-    /// and the record of the actions can be read, whatever their outcomes.
+    /// The actions of a frame are those that a reader finds one by one; an action has one meaning, in a frame, alone and
+    /// in another form; and the record of the actions can be read, whatever their outcomes.
     static func check(_ bytes: [UInt8]) throws(BrokenLaw) {
         guard case .actions(let frame)? = try? Frame(decoding: bytes[...]) else { return }
         let actions = try readOneByOne(frame)
@@ -57,7 +57,22 @@ enum FrameLaws {
                 }
                 let alone = Result { () throws(Rejection) in "\(try table.decode(action))" }
                 try require(framed == alone, "\(action) is \(alone) alone, and \(framed) in a frame")
+                guard action.first == 0x82 else { continue }
+                let longer = Result { () throws(Rejection) in "\(try table.decode([0x98, 2] + action.dropFirst()))" }
+                // The offsets in messages differ.
+                try require(
+                    meaning(longer) == meaning(alone),
+                    "\(action) is \(alone), and with a longer head \(longer)"
+                )
             }
+        }
+    }
+
+    /// What a decoded action is; of a failure, the code.
+    private static func meaning(_ result: Result<String, Rejection>) -> String {
+        switch result {
+        case .success(let action): action
+        case .failure(let rejection): rejection.code.rawValue
         }
     }
 
