@@ -198,14 +198,11 @@ package struct PrimaryMachine: Hashable, Sendable {
         return directives
     }
 
-    /// The receipts for outcomes of a session.
+    /// The receipts for outcomes of a session, in as many frames as they need.
     func receipts(_ outcomes: OutcomeRuns, of id: SessionID) -> [PrimaryDirective] {
-        guard !outcomes.isEmpty else { return [] }
-        let list = outcomes.runs.flatMap { run in
-            (0..<run.count).map { run.outcome(of: run.first.advanced(by: $0)) }
+        outcomes.parts(bytesMax: limits.outcomesBytesMax, runsMax: Limits.receiptRunsMax).map { part in
+            .publish(.receipts(id), .receipts(Receipts(lineage: lineage, epoch: epoch, outcomes: part)))
         }
-        let receipts = Receipts(lineage: lineage, epoch: epoch, first: outcomes.start, outcomes: list)
-        return [.publish(.receipts(id), .receipts(receipts))]
     }
 
     // MARK: Time
@@ -289,7 +286,8 @@ extension PrimaryMachine {
         )
         let answer = PrimaryDirective.publish(.receipts(id), .watermark(watermark))
         guard let session else { return [answer] }
-        return [answer] + receipts(session.durableOutcomes(from: session.outcomes.start, through: session.durable), of: id)
+        let outcomes = session.durableOutcomes(from: session.outcomes.start, through: session.durable)
+        return [answer] + receipts(outcomes, of: id)
     }
 
     /// The journal sequence at which a new session opens: after the last durable record, because another incarnation
