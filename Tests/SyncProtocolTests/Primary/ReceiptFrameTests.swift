@@ -14,7 +14,8 @@ import Testing
             }
         )
         for number in stride(from: 2, through: count, by: 2) {
-            bench.verdicts[number] = .rejected(Rejection(.refused, "message \(number)"))
+            let message = "\(number): " + String(repeating: "m", count: 100)
+            bench.verdicts[number] = .rejected(Rejection(.refused, message))
         }
         bench.push(1...count)
         return bench
