@@ -78,6 +78,17 @@ public final class CrashMarker: @unchecked Sendable {
     /// Removes the mark.
     public func end() { notes[0].count = 0 }
 
+    /// The actions that may have ended the process, oldest first.
+    package var suspects: [Suspect] {
+        (1...Self.suspectsMax).map { notes[$0] }.filter { $0.count > 0 }.map { note in
+            Suspect(
+                session: SessionID(high: note.high, low: note.low),
+                number: ActionNumber(note.number),
+                isPoison: note.count >= Self.crashesMax
+            )
+        }
+    }
+
     /// Whether an action has ended the process ``crashesMax`` times and must not be reduced again.
     public func isPoison(_ session: SessionID, _ number: ActionNumber) -> Bool {
         suspect(session, number).map { notes[$0].count >= Self.crashesMax } ?? false

@@ -39,11 +39,11 @@ import Testing
                 Issue.record("not a frame of actions")
                 return
             }
-            #expect(frame.lineage == watermark.lineage)
+            #expect(frame.header.lineage == watermark.lineage)
             pending.cancel()
             let rejection = await #expect(throws: Rejection.self) { try await pending.value }
             #expect(rejection?.code == .outcomeUnknown)
-            #expect(rejection?.message.contains("action 1 of session \(frame.session)") == true)
+            #expect(rejection?.message.contains("action 1 of session \(frame.header.session)") == true)
         }
     }
 

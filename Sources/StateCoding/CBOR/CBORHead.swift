@@ -71,6 +71,19 @@ extension CBORHead {
     }
 }
 
+extension ArraySlice<UInt8> {
+    /// The range of the content of the byte string at an offset; `nil` unless it is whole and of definite length.
+    /// Offsets count from the start of the slice.
+    package func contentOfByteString(at offset: Int) -> Range<Int>? {
+        withUnsafeBufferPointer { bytes in
+            guard let head = CBORHead(at: offset, in: bytes), head.major == 2,
+                head.argument <= UInt64(bytes.count - head.next)
+            else { return nil }
+            return head.next..<(head.next + Int(head.argument))
+        }
+    }
+}
+
 /// Bytes that are known to hold well-formed items of definite length.
 struct CheckedItems {
     let bytes: UnsafeBufferPointer<UInt8>

@@ -117,6 +117,21 @@ package struct CBORReader: Sendable {
         Array(try content(of: .bytes, "a byte string"))
     }
 
+    /// The next `count` byte strings with their heads, in the memory of the input.
+    ///
+    /// - Throws: as `bytes()` for each.
+    package mutating func encodedByteStrings(count: Int) throws(CodingFailure) -> ArraySlice<UInt8> {
+        let start = position
+        for _ in 0..<count {
+            if let content = input.contentOfByteString(at: offset) {
+                move(to: content.upperBound)
+            } else {
+                _ = try content(of: .bytes, "a byte string")
+            }
+        }
+        return input[start..<position]
+    }
+
     /// - Throws: `invalidText` if it is not UTF-8, or has more marks in a row than ``CodingLimits/combiningMarksMax``.
     package mutating func text() throws(CodingFailure) -> String {
         let start = position

@@ -11,10 +11,12 @@ struct DeterministicCheck {
     private let depthMax: Int
 
     static func passes(_ bytes: [UInt8], _ limits: CodingLimits) -> Bool {
-        bytes.withUnsafeBufferPointer { bytes in
-            guard var check = DeterministicCheck(bytes, depthMax: limits.depthMax) else { return false }
-            return check.item(0) && check.position == bytes.count
-        }
+        bytes.withUnsafeBufferPointer { passes($0, limits) }
+    }
+
+    static func passes(_ bytes: UnsafeBufferPointer<UInt8>, _ limits: CodingLimits) -> Bool {
+        guard var check = DeterministicCheck(bytes, depthMax: limits.depthMax) else { return false }
+        return check.item(0) && check.position == bytes.count
     }
 
     private init?(_ bytes: UnsafeBufferPointer<UInt8>, depthMax: Int) {

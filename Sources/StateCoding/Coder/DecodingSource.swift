@@ -78,29 +78,46 @@ final class DecodingSource {
         deterministic bytes: [UInt8],
         _ body: (DecodingSource) throws -> Result
     ) throws -> Result {
-        try bytes.withUnsafeBufferPointer { bytes in
-            var source = pool.acquire() ?? DecodingSource()
-            source.content = bytes
-            source.isRunning = true
-            defer {
-                source.isRunning = false
-                source.isExact = false
-                for index in source.idleDecoders.indices { source.idleDecoders[index].endRun() }
-                if isKnownUniquelyReferenced(&source) {
-                    source.content = UnsafeBufferPointer(start: nil, count: 0)
-                    pool.release(source)
-                } else {
-                    // A type kept its decoder, which may read from the source later.
-                    source.content = copy(bytes)
-                    source.ownsBytes = true
-                }
+        var source = acquire()
+        defer { release(source) }
+        return try bytes.withUnsafeBufferPointer { try run(&source, $0, body) }
+    }
+
+    /// A source without bytes, for runs.
+    @inline(__always)
+    static func acquire() -> DecodingSource { pool.acquire() ?? DecodingSource() }
+
+    /// - Precondition: The source has no other owner.
+    @inline(__always)
+    static func release(_ source: consuming DecodingSource) { pool.release(source) }
+
+    /// Calls `body` to decode a value from deterministic bytes; a second time if the type refused a form. Replaces the
+    /// source if a type keeps it.
+    static func run<Result>(
+        _ source: inout DecodingSource,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ body: (DecodingSource) throws -> Result
+    ) throws -> Result {
+        source.content = bytes
+        source.isRunning = true
+        defer {
+            source.isRunning = false
+            source.isExact = false
+            for index in source.idleDecoders.indices { source.idleDecoders[index].endRun() }
+            if isKnownUniquelyReferenced(&source) {
+                source.content = UnsafeBufferPointer(start: nil, count: 0)
+            } else {
+                // A type kept its decoder, which may read from the source later.
+                source.content = copy(bytes)
+                source.ownsBytes = true
+                source = DecodingSource()
             }
-            (source.isExact, source.hasRefused) = (true, false)
-            do { return try body(source) } catch {
-                guard source.hasRefused else { throw error }
-                source.isExact = false
-                return try body(source)
-            }
+        }
+        (source.isExact, source.hasRefused) = (true, false)
+        do { return try body(source) } catch {
+            guard source.hasRefused else { throw error }
+            source.isExact = false
+            return try body(source)
         }
     }
 

@@ -27,8 +27,18 @@ package final class EffectRunner: Sendable {
     /// Work starts on this queue, in call order. Dispatch gives it a thread outside of the cooperative pool.
     private let startQueue = DispatchQueue(label: "statecast.effects.start")
     private let deliver: @Sendable (EffectAction) -> Void
+    private let onCancel: @Sendable (UInt64) -> Void
 
-    package init(deliver: @escaping @Sendable (EffectAction) -> Void) { self.deliver = deliver }
+    /// - Parameters:
+    ///     - onCancel: called with the number of a run that an effect cancelled.
+    ///     - deliver: called with each action that an effect sends. Both are called on any thread.
+    package init(
+        onCancel: @escaping @Sendable (UInt64) -> Void = { _ in },
+        deliver: @escaping @Sendable (EffectAction) -> Void
+    ) {
+        self.onCancel = onCancel
+        self.deliver = deliver
+    }
 
     deinit { cancelAll() }
 
@@ -160,7 +170,10 @@ package final class EffectRunner: Sendable {
             for run in runs { content.remove(run) }
             return runs
         }
-        for run in runs { run.cancel() }
+        for run in runs {
+            run.cancel()
+            onCancel(run.number)
+        }
     }
 }
 

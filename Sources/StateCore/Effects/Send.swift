@@ -51,6 +51,9 @@ package struct EffectAction: Sendable {
         self.onComplete = onComplete
     }
 
+    /// The number of the unit of work that sends it.
+    package var runNumber: UInt64 { run.number }
+
     /// The id under which the work runs, or nil.
     package var id: AnyID? { run.id }
 

@@ -14,14 +14,14 @@ public import SyncProtocol
 /// The replay begins at the oldest snapshot, or after the last evolution of the state. It skips rejected actions, and
 /// runs no effects.
 public struct JournalReplay<State: Codable & Equatable & Sendable>: Sendable {
-    fileprivate let registry: ActionRegistry
+    fileprivate let table: ActionTable
     fileprivate let reducer: Reducer<State>
 
     /// Creates a replay with this build's types.
     ///
     /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
     public init(of state: State.Type, actions: [any Action.Type], reducer: Reducer<State>) throws {
-        registry = try ActionRegistry(actions)
+        table = try ActionTable(checking: actions)
         self.reducer = reducer
     }
 
@@ -141,7 +141,7 @@ private struct ReplayRun<State: Codable & Equatable & Sendable> {
             for entry in run.entries where entry.rejection == nil {
                 revision = revision.next
                 do throws(Rejection) {
-                    let action = try definition.registry.decode(entry.action)
+                    let action = try definition.table.decode(entry.action)
                     _ = definition.reducer.reduce(into: &state, action, context: context)
                     actions += 1
                 } catch {

@@ -1,7 +1,7 @@
 internal import Journal
 internal import SyncProtocol
 
-extension ActionRegistry {
+extension ActionTable {
     /// The most recent records that ``checkNames(in:_:retired:)`` reads, and the most bytes of them.
     private static let recordsMax = 1000
     private static let recordBytesMax = 8 << 20

@@ -84,7 +84,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
                 "dropped the journal's last \(contents.droppedCount) records: damaged, and never acknowledged"
             )
         }
-        try definition.registry.checkNames(in: journal, contents, retired: definition.evolution.retiredActions)
+        try definition.table.checkNames(in: journal, contents, retired: definition.evolution.retiredActions)
         let (snapshot, isFileLost) = try newestSnapshot(of: journal)
         var recovered = try recover(journal, contents, from: snapshot)
         recovered.report?.snapshot = snapshot.entry.revision

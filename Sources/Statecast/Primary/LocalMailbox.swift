@@ -1,14 +1,15 @@
+internal import SyncProtocol
 internal import Threading
 
 /// A request of the primary's own process to a store.
-enum LocalRequest<State: Sendable>: Sendable {
-    case action(LocalAction)
+enum MailboxRequest<State: Sendable>: Sendable {
+    case action(MailboxAction)
     case observe(Listener<Change<State>>, replay: Replay)
     case ignore(Listener<Change<State>>)
 }
 
 /// An action of the primary's own process.
-enum LocalAction: Sendable {
+enum MailboxAction: Sendable {
     case dispatched(any Action)
     case awaited(any Action, @Sendable (Result<Receipt, Rejection>) -> Void)
     case result(EffectAction)
@@ -28,6 +29,15 @@ enum LocalAction: Sendable {
 
     /// The outcome of an action that is no longer wanted.
     static let cancelled = Rejection(.stopped, "the effect was cancelled")
+
+    /// Where it comes from, as the engine sees it.
+    var origin: LocalAction.Origin {
+        switch self {
+        case .dispatched: .dispatched
+        case .awaited: .awaited
+        case .result(let result): .effect(run: result.runNumber, result.id)
+        }
+    }
 
     /// Reports the outcome. To be called once.
     func resolve(_ outcome: Result<Receipt, Rejection>) {
@@ -59,13 +69,13 @@ final class LocalMailbox<State: Sendable>: ActionDispatcher {
 
     private struct Storage {
         var phase = Phase.notStarted
-        var requests: [LocalRequest<State>] = []
+        var requests: [MailboxRequest<State>] = []
         /// Kept from a stop to the next start; the store has it in between.
         var observers = ObserverSet<State>()
 
         /// Keeps a request for the next start. Removing an observer takes effect at once. The caller holds the
         /// observer, so it is not released here.
-        mutating func keep(_ request: LocalRequest<State>) {
+        mutating func keep(_ request: MailboxRequest<State>) {
             switch request {
             case .action:
                 if case .notStarted = phase { requests.append(request) }
@@ -97,7 +107,7 @@ final class LocalMailbox<State: Sendable>: ActionDispatcher {
 
     func dispatch(_ action: any Action) { enqueue(.action(.dispatched(action))) }
 
-    func enqueue(_ request: LocalRequest<State>) {
+    func enqueue(_ request: MailboxRequest<State>) {
         let (wake, isAccepted): ((@Sendable () -> Void)?, Bool) = storage.withLock { storage in
             if case .action = request, case .closed = storage.phase { return (nil, false) }
             guard case .open(let wake) = storage.phase else {
@@ -138,7 +148,7 @@ final class LocalMailbox<State: Sendable>: ActionDispatcher {
     var hasRequests: Bool { storage.withLock { !$0.requests.isEmpty } }
 
     /// Dequeues all requests, in order.
-    func dequeueAll() -> [LocalRequest<State>] {
+    func dequeueAll() -> [MailboxRequest<State>] {
         storage.withLock { storage in
             defer { storage.requests = [] }
             return storage.requests
@@ -150,7 +160,7 @@ final class LocalMailbox<State: Sendable>: ActionDispatcher {
     /// - Parameters:
     ///   - observers: the observers to keep for the next start; `nil`: those that the mailbox has.
     ///   - dequeued: requests that were dequeued and not processed.
-    func close(keeping observers: ObserverSet<State>? = nil, returning dequeued: [LocalRequest<State>] = []) {
+    func close(keeping observers: ObserverSet<State>? = nil, returning dequeued: [MailboxRequest<State>] = []) {
         let (requests, former) = storage.withLock { storage in
             let former = storage.observers
             storage.phase = .closed
@@ -164,7 +174,7 @@ final class LocalMailbox<State: Sendable>: ActionDispatcher {
         withExtendedLifetime((requests, former)) {}
     }
 
-    private func refuse(_ action: LocalAction) {
+    private func refuse(_ action: MailboxAction) {
         if case .dispatched(let action) = action { onRefusal(action) }
         let name = type(of: action.action).name
         action.resolve(.failure(Rejection(.stopped, "the primary has ended and accepts no \(name)")))

@@ -37,7 +37,7 @@ struct PrimaryMetrics {
         updateBytes = Recorder(label: "statecast_primary_patch_bytes", dimensions: dimensions)
     }
 
-    func count(_ event: PrimaryEvent) {
+    func count(_ event: StoreEvent) {
         switch event {
         case .refused(let code): rejections("requests_refused_total", code).increment()
         case .duplicates(let count): duplicates.increment(by: count)
@@ -47,18 +47,17 @@ struct PrimaryMetrics {
         case .joinAbandoned: joinsAbandoned.increment()
         case .chunkPublished: chunks.increment()
         case .sessionOpened: sessions.increment()
+        case .published(let counts, let patchBytes): published(counts, patchBytes: patchBytes)
+        case .joinsWaiting(let count): joinsWaiting.record(count)
         }
     }
 
-    /// The number of joins that wait at the end of a turn.
-    func waiting(joins count: Int) { joinsWaiting.record(count) }
-
-    func closed(_ record: Record, _ outcomeCounts: OutcomeCounts) {
-        applied.increment(by: outcomeCounts.applied)
-        for (code, count) in outcomeCounts.rejected { rejections("actions_rejected_total", code).increment(by: count) }
+    private func published(_ counts: OutcomeCounts, patchBytes: Int?) {
+        applied.increment(by: counts.applied)
+        for (code, count) in counts.rejected { rejections("actions_rejected_total", code).increment(by: count) }
         batches.increment()
-        batchActions.record(record.outcomes.reduce(0) { $0 + $1.last.distance(beyond: $1.first) + 1 })
-        if let update = record.update { updateBytes.record(update.patch.count) }
+        batchActions.record(counts.total)
+        if let patchBytes { updateBytes.record(patchBytes) }
     }
 
     private func rejections(_ label: String, _ code: Rejection.Code) -> Counter {

@@ -1,4 +1,3 @@
-internal import DequeModule
 public import Logging
 internal import Metrics
 public import ServiceLifecycle
@@ -27,10 +26,8 @@ public actor PrimaryNode: Service {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private var sockets: Sockets?
-    private var stores: [StoreName: any HostedStore] = [:]
+    private var stores: [StoreName: any ServedStore] = [:]
     private var router = FrameRouter(stores: [])
-    /// Frames that wait for room in the journal of their store, while the journals of other stores have room.
-    private var deferred: [StoreName: DeferredFrames] = [:]
     private var timer: DeadlineTimer?
     /// Whether the node has bound its endpoints before.
     private var hasBound = false
@@ -46,7 +43,7 @@ public actor PrimaryNode: Service {
         var areComplete = false
     }
 
-    /// The bounds of the actions that one turn receives, and of the deferred ones that it processes for a store.
+    /// The bounds of the actions that are received between two turns.
     private static let framesPerTurnMax = 512
     private static let bytesPerTurnMax = 4 << 20
 
@@ -55,7 +52,7 @@ public actor PrimaryNode: Service {
         let publisher: Publisher
         let puller: Socket
         let address: PrimaryAddress
-        /// `nil` while no store has room for more actions.
+        /// `nil` while no store takes more frames.
         var actions: Watch?
 
         init(publisher: Publisher, puller: consuming Socket, address: PrimaryAddress) {
@@ -154,10 +151,10 @@ public actor PrimaryNode: Service {
     }
 
     /// Recovers the stores, off the loop.
-    private func recovered() async throws(StatecastError) -> [any HostableStore] {
+    private func recovered() async throws(StatecastError) -> [any ServableStore] {
         let (definitions, limits, time) = (definitions.withLock { $0.stores }, configuration.limits, clock.time)
         return try await BlockingWork.run { () throws(StatecastError) in
-            var recovered: [any HostableStore] = []
+            var recovered: [any ServableStore] = []
             do throws(StatecastError) {
                 for definition in definitions { recovered.append(try definition.recover(limits: limits, time: time)) }
             } catch {
@@ -168,7 +165,7 @@ public actor PrimaryNode: Service {
         }
     }
 
-    private func bindAndServe(_ recovered: [any HostableStore]) throws(StatecastError) -> PrimaryAddress {
+    private func bindAndServe(_ recovered: [any ServableStore]) throws(StatecastError) -> PrimaryAddress {
         let publish = try EndpointPolicy.bindable(configuration.publish, configuration.plaintext)
         let actions = try EndpointPolicy.bindable(configuration.actions, configuration.plaintext)
         let advertised = try configuration.advertiseActions.map { text throws(StatecastError) in
@@ -203,7 +200,7 @@ public actor PrimaryNode: Service {
     }
 
     /// The head of a store; `nil` if the node does not serve it.
-    func head(of store: StoreName) -> Revision? { stores[store]?.head }
+    func head(of store: StoreName) -> Revision? { stores[store]?.position.revision }
 
     /// The position of a store; `nil` if the node does not serve it.
     func position(of store: StoreName) -> Position? { stores[store]?.position }
@@ -224,7 +221,6 @@ public actor PrimaryNode: Service {
         timer = nil
         for store in stores.values { store.end() }
         stores = [:]
-        deferred = [:]
         for definition in definitions.withLock({ $0.stores }) { definition.end() }
     }
 
@@ -247,45 +243,22 @@ public actor PrimaryNode: Service {
         }
     }
 
-    private func host(_ recovered: [any HostableStore], _ actionsEndpoint: String) {
-        let (tasks, bell) = (
-            LoopTaskExecutor(on: loop), loop.doorbell { [weak self] in self?.assumeIsolated { $0.endTurn() } }
-        )
-        let runtime = StoreRuntime(
+    private func host(_ recovered: [any ServableStore], _ actionsEndpoint: String) {
+        let bell = loop.doorbell { [weak self] in self?.assumeIsolated { $0.turn() } }
+        let services = NodeServices(
             limits: configuration.limits,
             actionsEndpoint: actionsEndpoint,
             clock: clock,
-            publish: { [weak self] store, topic, frame in
-                self?.assumeIsolated { $0.publish(Message.encode(frame, to: Address(store, topic))) }
-            },
-            // Without a journal, a record counts as durable at once.
-            commit: { [weak self] store, record in
-                self?.assumeIsolated { $0.stores[store]?.committed(through: record.sequence) }
-            },
-            onLoop: { [weak self] store, work in
-                Task.detached(executorPreference: tasks) { await self?.run(work, on: store) }
-            },
-            fail: { [termination] in termination.end($0) },
             journalPolicy: configuration.journal,
-            encode: { [weak self] store, work in
-                BlockingWork.start {
-                    let snapshot = work()
-                    Task.detached(executorPreference: tasks) { await self?.encoded(snapshot, for: store) }
-                }
-            },
+            publish: { [weak self] message in self?.assumeIsolated { $0.publish(message) } },
+            fail: { [termination] in termination.end($0) },
             wake: { bell.ring() }
         )
-        for store in recovered { stores[store.name] = store.host(in: runtime) }
+        for store in recovered { stores[store.name] = store.serve(on: services) }
         router = FrameRouter(stores: Set(stores.keys))
     }
 
-    private func run(_ work: (any HostedStore) -> Void, on store: StoreName) {
-        guard let store = stores[store] else { return }
-        work(store)
-        endTurn()
-    }
-
-    /// Receives actions, until no store has room for more.
+    /// Receives actions, until no store takes more.
     private func watchActions() {
         guard let sockets, sockets.actions == nil else { return }
         sockets.actions = loop.watch(sockets.puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } }
@@ -314,15 +287,15 @@ public actor PrimaryNode: Service {
                 if isBeginning { count(code) }
             }
         }
-        endTurn()
+        turn()
     }
 
     private func drainActions() {
         guard let sockets else { return }
         // Further frames wait in the socket, then in their senders' outboxes.
-        guard stores.values.contains(where: { $0.hasRoom }) else { return sockets.actions = nil }
+        guard takesFrames else { return sockets.actions = nil }
         var bytes = 0
-        for _ in 0..<Self.framesPerTurnMax {
+        for _ in 0..<Self.framesPerTurnMax where takesFrames {
             guard bytes < Self.bytesPerTurnMax, let message = sockets.puller.next(logger) else { break }
             bytes += message.count
             guard message.count <= configuration.limits.frameBytesMax else {
@@ -330,56 +303,34 @@ public actor PrimaryNode: Service {
                 continue
             }
             switch router.actions(message) {
-            case .store(let store, let frame): received(frame, in: message, for: store)
+            case .store(let store, let frame): stores[store]?.received(frame)
             case .answer(let refusal, let address):
                 count(refusal.reason.code)
                 publish(Message.encode(.refusal(refusal), to: address))
             case .drop(let code): count(code)
             }
         }
-        endTurn()
+        turn()
     }
 
-    /// Passes a frame to its store, or defers it, after those that wait for room already.
-    private func received(_ frame: ActionsFrame, in message: [UInt8], for name: StoreName) {
-        guard let store = stores[name] else { return }
-        if store.hasRoom, deferred[name] == nil { return store.received(frame) }
-        let bytesMax = configuration.limits.heldBytesMax
-        if !deferred[name, default: DeferredFrames()].append(message, bytesMax: bytesMax) { store.postpone(frame) }
-    }
-
-    /// Passes deferred frames to a store, while it has room.
-    private func processDeferred(for name: StoreName, _ store: any HostedStore) {
-        var bytes = 0
-        while bytes < Self.bytesPerTurnMax, store.hasRoom, let next = deferred[name]?.popFirst() {
-            bytes += next.count
-            if case .store(_, let frame) = router.actions(next) { store.received(frame) }
-        }
-        if deferred[name]?.isEmpty == true { deferred[name] = nil }
-    }
+    /// Whether a store takes more frames. While one store does, those for the others are received, too.
+    private var takesFrames: Bool { stores.values.contains { $0.wantsFrames } }
 
     private func publish(_ message: [UInt8]) { sockets?.publisher.send(message) }
-
-    private func encoded(_ snapshot: EncodedSnapshot, for store: StoreName) {
-        stores[store]?.snapshotEncoded(snapshot)
-        endTurn()
-    }
 
     // MARK: Turns
 
     private func tick() {
         for store in stores.values { store.tick() }
-        endTurn()
+        turn()
     }
 
-    private func endTurn() {
-        for (name, store) in stores {
-            processDeferred(for: name, store)
-            store.endTurn()
-        }
-        if stores.values.contains(where: { $0.hasRoom }) { watchActions() }
-        let hasRequests = stores.contains { $1.hasRequests || ($1.hasRoom && deferred[$0] != nil) }
-        let next = hasRequests ? clock.now : stores.values.map(\.nextDeadline).min()
+    /// Lets each store take a turn. A store with more work takes the next one after the sockets were polled.
+    private func turn() {
+        for store in stores.values { store.turn() }
+        if takesFrames { watchActions() }
+        let hasWork = stores.values.contains { $0.hasWork }
+        let next = hasWork ? clock.now : stores.values.map(\.nextDeadline).min()
         timer?.set(next.map(clock.deadline))
     }
 
@@ -387,31 +338,5 @@ public actor PrimaryNode: Service {
     private func count(_ code: Rejection.Code) {
         Counter(label: "statecast_primary_messages_dropped_total", dimensions: [("code", code.rawValue)]).increment()
         logger.debug("message dropped", metadata: ["code": "\(code)"])
-    }
-}
-
-/// Action frames for a store whose journal has no room, in the order of their arrival.
-///
-/// The frames stay encoded: decoded, they may occupy many times their size.
-struct DeferredFrames {
-    private var messages: Deque<[UInt8]> = []
-    private var bytes = 0
-
-    var isEmpty: Bool { messages.isEmpty }
-
-    /// Appends a message, unless the total would exceed `bytesMax`.
-    ///
-    /// - Returns: whether it is appended.
-    mutating func append(_ message: [UInt8], bytesMax: Int) -> Bool {
-        guard bytes + message.count <= bytesMax else { return false }
-        messages.append(message)
-        bytes += message.count
-        return true
-    }
-
-    mutating func popFirst() -> [UInt8]? {
-        let first = messages.popFirst()
-        bytes -= first?.count ?? 0
-        return first
     }
 }

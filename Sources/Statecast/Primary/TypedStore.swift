@@ -11,7 +11,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let summary: Summary
     /// The declared version of the state: see `StateEvolution`.
     var stateVersion: UInt64 { UInt64(evolution.count) }
-    let registry: ActionRegistry
+    let table: ActionTable
     let reducer: Reducer<State>
     let middleware: [Middleware<State>]
     let initialEffect: @Sendable (State) -> Effect
@@ -55,10 +55,10 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
                 metadata: ["store": "\(store)", "action": "\(type(of: action).name)"]
             )
         }
-        registry = try ActionRegistry(actions)
+        table = try ActionTable(checking: actions)
     }
 
-    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any HostableStore {
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any ServableStore {
         if let journal { return try StoreRecovery(self, limits: limits, time: time).run(journal) }
         var generator = SystemRandom()
         let history = History(lineage: Lineage(using: &generator), epoch: Epoch(1), summary: summary)
@@ -69,7 +69,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
 }
 
 /// A store with the state and history from which it continues.
-struct RecoveredStore<State: Codable & Equatable & Sendable>: HostableStore {
+struct RecoveredStore<State: Codable & Equatable & Sendable>: ServableStore {
     let definition: TypedStore<State>
     let state: State
     let history: History
@@ -82,7 +82,7 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: HostableStore {
 
     var name: StoreName { definition.name }
 
-    func host(in runtime: StoreRuntime) -> any HostedStore { StoreHost(self, in: runtime) }
+    func serve(on node: NodeServices) -> any ServedStore { StoreShell(self, on: node) }
 
     func abandon() { journal?.close() }
 }
@@ -94,4 +94,18 @@ struct RecoveryReport: Sendable {
     /// The number of records that were replayed on it.
     let records: Int
     var duration = Duration.zero
+}
+
+extension ActionTable {
+    /// The table of a store's actions.
+    ///
+    /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
+    init(checking actions: [any Action.Type]) throws(StatecastError) {
+        do { try self.init(actions) } catch {
+            throw StatecastError(
+                .definition,
+                "two actions are named \"\(error.name)\": give one another static name"
+            )
+        }
+    }
 }

@@ -118,9 +118,9 @@ package struct SenderMachine: Hashable, Sendable {
     ) -> [SenderDirective] {
         if outbox.numbered.isEmpty { link?.framesOutstanding = 0 }
         link?.framesOutstanding += 1
-        outbox.markSent(count: frame.actions.count)
+        outbox.markSent(count: frame.header.count)
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
-        return [.count(.framePushed(actions: frame.actions.count))]
+        return [.count(.framePushed(actions: frame.header.count))]
     }
 
     /// The socket reconnected. The peer may be another primary, so request the watermark before anything is sent:

@@ -101,7 +101,7 @@ extension Frame {
         case .update(let update): 64 + update.patch.count
         case .chunk(let chunk): 16 + chunk.bytes.count
         case .receipts(let receipts): 48 + receipts.outcomes.runCount * 24
-        case .actions(let frame): frame.actions.reduce(96) { $0 + $1.count + 5 }
+        case .actions(let frame): 96 + frame.actions.count
         default: 256
         }
     }

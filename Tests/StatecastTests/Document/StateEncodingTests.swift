@@ -108,12 +108,12 @@ private struct Peeked: Action, Equatable {}
     struct Note: Codable, Equatable, Sendable { var text = "" }
 
     @Test func `is rejected with the field and the reason, and rolled back`() throws {
-        let bench = try HostBench(
+        let bench = try StoreBench(
             Note(),
             actions: [Written.self],
             reducer: Reducer { note, action in note.text += (action as? Written)?.line ?? "" }
         )
-        bench.host.begin()
+        bench.store.begin()
         // Each payload is valid. Two of them in a row exceed the limit of marks in a text.
         let marks = String(repeating: "\u{301}\u{316}", count: 300)
         try bench.push(Written(line: marks), Written(line: marks), Written(line: "."), Written(line: marks))

@@ -143,7 +143,7 @@ import Testing
             Issue.record("not a frame of actions")
             return
         }
-        #expect(frame.actions == [WireAction.increase])
+        #expect(frame.contents == [WireAction.increase])
         await sender.close()
     }
 }

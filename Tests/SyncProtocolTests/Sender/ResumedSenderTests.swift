@@ -22,7 +22,7 @@ import Testing
         #expect(directives.contains(.connect(Fixture.endpoint)))
         let frames = bench.push()
         #expect(frames.map(\.numbers) == [3...5])
-        #expect(frames.map(\.base) == [ActionNumber(1)])
+        #expect(frames.map(\.header.base) == [ActionNumber(1)])
         bench.receipts(1...5)
         #expect((1...5).map { bench.revision(Ticket(rawValue: $0)) } == [1, 2, 3, 4, 5])
         bench.send()
@@ -37,7 +37,7 @@ import Testing
         #expect(bench.outcomes.isEmpty)
         let frames = bench.push()
         #expect(frames.map(\.numbers) == [1...3])
-        #expect(frames.map(\.base) == [ActionNumber(1)])
+        #expect(frames.map(\.header.base) == [ActionNumber(1)])
     }
 
     @Test func `continues after the resolved numbers`() throws {

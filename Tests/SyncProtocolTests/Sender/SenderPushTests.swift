@@ -17,15 +17,15 @@ import Testing
         bench.watermark(nil, opened: 42)
         bench.send(2)
         let frame = bench.machine.nextFrame
-        #expect(frame?.lineage == Fixture.lineage)
-        #expect(frame?.session == Fixture.session)
-        #expect(frame?.opened == JournalSequence(42))
-        #expect(frame?.base == ActionNumber(1))
-        #expect(frame?.actions.count == 2)
+        #expect(frame?.header.lineage == Fixture.lineage)
+        #expect(frame?.header.session == Fixture.session)
+        #expect(frame?.header.opened == JournalSequence(42))
+        #expect(frame?.header.base == ActionNumber(1))
+        #expect(frame?.header.count == 2)
         bench.push()
         bench.wait()
         bench.watermark(nil, opened: 50)
-        #expect(bench.machine.nextFrame?.opened == JournalSequence(42))
+        #expect(bench.machine.nextFrame?.header.opened == JournalSequence(42))
     }
 
     @Test func `a number is assigned when an action is first sent`() {
@@ -70,7 +70,7 @@ import Testing
         let store = Fixture.store(String(repeating: "n", count: StoreName.bytesMax))
         let frames = bench.push()
         #expect(frames.count < 10)
-        #expect(frames.reduce(0) { $0 + $1.actions.count } == 40)
+        #expect(frames.reduce(0) { $0 + $1.header.count } == 40)
         for frame in frames {
             #expect(Message.encode(.actions(frame), to: Address(store, .actions)).count <= 1000)
         }
@@ -82,7 +82,7 @@ import Testing
         let tickets = bench.send(bytes: 10) + bench.send(bytes: 11)
         #expect(bench.code(tickets[1]) == .tooLarge)
         #expect(bench.outcomes[tickets[1]]?.number == nil)
-        #expect(bench.push().map(\.actions.count) == [1])
+        #expect(bench.push().map(\.header.count) == [1])
         #expect(bench.machine.pendingCount == 1)
     }
 
@@ -92,7 +92,7 @@ import Testing
         #expect(bench.outcomes.isEmpty)
         bench.watermark(nil, actionBytesMax: 10)
         #expect(bench.code(tickets[1]) == .tooLarge)
-        #expect(bench.push().map(\.actions.count) == [2])
+        #expect(bench.push().map(\.header.count) == [2])
     }
 
     @Test func `an action that fits no frame is too large`() {

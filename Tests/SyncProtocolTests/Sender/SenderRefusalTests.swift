@@ -126,9 +126,9 @@ import Testing
         bench.wait()
         #expect(bench.subscriptions == [.receipts(session)])
         bench.watermark(nil, opened: 9)
-        #expect(bench.machine.nextFrame?.session == session)
-        #expect(bench.machine.nextFrame?.base == bench.machine.nextFrame?.first)
-        #expect(bench.machine.nextFrame?.opened == JournalSequence(9))
+        #expect(bench.machine.nextFrame?.header.session == session)
+        #expect(bench.machine.nextFrame?.header.base == bench.machine.nextFrame?.header.first)
+        #expect(bench.machine.nextFrame?.header.opened == JournalSequence(9))
     }
 
     @Test func `by a primary without the store: all actions fail with the reason, and it retries from time to time`() {
@@ -203,7 +203,7 @@ import Testing
         bench.watermark(nil, epoch: Self.later)
         let frames = bench.push()
         #expect(frames.map(\.numbers) == [4...5])
-        #expect(frames.map(\.base) == [ActionNumber(4)])
+        #expect(frames.map(\.header.base) == [ActionNumber(4)])
         #expect(bench.outcomes.count == 3)
     }
 

@@ -34,7 +34,7 @@ import Testing
         bench.watermark(nil)
         let frames = bench.push()
         #expect(frames.map(\.numbers) == [2...3])
-        #expect(frames.map(\.base) == [ActionNumber(1)])
+        #expect(frames.map(\.header.base) == [ActionNumber(1)])
     }
 
     @Test func `if receipts are lost after the watermark it requests it again`() {
@@ -106,10 +106,10 @@ import Testing
             #expect(bench.outcomes[ticket]?.number == ActionNumber(number))
         }
         let frame = bench.machine.nextFrame
-        #expect(frame?.lineage == Fixture.otherLineage)
+        #expect(frame?.header.lineage == Fixture.otherLineage)
         #expect(frame?.numbers == 3...3)
-        #expect(frame?.base == ActionNumber(3))
-        #expect(frame?.opened == JournalSequence(4))
+        #expect(frame?.header.base == ActionNumber(3))
+        #expect(frame?.header.opened == JournalSequence(4))
         bench.push()
         bench.receipts(3...3, lineage: Fixture.otherLineage)
         #expect(bench.revision(queued) == 3)
@@ -139,8 +139,8 @@ import Testing
         #expect(bench.subscriptions == [.receipts(bench.machine.session)])
         bench.watermark(nil)
         let frame = bench.push().first
-        #expect(frame?.base == frame?.first)
-        if let number = frame?.first.rawValue { bench.receipts(number...number) }
+        #expect(frame?.header.base == frame?.header.first)
+        if let number = frame?.header.first.rawValue { bench.receipts(number...number) }
         #expect(bench.revision(ticket) != nil)
     }
 

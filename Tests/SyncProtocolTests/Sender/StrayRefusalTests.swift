@@ -46,8 +46,8 @@ import Testing
         pair.answer()
         pair.sender.send()
         let second = try #require(pair.sender.push().first)
-        #expect(first.opened != second.opened)
-        #expect(second.base == ActionNumber(2))
+        #expect(first.header.opened != second.header.opened)
+        #expect(second.header.base == ActionNumber(2))
         return (pair, first, second)
     }
 

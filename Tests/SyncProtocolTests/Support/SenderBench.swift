@@ -169,5 +169,5 @@ struct SenderBench {
 
 extension ActionsFrame {
     /// The numbers that it carries.
-    var numbers: ClosedRange<UInt64> { first.rawValue...(first.rawValue + UInt64(actions.count) - 1) }
+    var numbers: ClosedRange<UInt64> { header.first.rawValue...(header.first.rawValue + UInt64(header.count) - 1) }
 }

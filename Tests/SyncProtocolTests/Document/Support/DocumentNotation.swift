@@ -48,6 +48,13 @@ struct FrameFields {
     private(set) var values: [String: Value] = [:]
 
     init(of frame: Frame) throws {
+        if case .actions(let frame) = frame {
+            try add(fieldsOf: frame.header)
+            // Not an element of its own: the count of the array.
+            values["count"] = nil
+            values["actions"] = .array(frame.contents.map { .bytes($0) })
+            return
+        }
         for case (_?, let content) in Mirror(reflecting: frame).children { try add(fieldsOf: content) }
     }
 

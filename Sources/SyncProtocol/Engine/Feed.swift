@@ -1,60 +1,121 @@
 import DequeModule
-internal import StateCoding
-package import StateCore
+import StateCoding
+import StateCore
 
-extension PrimaryMachine {
-    /// Handles a subscription, which is a request for the topic's data.
-    package mutating func subscribed(to topic: Topic) -> [PrimaryDirective] {
-        switch topic {
-        case .feed, .actions: return []
-        case .schema:
-            return answeredTopics.insert(topic).inserted ? [.publish(.schema, .schema(schema))] : []
-        case .receipts(let session): return answeredTopics.insert(topic).inserted ? watermark(of: session) : []
-        case .join(let nonce, let position):
-            guard joins.count < limits.joinsWaitingMax else {
-                let reason = Rejection(.busy, "\(limits.joinsWaitingMax) joins are waiting already; try again")
-                return [
-                    .count(.refused(.busy)),
-                    .publish(topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMin))),
-                ]
-            }
-            joins.enqueue(JoinQueue.Request(nonce: nonce, position: position))
-            return []
-        case .snapshot(let lineage, let revision, let index):
-            guard lineage == self.lineage,
-                let snapshot = joins.cache.snapshots.first(where: { $0.revision == revision }),
-                snapshot.chunk(index, chunkBytes: limits.chunkBytes) != nil
-            else {
-                return Self.gone(topic)
-            }
-            joins.enqueue(JoinQueue.ChunkRequest(lineage: lineage, revision: revision, index: index))
-            return []
-        }
+/// What a store publishes to replicas: its head, the last updates, snapshots for joiners, and heartbeats.
+///
+/// Joins, chunks and schema requests are answered a bounded number at a time, at the end of a turn.
+struct Feed: Hashable, Sendable {
+    let lineage: Lineage
+    let epoch: Epoch
+    private let limits: Limits
+    private let stateVersion: UInt64
+    private let actions: [StoreSchema.Entry]
+    /// The durability of acknowledged actions, as the primary's settings name it; `nil` without a journal.
+    private let durability: String?
+    /// The starts of the previous incarnations.
+    private let epochs: EpochTable
+    /// Whether the shell can read updates from the journal that are no longer in memory.
+    private let readsPast: Bool
+
+    /// The last published revision, which replicas may have.
+    private(set) var head: Revision
+    /// The digest and size of the state at the head.
+    private var summary: Summary
+    private var ring: UpdateRing
+    private var joins = JoinQueue()
+    private var heartbeatDue: Instant
+    private var hasAnsweredSchema = false
+
+    init(_ history: History, _ settings: StoreSettings, actions: [StoreSchema.Entry], now: Instant) {
+        lineage = history.lineage
+        epoch = history.epoch
+        epochs = history.epochs
+        limits = settings.limits
+        stateVersion = settings.stateVersion
+        self.actions = actions
+        durability = settings.durability
+        readsPast = settings.commitment != .none
+        head = history.head
+        summary = history.summary
+        ring = history.ring
+        heartbeatDue = now
     }
 
-    /// Handles an unsubscription: the last subscriber of the topic is gone.
-    package mutating func unsubscribed(from topic: Topic) -> [PrimaryDirective] {
-        switch topic {
-        case .join(let nonce, let position):
-            return joins.remove(JoinQueue.Request(nonce: nonce, position: position)) ? [.count(.joinAbandoned)] : []
-        case .snapshot(let lineage, let revision, let index):
-            joins.remove(JoinQueue.ChunkRequest(lineage: lineage, revision: revision, index: index))
-            return []
-        default: return []
-        }
+    /// The next update: the head moves to its end, with this summary of the state.
+    mutating func append(_ update: Update, summary: Summary) {
+        head = update.to
+        self.summary = summary
+        ring.append(update, limits: limits)
     }
 
-    /// Whether `serve` has work: requests to answer, or the end of the turn to record.
-    package var hasRequests: Bool { !joins.isEmpty || !answered.isEmpty || !answeredTopics.isEmpty }
+    // MARK: Time
+
+    /// The time of the next `tick`.
+    var nextDeadline: Instant {
+        min(heartbeatDue, joins.cache.nextExpiry(retention: limits.snapshotRetention) ?? heartbeatDue)
+    }
+
+    /// Makes a heartbeat when it is due. `time` is the wall clock.
+    mutating func tick(at now: Instant, time: Timestamp) -> Heartbeat? {
+        joins.cache.expire(at: now, retention: limits.snapshotRetention)
+        guard now >= heartbeatDue else { return nil }
+        heartbeatDue = now.advanced(by: limits.heartbeatInterval)
+        return Heartbeat(lineage: lineage, epoch: epoch, head: head, digest: summary.digest, time: time)
+    }
+
+    // MARK: Requests
+
+    /// Handles a subscription to the schema.
+    mutating func schemaRequested(sessions: Int) -> [PlainDirective] {
+        guard !hasAnsweredSchema else { return [] }
+        hasAnsweredSchema = true
+        return [.publish(.schema, .schema(schema(sessions: sessions)))]
+    }
+
+    /// Handles a subscription to a join.
+    mutating func joinRequested(_ request: JoinQueue.Request) -> [PlainDirective] {
+        guard joins.count < limits.joinsWaitingMax else {
+            let reason = Rejection(.busy, "\(limits.joinsWaitingMax) joins are waiting already; try again")
+            return [
+                .count(.refused(.busy)),
+                .publish(request.topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMin))),
+            ]
+        }
+        joins.enqueue(request)
+        return []
+    }
+
+    /// Handles a subscription to a chunk of a snapshot.
+    mutating func chunkRequested(_ request: JoinQueue.ChunkRequest) -> [PlainDirective] {
+        guard request.lineage == lineage,
+            let snapshot = joins.cache.snapshots.first(where: { $0.revision == request.revision }),
+            snapshot.chunk(request.index, chunkBytes: limits.chunkBytes) != nil
+        else {
+            return Self.gone(request.topic)
+        }
+        joins.enqueue(request)
+        return []
+    }
+
+    /// The last subscriber of a join is gone.
+    mutating func joinAbandoned(_ request: JoinQueue.Request) -> [PlainDirective] {
+        joins.remove(request) ? [.count(.joinAbandoned)] : []
+    }
+
+    /// The last subscriber of a chunk is gone.
+    mutating func chunkAbandoned(_ request: JoinQueue.ChunkRequest) { joins.remove(request) }
+
+    /// Whether `serve` has work.
+    var hasRequests: Bool { !joins.isEmpty || hasAnsweredSchema }
 
     /// The number of queued joins.
-    package var joinsWaitingCount: Int { joins.count }
+    var joinsWaiting: Int { joins.count }
 
     /// Ends a turn: answers a bounded number of joins and chunk requests.
-    package mutating func serve(at now: Instant, time: Timestamp) -> [PrimaryDirective] {
-        answered.removeAll(keepingCapacity: true)
-        answeredTopics.removeAll(keepingCapacity: true)
-        var directives: [PrimaryDirective] = []
+    mutating func serve(at now: Instant, time: Timestamp) -> [PlainDirective] {
+        hasAnsweredSchema = false
+        var directives: [PlainDirective] = []
         var composed = 0
         while composed < limits.composedPerTurnMax, let read = joins.catchUps.dequeue() {
             directives += answer(read, at: now, time: time, composed: &composed)
@@ -80,14 +141,14 @@ extension PrimaryMachine {
     }
 
     /// Adds the encoded snapshot of a revision.
-    package mutating func snapshotEncoded(_ bytes: [UInt8], revision: Revision, digest: UInt64, at now: Instant) {
+    mutating func snapshotEncoded(_ bytes: [UInt8], revision: Revision, digest: UInt64, at now: Instant) {
         let snapshot = SnapshotCache.Snapshot(revision: revision, digest: digest, bytes: bytes, lastUsed: now)
         joins.cache.add(snapshot, countMax: limits.snapshotsMax)
         joins.snapshotEncoded()
     }
 
     /// Refuses the joins that wait for a snapshot: the state cannot be encoded.
-    package mutating func snapshotFailed(_ reason: Rejection) -> [PrimaryDirective] {
+    mutating func snapshotFailed(_ reason: Rejection) -> [PlainDirective] {
         joins.snapshotFailed().map { .publish($0.topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMax))) }
     }
 
@@ -97,7 +158,7 @@ extension PrimaryMachine {
         at now: Instant,
         time: Timestamp,
         composed: inout Int
-    ) -> [PrimaryDirective] {
+    ) -> [PlainDirective] {
         if let position = request.position, isValid(position), isWorthwhile(from: position.revision),
             let catchUp = catchUp(from: position.revision, countMax: limits.catchUpComposedMax)
         {
@@ -115,7 +176,7 @@ extension PrimaryMachine {
         at now: Instant,
         time: Timestamp,
         composed: inout Int
-    ) -> [PrimaryDirective] {
+    ) -> [PlainDirective] {
         // A joiner that waited for a snapshot receives it even if many updates follow: otherwise it might never catch
         // up.
         let countMax = hasWaited ? limits.ringUpdatesMax : limits.catchUpComposedMax
@@ -134,7 +195,7 @@ extension PrimaryMachine {
     }
 
     /// The store's schema; without examples if they would exceed a frame.
-    private var schema: StoreSchema {
+    private func schema(sessions: Int) -> StoreSchema {
         let bytes = actions.reduce(0) { $0 + $1.name.utf8.count + ($1.example?.count ?? 0) + 8 }
         let fits = bytes + Limits.topicBytesMax + 64 <= limits.frameBytesMax
         let entries = fits ? actions : actions.map { StoreSchema.Entry(name: $0.name, example: nil) }
@@ -144,7 +205,7 @@ extension PrimaryMachine {
             actions: entries,
             epoch: epoch,
             head: head,
-            sessions: sessions.count,
+            sessions: sessions,
             durability: durability
         )
     }
@@ -154,7 +215,7 @@ extension PrimaryMachine {
         offer: Welcome.Offer?,
         catchUp: CatchUp,
         time: Timestamp
-    ) -> [PrimaryDirective] {
+    ) -> [PlainDirective] {
         let welcome = Welcome(
             lineage: lineage,
             epoch: epoch,
@@ -176,7 +237,7 @@ extension PrimaryMachine {
         return position.revision > snapshot.revision
     }
 
-    private static func gone(_ topic: Topic) -> [PrimaryDirective] {
+    private static func gone(_ topic: Topic) -> [PlainDirective] {
         let reason = Rejection(.snapshotGone, "this snapshot is not kept, or has no such chunk; join again")
         return [.count(.refused(.snapshotGone)), .publish(topic, .refusal(Refusal(reason)))]
     }
@@ -213,13 +274,13 @@ extension PrimaryMachine {
 
     /// Handles the result of a `readPast`, with updates in the name of this incarnation; `nil` if they exceed the
     /// limits or are no longer kept.
-    package mutating func pastRead(_ updates: [Update]?, after revision: Revision) {
+    mutating func pastRead(_ updates: [Update]?, after revision: Revision) {
         joins.catchUps.finish(updates, after: revision)
     }
 
     /// Queues a joiner for a read of the journal; `nil` if it has to start from a snapshot, because the journal does
     /// not help it or a read for another revision is in progress.
-    private mutating func readPast(for request: JoinQueue.Request) -> [PrimaryDirective]? {
+    private mutating func readPast(for request: JoinQueue.Request) -> [PlainDirective]? {
         let end = ring.start ?? head
         guard readsPast, let position = request.position, isValid(position), position.revision < end else { return nil }
         switch joins.catchUps.enqueue(request, after: position.revision) {
@@ -237,7 +298,7 @@ extension PrimaryMachine {
         at now: Instant,
         time: Timestamp,
         composed: inout Int
-    ) -> [PrimaryDirective] {
+    ) -> [PlainDirective] {
         guard let past = read.updates, let end = past.last?.to, let recent = ring.updates(from: end, head: head),
             past.count + recent.count <= limits.catchUpComposedMax
         else { return offer(read.request, hasWaited: false, at: now, time: time, composed: &composed) }

@@ -40,12 +40,12 @@ package struct FrameRouter: Hashable, Sendable {
         guard let (head, body) = Message.split(message) else { return .drop(.malformed) }
         let frame = try? Frame(decoding: body)
         // Do not answer what no correct sender pushes: the answer would reach the sender whose session it names.
-        if case .actions(let actions)? = frame, !actions.isWellFormed { return .drop(.malformed) }
+        if case .actions(let actions)? = frame, !actions.header.isWellFormed { return .drop(.malformed) }
         do throws(AddressFailure) {
             let address = try Address(parsing: head)
             guard case .actions = address.topic, case .actions(let actions)? = frame else { return .drop(.malformed) }
             guard stores.contains(address.store) else {
-                let receipts = Address(address.store, .receipts(actions.session))
+                let receipts = Address(address.store, .receipts(actions.header.session))
                 return .answer(unknown(address.store, frame: actions.identity), to: receipts.bytes)
             }
             return .store(address.store, actions)
@@ -54,7 +54,7 @@ package struct FrameRouter: Hashable, Sendable {
             guard error == .unsupportedVersion, case .actions(let actions)? = frame, head.ends(with: "/actions") else {
                 return .drop(error == .unsupportedVersion ? .unsupportedVersion : .malformed)
             }
-            let receipts = head.dropLast("/actions".utf8.count + 1) + Array("/receipts/\(actions.session)".utf8) + [0]
+            let receipts = head.dropLast("/actions".utf8.count + 1) + Array("/receipts/\(actions.header.session)".utf8) + [0]
             guard receipts.count <= Limits.topicBytesMax else { return .drop(.unsupportedVersion) }
             return .answer(Refusal(reason(error), frame: actions.identity), to: Array(receipts))
         }
@@ -76,11 +76,11 @@ package struct FrameRouter: Hashable, Sendable {
     }
 }
 
-extension ActionsFrame {
+extension ActionsHeader {
     /// Whether the session is a sender's, numbers count from 1, the session begins at or before the first action, and
     /// no number is near the end of the range.
     fileprivate var isWellFormed: Bool {
-        session != .primary && base.rawValue >= 1 && base <= first && first.rawValue < 1 << 62 && !actions.isEmpty
+        session != .primary && base.rawValue >= 1 && base <= first && first.rawValue < 1 << 62 && count > 0
     }
 }
 

@@ -40,9 +40,9 @@ package struct SessionTable: Hashable, Sendable {
             outcomes.slice(from: first, through: min(last, durable))
         }
 
-        /// Records the outcomes of the next `count` numbers, and forgets the oldest durable ones beyond `countMax`.
-        mutating func append(_ kind: OutcomeRun.Kind, count: Int, countMax: Int) {
-            outcomes.append(kind, count: count)
+        /// Records the outcomes of the next numbers, and forgets the oldest durable ones beyond `countMax`.
+        mutating func append(contentsOf others: OutcomeRuns, countMax: Int) {
+            outcomes.append(contentsOf: others)
             trim(countMax: countMax)
         }
 

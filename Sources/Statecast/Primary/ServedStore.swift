@@ -1,0 +1,124 @@
+internal import Journal
+internal import StateCoding
+internal import SyncProtocol
+internal import Threading
+internal import ZeroMQ
+
+/// A store that is not recovered yet.
+protocol StoreDefinition: Sendable {
+    var name: StoreName { get }
+    /// Recovers the state and history from which the store continues. Blocks while it reads.
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any ServableStore
+    /// The node was stopped, whether it ever served the store or not.
+    func end()
+}
+
+/// A store that is recovered, and not served yet.
+protocol ServableStore: Sendable {
+    var name: StoreName { get }
+    func serve(on node: NodeServices) -> any ServedStore
+    /// The store will not be served.
+    func abandon()
+}
+
+/// A store as its node sees it: without its types. Used on the node's loop only.
+protocol ServedStore: AnyObject {
+    /// The last published revision, its history, and the primary's incarnation.
+    var position: Position { get }
+    var nextDeadline: Instant { get }
+    /// Whether another turn has work now.
+    var hasWork: Bool { get }
+    /// Whether the store takes more frames. If no store does, they wait in the socket, and then at their senders.
+    var wantsFrames: Bool { get }
+
+    /// The sockets are bound: the store is served from now on.
+    func begin()
+    func subscribed(to topic: Topic)
+    func unsubscribed(from topic: Topic)
+    /// A frame of a sender, which waits for a turn.
+    func received(_ frame: ActionsFrame)
+    /// Processes what waits: results of other threads, requests of this process, one batch of actions, joins.
+    func turn()
+    func tick()
+    /// Processes the requests of this process made so far, as far as possible, before the store ends.
+    func finish()
+    /// The store is not served any more.
+    func end()
+}
+
+/// The node's services for a store.
+struct NodeServices {
+    let limits: Limits
+    let actionsEndpoint: String
+    let clock: NodeClock
+    let journalPolicy: JournalPolicy
+    let publish: ([UInt8]) -> Void
+    /// The store, and therefore the node, has failed.
+    let fail: (StatecastError) -> Void
+    /// Makes the loop take a turn soon. From any thread.
+    let wake: @Sendable () -> Void
+}
+
+/// What other threads report to a store.
+enum StoreResult: Sendable {
+    /// The journal has stored the records up to one, or all later ones have failed.
+    case journaled(Result<JournalSequence, JournalFailure>)
+    case encoded(EncodedSnapshot)
+    case snapshotStored(isStored: Bool)
+    case pastRead([Update]?, after: Revision)
+    case effectCancelled(run: UInt64)
+}
+
+/// A whole state, encoded off the loop.
+struct EncodedSnapshot: Sendable {
+    let revision: Revision
+    /// The digest of the published state.
+    let digest: UInt64
+    let bytes: Result<[UInt8], CodingFailure>
+    /// Whether the digest of the encoded state is the published one.
+    let isAsPublished: Bool
+
+    init(of state: some Encodable, revision: Revision, digest: UInt64) {
+        self.revision = revision
+        self.digest = digest
+        bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(state) }
+        isAsPublished = (try? Summary(ofEncoded: bytes.get()))?.digest == digest
+    }
+}
+
+/// Events from any thread for a loop, in order.
+final class EventQueue<Event: Sendable>: Sendable {
+    private let events = Locked<[Event]>([])
+    private let wake: @Sendable () -> Void
+
+    /// - Parameter wake: called when an event arrives in the empty queue.
+    init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+    func append(_ event: Event) {
+        let isFirst = events.withLock { events in
+            events.append(event)
+            return events.count == 1
+        }
+        if isFirst { wake() }
+    }
+
+    func dequeueAll() -> [Event] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
+}
+
+/// The crash marker of a journal that has one.
+struct OptionalMarker: ReductionMarking {
+    private let marker: CrashMarker?
+
+    init(_ marker: CrashMarker?) { self.marker = marker }
+
+    var suspects: [Suspect] { marker?.suspects ?? [] }
+
+    func begin(_ session: SessionID, _ number: ActionNumber) { marker?.begin(session, number) }
+    func end() { marker?.end() }
+    func clear(_ session: SessionID, _ number: ActionNumber) { marker?.resolve(session, number) }
+}

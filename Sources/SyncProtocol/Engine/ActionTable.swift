@@ -1,0 +1,140 @@
+package import StateCoding
+package import StateCore
+
+/// The actions that a store accepts, with their decoders and examples.
+///
+/// Encoded, an action is a CBOR array of its name and its payload. Most clients write the array and the name in their
+/// shortest form, and most actions have the type of the one before: these are recognized by their first bytes.
+package struct ActionTable: Sendable {
+    private struct Decoder: Sendable {
+        let name: String
+        /// The head of the array, and the name.
+        let prefix: [UInt8]
+        /// Decodes a payload.
+        let decode: @Sendable (borrowing ItemBuffer, Range<Int>) throws(CodingFailure) -> any Action
+
+        func rejection(_ failure: CodingFailure) -> Rejection { Rejection(.undecodable, "\(name): \(failure)") }
+    }
+
+    /// The store's description of its actions, in the order of registration.
+    package let entries: [StoreSchema.Entry]
+    private let decoders: [Decoder]
+    private let indices: [String: Int]
+
+    package init(_ actions: [any Action.Type]) throws(DuplicateActionName) {
+        var entries: [StoreSchema.Entry] = []
+        var decoders: [Decoder] = []
+        var indices: [String: Int] = [:]
+        for action in actions {
+            let decoder = Self.decoder(of: action)
+            guard indices.updateValue(decoders.count, forKey: decoder.name) == nil else {
+                throw DuplicateActionName(name: decoder.name)
+            }
+            decoders.append(decoder)
+            entries.append(StoreSchema.Entry(name: decoder.name, example: Self.example(of: action)))
+        }
+        self.entries = entries
+        self.decoders = decoders
+        self.indices = indices
+    }
+
+    private static func decoder<A: Action>(of type: A.Type) -> Decoder {
+        let name = A.name
+        let prefix = CBORWriter.bytes { writer in
+            writer.array(count: 2)
+            writer.text(name)
+        }
+        return Decoder(name: name, prefix: prefix) { items, payload throws(CodingFailure) in
+            try items.decode(type, at: payload)
+        }
+    }
+
+    private static func example<A: Action>(of type: A.Type) -> [UInt8]? {
+        (A.example.flatMap { try? StateEncoder().value(of: $0) } ?? Value(exampleOf: type))?.encoded
+    }
+
+    /// Decodes an action of a frame.
+    ///
+    /// - Parameters:
+    ///   - content: the range of the action, without the head of its byte string.
+    ///   - last: the index of the entry that matched last, which is tried first; 0 for the first action.
+    /// - Throws: as ``decode(_:)``.
+    package func decode(
+        _ content: Range<Int>,
+        in items: borrowing ItemBuffer,
+        after last: inout Int
+    ) throws(Rejection) -> any Action {
+        guard let index = index(of: content, in: items, after: last) else {
+            return try decode(items.copy(of: content))
+        }
+        last = index
+        let decoder = decoders[index]
+        do throws(CodingFailure) {
+            return try decoder.decode(items, (content.lowerBound + decoder.prefix.count)..<content.upperBound)
+        } catch {
+            _ = try parts(of: items.copy(of: content))
+            throw decoder.rejection(error)
+        }
+    }
+
+    /// The entry of an action in its shortest form.
+    private func index(of content: Range<Int>, in items: borrowing ItemBuffer, after last: Int) -> Int? {
+        if decoders.indices.contains(last), items.hasPrefix(decoders[last].prefix, at: content) { return last }
+        for index in decoders.indices where items.hasPrefix(decoders[index].prefix, at: content) { return index }
+        return nil
+    }
+
+    /// Decodes an action.
+    ///
+    /// - Throws: ``Rejection`` with code `unknown-action` or `undecodable`; the message names the known actions, or
+    ///   the field.
+    package func decode(_ bytes: [UInt8]) throws(Rejection) -> any Action {
+        let (name, payload) = try parts(of: bytes)
+        guard let index = indices[name] else {
+            let names = entries.map(\.name)
+            let hint = name.nearest(among: names).map { " (did you mean \"\($0)\"?)" } ?? ""
+            let known = names.joined(separator: ", ")
+            throw Rejection(.unknownAction, "there is no action \"\(name.prefix(64))\"\(hint), only: \(known)")
+        }
+        do throws(CodingFailure) {
+            return try ItemBuffer.lend(bytes[payload]) { items throws(CodingFailure) in
+                try decoders[index].decode(items, 0..<payload.count)
+            }
+        } catch {
+            throw decoders[index].rejection(error)
+        }
+    }
+
+    /// Encodes an action: its name and its payload.
+    package static func encode<A: Action>(_ action: A) throws(CodingFailure) -> [UInt8] {
+        let payload = try StateEncoder().encode(action)
+        return CBORWriter.bytes(reserving: payload.count + 32) { writer in
+            writer.array(count: 2)
+            writer.text(A.name)
+            writer.encoded(payload)
+        }
+    }
+
+    /// The name of an action, and the range of its payload.
+    private func parts(of bytes: [UInt8]) throws(Rejection) -> (name: String, payload: Range<Int>) {
+        do throws(CodingFailure) {
+            var reader = CBORReader(bytes)
+            guard try reader.arrayCount() == 2 else {
+                throw CodingFailure(.malformed, "an action is an array of its name and its payload")
+            }
+            let name = try reader.text()
+            let start = reader.offset
+            try reader.skip()
+            let payload = start..<reader.offset
+            try reader.requireEnd()
+            return (name, payload)
+        } catch {
+            throw Rejection(.undecodable, "not an action: \(error)")
+        }
+    }
+}
+
+/// Two actions of a store have one name.
+package struct DuplicateActionName: Error {
+    package let name: String
+}

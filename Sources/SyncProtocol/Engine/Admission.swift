@@ -1,0 +1,244 @@
+import StateCore
+
+/// The sessions of a store's senders: which actions are new, and the answers to their senders.
+///
+/// A known number is answered with its outcome (with nothing while that is not durable), a number ahead with the
+/// expected one; each at most once per turn.
+struct Admission: Hashable, Sendable {
+    private(set) var sessions: SessionTable
+    private let lineage: Lineage
+    private let epoch: Epoch
+    private let limits: Limits
+    private let actionsEndpoint: String
+    /// The answers of this turn, so that a flood of frames is answered once.
+    private var answered: Set<Answer> = []
+
+    /// An answer that is given once a turn.
+    private enum Answer: Hashable {
+        case subscription(SessionID)
+        case frame(SessionID)
+        /// A late duplicate must not suppress the refusal of the current frame.
+        case refusal(SessionID, opened: JournalSequence)
+    }
+
+    /// The part of a frame that is to be reduced.
+    struct Admitted: Hashable, Sendable {
+        /// The number of actions before it whose numbers are known.
+        let known: Int
+        /// The number of its actions.
+        let count: Int
+        /// The journal sequence at which the session was opened.
+        let opened: JournalSequence
+    }
+
+    init(_ history: History, _ settings: StoreSettings) {
+        sessions = history.sessions
+        lineage = history.lineage
+        epoch = history.epoch
+        limits = settings.limits
+        actionsEndpoint = settings.actionsEndpoint
+    }
+
+    // MARK: Frames
+
+    /// Whether a frame is for this history. Answers others with the watermark.
+    mutating func isForThisHistory(
+        _ frame: ActionsFrame,
+        durable: JournalSequence,
+        into directives: inout [PlainDirective]
+    ) -> Bool {
+        guard frame.header.lineage != lineage else { return true }
+        directives.append(.count(.otherLineage))
+        if isFirst(.frame(frame.header.session)) {
+            appendWatermark(of: frame.header.session, durable: durable, into: &directives)
+        }
+        return false
+    }
+
+    /// Checks a frame against its session, which it may open.
+    ///
+    /// - Parameter durable: the last published record.
+    /// - Returns: the part to reduce; `nil` if there is none.
+    mutating func admit(
+        _ frame: PendingFrame,
+        durable: JournalSequence,
+        into directives: inout [PlainDirective]
+    ) -> Admitted? {
+        let id = frame.frame.header.session
+        if sessions[id] == nil { open(frame, durable: durable, into: &directives) }
+        guard let session = sessions[id] else { return nil }
+        guard frame.first <= session.expected else {
+            directives.append(.count(.outOfOrder))
+            if isFirst(.frame(id)) {
+                let expected = Expected(lineage: lineage, number: session.expected)
+                directives.append(.publish(.receipts(id), .expected(expected)))
+            }
+            return nil
+        }
+        let known = min(frame.count, session.expected.distance(beyond: frame.first))
+        if known > 0 {
+            directives.append(.count(.duplicates(known)))
+            let last = frame.first.advanced(by: known - 1)
+            appendReceipts(of: id, from: frame.first, through: last, into: &directives)
+        }
+        let count = min(frame.count - known, room(of: session))
+        return count > 0 ? Admitted(known: known, count: count, opened: session.opened) : nil
+    }
+
+    /// Opens the session of a frame, unless it may be an evicted one.
+    private mutating func open(
+        _ frame: PendingFrame,
+        durable: JournalSequence,
+        into directives: inout [PlainDirective]
+    ) {
+        let header = frame.frame.header
+        guard header.opened >= sessions.horizon, header.opened <= opening(after: durable) else {
+            return refuse(frame.identity, of: header.session, .forgottenSession, into: &directives)
+        }
+        let session = SessionTable.Session(opened: header.opened, base: header.base)
+        guard sessions.open(header.session, session, countMax: limits.sessionsMax) else {
+            let reason = Rejection.tooManySessions(limits.sessionsMax)
+            let delay = limits.retryDelayMin
+            return refuse(frame.identity, of: header.session, reason, retryAfter: delay, into: &directives)
+        }
+        directives.append(.count(.sessionOpened))
+    }
+
+    /// The journal sequence at which a new session opens: after the last durable record, because another incarnation
+    /// may have to recognize it, or after evicted sessions that never wrote a record.
+    private func opening(after durable: JournalSequence) -> JournalSequence { max(durable, sessions.horizon) }
+
+    private func room(of session: SessionTable.Session) -> Int {
+        max(0, limits.windowActionsMax - session.undurableCount)
+    }
+
+    /// Refuses the actions of a frame.
+    mutating func refuse(
+        _ frame: Refusal.PushedFrame,
+        of id: SessionID,
+        _ reason: Rejection,
+        retryAfter: Duration? = nil,
+        into directives: inout [PlainDirective]
+    ) {
+        directives.append(.count(.refused(reason.code)))
+        guard isFirst(.refusal(id, opened: frame.opened)) else { return }
+        let refusal = Refusal(reason, retryAfter: retryAfter, frame: frame)
+        directives.append(.publish(.receipts(id), .refusal(refusal)))
+    }
+
+    private mutating func isFirst(_ answer: Answer) -> Bool { answered.insert(answer).inserted }
+
+    /// Whether the end of the turn has to be reported.
+    var hasAnswered: Bool { !answered.isEmpty }
+
+    mutating func endTurn() { answered.removeAll(keepingCapacity: true) }
+
+    // MARK: Answers
+
+    /// Answers a subscription to a session's receipts with its watermark, and its durable receipts.
+    mutating func subscribed(
+        to id: SessionID,
+        durable: JournalSequence,
+        into directives: inout [PlainDirective]
+    ) {
+        if isFirst(.subscription(id)) { appendWatermark(of: id, durable: durable, into: &directives) }
+    }
+
+    private func appendWatermark(
+        of id: SessionID,
+        durable: JournalSequence,
+        into directives: inout [PlainDirective]
+    ) {
+        guard id != .primary else {
+            directives.append(.count(.refused(.malformed)))
+            return directives.append(.publish(.receipts(id), .refusal(Refusal(.ownSession))))
+        }
+        let session = sessions[id]
+        let watermark = Watermark(
+            lineage: lineage,
+            epoch: epoch,
+            number: session?.durable,
+            opened: session?.opened ?? opening(after: durable),
+            windowActionsMax: limits.windowActionsMax,
+            actionBytesMax: limits.actionBytesMax,
+            frameBytesMax: limits.frameBytesMax,
+            endpoint: actionsEndpoint
+        )
+        directives.append(.publish(.receipts(id), .watermark(watermark)))
+        guard let session else { return }
+        appendReceipts(of: id, from: session.outcomes.start, through: session.durable, into: &directives)
+    }
+
+    /// The receipts for the numbers of a range whose outcomes are remembered and durable.
+    private func appendReceipts(
+        of id: SessionID,
+        from first: ActionNumber,
+        through last: ActionNumber,
+        into directives: inout [PlainDirective]
+    ) {
+        guard let session = sessions[id] else { return }
+        append(session.durableOutcomes(from: first, through: last), of: id, into: &directives)
+    }
+
+    private func append(_ outcomes: OutcomeRuns, of id: SessionID, into directives: inout [PlainDirective]) {
+        let parts = outcomes.parts(bytesMax: limits.outcomesBytesMax, runsMax: Limits.receiptRunsMax)
+        for part in parts {
+            let receipts = Receipts(lineage: lineage, epoch: epoch, outcomes: part)
+            directives.append(.publish(.receipts(id), .receipts(receipts)))
+        }
+    }
+
+    // MARK: Outcomes
+
+    /// The next number of the primary's own session.
+    var ownNumber: ActionNumber { sessions.own.expected }
+
+    /// The number of further actions that the primary's own session may have without a durable outcome; beyond it they
+    /// wait.
+    var ownRoom: Int { room(of: sessions.own) }
+
+    /// Records the outcomes of the next numbers of a session.
+    mutating func append(_ outcomes: OutcomeRuns, of id: SessionID) {
+        sessions.update(id) { $0.append(contentsOf: outcomes, countMax: limits.windowActionsMax) }
+    }
+
+    /// Forgets the outcomes of a batch, which is reduced again.
+    mutating func rewind(_ outcomes: [SessionOutcomes]) {
+        for part in outcomes.reversed() {
+            sessions.update(part.session) { $0.rewind(to: part.outcomes.start) }
+        }
+    }
+
+    /// The outcomes of a batch are published. Appends the receipts of a sender.
+    mutating func published(_ part: SessionOutcomes, into directives: inout [PlainDirective]) {
+        if part.session != .primary { append(part.outcomes, of: part.session, into: &directives) }
+        sessions.update(part.session) { session in
+            session.markDurable(through: part.outcomes.end.previous)
+            // After the receipts, which contain each message once.
+            session.dropMessages(bytesMax: limits.sessionMessageBytesMax)
+        }
+    }
+
+    /// The sessions that were evicted since the last call.
+    mutating func drainForgotten() -> [SessionID] { sessions.drainForgotten() }
+
+    /// Forgets all outcomes that are not durable.
+    ///
+    /// - Parameter forgotten: the evicted sessions of the records that were rolled back, which the next record has to
+    ///   list.
+    mutating func rollBack(forgetting forgotten: [SessionID]) { sessions.rewind(forgetting: forgotten) }
+}
+
+extension Rejection {
+    fileprivate static let ownSession = Rejection(
+        .malformed,
+        "the session \(SessionID.primary) is the primary's own; draw a random one"
+    )
+    fileprivate static let forgottenSession = Rejection(
+        .unknownSession,
+        "the primary no longer knows this session and cannot tell what it applied; begin a new one"
+    )
+    fileprivate static func tooManySessions(_ countMax: Int) -> Rejection {
+        Rejection(.overloaded, "all \(countMax) sessions of this store have uncommitted actions; try again")
+    }
+}

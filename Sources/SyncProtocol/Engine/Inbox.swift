@@ -1,0 +1,94 @@
+import DequeModule
+
+/// The frames of senders that wait for a turn, in the order of their arrival.
+struct Inbox: Hashable, Sendable {
+    private var frames: Deque<PendingFrame> = []
+    /// The size of the frames.
+    private(set) var bytes = 0
+
+    var first: PendingFrame? { frames.first }
+
+    /// Appends a frame, unless the size of all would exceed `bytesMax`. One frame always fits.
+    ///
+    /// - Returns: whether it is appended.
+    mutating func append(_ frame: ActionsFrame, bytesMax: Int) -> Bool {
+        guard frames.isEmpty || bytes + frame.actions.count <= bytesMax else { return false }
+        frames.append(PendingFrame(frame))
+        bytes += frame.actions.count
+        return true
+    }
+
+    mutating func removeFirst() { bytes -= frames.removeFirst().frame.actions.count }
+
+    /// Keeps the rest of the first frame for the next turn.
+    mutating func replaceFirst(with rest: PendingFrame) { frames[frames.startIndex] = rest }
+
+    mutating func removeAll() -> [PendingFrame] {
+        defer { (frames, bytes) = ([], 0) }
+        return Array(frames)
+    }
+}
+
+/// A frame of actions, or what is left of one that was longer than a turn.
+///
+/// Nothing that was decided for the first part holds for the rest: it is admitted again, like a frame that begins with
+/// its first number.
+struct PendingFrame: Hashable, Sendable {
+    let frame: ActionsFrame
+    /// The offset of the rest in the actions.
+    private(set) var offset = 0
+    /// The number of its first action.
+    private(set) var first: ActionNumber
+    /// The number of its actions.
+    private(set) var count: Int
+
+    init(_ frame: ActionsFrame) {
+        self.frame = frame
+        first = frame.header.first
+        count = frame.header.count
+    }
+
+    /// How a refusal names it.
+    var identity: Refusal.PushedFrame { Refusal.PushedFrame(opened: frame.header.opened, first: first) }
+
+    /// Skips its first actions, as far as `bytesMax` bytes: at least one.
+    ///
+    /// - Returns: the skipped part.
+    mutating func remove(_ countMax: Int, bytesMax: Int = .max) -> FrameSlice {
+        var items = frame.items(from: offset)
+        var removed = 0
+        while removed < countMax, removed == 0 || items.offset - offset < bytesMax {
+            _ = items.next()
+            removed += 1
+        }
+        defer {
+            offset = items.offset
+            first = first.advanced(by: removed)
+            count -= removed
+        }
+        return FrameSlice(offset: offset, end: items.offset, first: first, count: removed)
+    }
+}
+
+/// Consecutive actions of a frame.
+struct FrameSlice: Hashable, Sendable {
+    /// The offset of the first one in the frame's actions.
+    let offset: Int
+    /// The offset after the last one.
+    let end: Int
+    let first: ActionNumber
+    let count: Int
+
+    var byteCount: Int { end - offset }
+
+    /// The first actions, and the others.
+    func split(at count: Int, in frame: ActionsFrame) -> (FrameSlice, FrameSlice) {
+        var items = frame.items(from: offset)
+        for _ in 0..<count { _ = items.next() }
+        let middle = first.advanced(by: count)
+        return (
+            FrameSlice(offset: offset, end: items.offset, first: first, count: count),
+            FrameSlice(offset: items.offset, end: end, first: middle, count: self.count - count)
+        )
+    }
+}
