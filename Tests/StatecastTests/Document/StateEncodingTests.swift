@@ -18,13 +18,13 @@ import Testing
             }
         )
         let peer = try await RawPeer(try await primary.start())
-        try await peer.subscribe("sc1/depot/feed")
+        try await peer.subscribe("sc2/depot/feed")
         // A heartbeat confirms the subscription.
-        _ = try await peer.next(on: "sc1/depot/feed")
+        _ = try await peer.next(on: "sc2/depot/feed")
         try await primary.send(Loaded(truck: "truck-4321", load: 48_211))
 
-        var message = try await peer.nextMessage(on: "sc1/depot/feed")
-        while case .heartbeat = message.frame { message = try await peer.nextMessage(on: "sc1/depot/feed") }
+        var message = try await peer.nextMessage(on: "sc2/depot/feed")
+        while case .heartbeat = message.frame { message = try await peer.nextMessage(on: "sc2/depot/feed") }
         guard case .update(let update) = message.frame else {
             Issue.record("expected an update, got \(message.frame)")
             return

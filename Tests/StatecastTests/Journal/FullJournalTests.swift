@@ -243,7 +243,7 @@ import Testing
         _ = try await held.receipt()
         var resolved = 0
         while resolved < 100 {
-            guard case .receipts(let receipts) = try await peer.next(on: "sc1/first/receipts/\(session)") else {
+            guard case .receipts(let receipts) = try await peer.next(on: "sc2/first/receipts/\(session)") else {
                 Issue.record("refused")
                 return
             }

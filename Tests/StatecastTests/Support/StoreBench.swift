@@ -79,8 +79,10 @@ final class StoreBench<State: Codable & Equatable & Sendable> {
             updates.append(update)
         case .receipts(let frame):
             events.add("receipts")
-            for (offset, outcome) in frame.outcomes.enumerated() {
-                receipts[frame.first.rawValue + UInt64(offset)] = outcome
+            for run in frame.outcomes.runs {
+                for number in run.first.rawValue..<run.end.rawValue {
+                    receipts[number] = run.outcome(of: ActionNumber(number))
+                }
             }
         case .welcome(let welcome): if let offer = welcome.offer { offers.append(offer) }
         default: break

@@ -139,8 +139,8 @@ extension [PrimaryDirective] {
     func receipts(of session: SessionID = Fixture.session) -> [UInt64: Outcome] {
         var outcomes: [UInt64: Outcome] = [:]
         for case .receipts(let receipts) in frames(on: .receipts(session)) {
-            for (offset, outcome) in receipts.outcomes.enumerated() {
-                outcomes[receipts.first.rawValue + UInt64(offset)] = outcome
+            for (offset, outcome) in receipts.outcomes.list.enumerated() {
+                outcomes[receipts.outcomes.start.rawValue + UInt64(offset)] = outcome
             }
         }
         return outcomes
