@@ -96,10 +96,6 @@ package struct SavedSession: Hashable, Sendable {
     }
 }
 
-extension Ticket {
-    package var next: Ticket { Ticket(rawValue: rawValue + 1) }
-}
-
 /// The part of a session's state that only the sender has.
 package struct SessionCheckpoint: Hashable, Sendable {
     /// The session in one lineage of the primary.

@@ -75,6 +75,28 @@ package struct SessionChange: Hashable, Sendable {
         resolved.append(Resolved(ticket: ticket, outcome: outcome))
     }
 
+    package mutating func enqueue(_ chunk: ActionChunk) {
+        var offset = 0
+        var (marks, verdicts) = (chunk.marks[...], chunk.verdicts[...])
+        for index in 0..<chunk.count {
+            let ticket = chunk.first.advanced(by: index)
+            let content = chunk.action(at: offset)
+            offset = content.upperBound
+            let mark = marks.first?.ticket == ticket ? marks.removeFirst().mark : nil
+            let verdict = verdicts.first?.ticket == ticket ? verdicts.removeFirst().rejection : nil
+            let outcome = verdict.map { SavedOutcome(sent: nil, resolution: .rejected($0)) }
+            let bytes = Array(chunk.bytes[content])
+            enqueue(SavedAction(ticket: ticket, position: mark?.position, bytes: bytes, outcome: outcome), mark: mark)
+        }
+    }
+
+    package mutating func resolve(_ run: ResolvedRun) {
+        for index in 0..<run.count {
+            let ticket = run.first.advanced(by: index)
+            resolve(ticket, run.outcome(of: ticket))
+        }
+    }
+
     package mutating func acknowledge(upTo ticket: Ticket) { acknowledged = max(acknowledged ?? ticket, ticket) }
 
     package mutating func endInput(at mark: InputMark) { (self.mark, isInputEnded) = (mark, true) }

@@ -1,6 +1,6 @@
 import Foundation
-import StateCore
 import StateCoding
+import StateCore
 import SyncProtocol
 import Testing
 

@@ -83,26 +83,34 @@ import Testing
 
 /// The changes that must be on the disk before a frame is sent.
 @Suite struct `A session saver` {
-    private static let action = SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [7])
+    private static let chunk = ActionChunk([[7]], first: Ticket(rawValue: 1))
 
     @Test func `actions are released in order when they are on the disk`() {
         let bench = SenderBench.open()
         var saver = SessionSaver(SavedBench().session)
-        saver.enqueue(Self.action, mark: nil)
-        #expect(saver.flush(bench.machine.standing)?.enqueued == [Self.action])
+        saver.enqueue(Self.chunk)
+        #expect(saver.flush(bench.machine.standing)?.enqueued.map(\.bytes) == [[7]])
         #expect(saver.last == Ticket(rawValue: 0))
-        #expect(saver.written(0).actions.isEmpty)
-        #expect(saver.written(1).actions == [Self.action])
+        #expect(saver.written(0).chunks.isEmpty)
+        #expect(saver.written(1).chunks == [Self.chunk])
         #expect(saver.last == Ticket(rawValue: 1))
     }
 
-    @Test func `a resolved action is not released`() {
+    @Test func `input that is no action is saved with its outcome, and never sent`() throws {
         var saver = SessionSaver(SavedBench().session)
-        let over = SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [], outcome: SavedBench.tooLarge)
-        saver.enqueue(over, mark: nil)
-        #expect(saver.flush(SenderBench().machine.standing) != nil)
-        #expect(saver.written(1).actions.isEmpty)
-        #expect(saver.last == Ticket(rawValue: 1))
+        var chunk = ActionChunk(first: Ticket(rawValue: 1))
+        chunk.append([1])
+        chunk.append(verdict: Rejection(.malformed, "no action"), mark: InputMark(position: 2))
+        chunk.append([3])
+        saver.enqueue(chunk)
+        var bench = SenderBench.open()
+        var saved = SavedBench().session
+        let change = saver.flush(bench.machine.standing)
+        try saved.apply(try #require(change))
+        #expect(saved.mark == InputMark(position: 2))
+        #expect(saved.actions.map(\.outcome?.resolution) == [nil, .rejected(Rejection(.malformed, "no action")), nil])
+        #expect(bench.machine.enqueue(chunk) == [])
+        #expect(bench.push().map(\.actions) == [[[1], [3]]])
     }
 
     @Test func `no frame is sent before its session and lineage are on the disk`() {
@@ -125,11 +133,8 @@ import Testing
         bench.send(2)
         bench.push()
         bench.receipts(1...1)
-        saver.resolve(
-            Ticket(rawValue: 1),
-            SentAction(session: Fixture.session, number: ActionNumber(1)),
-            .applied(Fixture.position(1))
-        )
+        let sent = SentAction(session: Fixture.session, number: ActionNumber(1))
+        saver.resolve(ResolvedRun(Ticket(rawValue: 1), sent: sent, .applied(Fixture.position(1))))
         #expect(saver.flush(bench.machine.standing) != nil)
         #expect(saver.mayPush)
     }
@@ -137,7 +142,7 @@ import Testing
     @Test func `no frame is sent before a skipped action is saved`() {
         let bench = SenderBench()
         var saver = SessionSaver(SavedBench().session)
-        saver.resolve(Ticket(rawValue: 1), nil, .rejected(Rejection(.tooLarge, "too large")))
+        saver.resolve(ResolvedRun(Ticket(rawValue: 1), sent: nil, .rejected(Rejection(.tooLarge, "too large"))))
         #expect(saver.flush(bench.machine.standing) != nil)
         #expect(!saver.mayPush)
         _ = saver.written(1)
