@@ -33,6 +33,24 @@ package struct ActionChunk: Hashable, Sendable {
         bytes = buffer
     }
 
+    /// A chunk that was saved.
+    ///
+    /// - Returns: `nil` unless the bytes are `count` byte strings of definite length, at least one.
+    init?(first: Ticket, count: Int, bytes: [UInt8], marks: [Mark]) {
+        guard count >= 1, count <= bytes.count else { return nil }
+        self.init(first: first)
+        var offset = 0
+        for _ in 0..<count {
+            guard let content = Self.byteString(at: offset, in: bytes) else { return nil }
+            offset = content.upperBound
+            largestActionBytes = max(largestActionBytes, content.count)
+        }
+        guard offset == bytes.count else { return nil }
+        self.count = count
+        self.bytes = bytes
+        self.marks = marks
+    }
+
     package var isEmpty: Bool { count == 0 }
     /// The ticket of the last action.
     package var last: Ticket { first.advanced(by: count - 1) }
@@ -58,6 +76,12 @@ package struct ActionChunk: Hashable, Sendable {
     package mutating func append(verdict: Rejection, mark: InputMark?) {
         verdicts.append(Verdict(ticket: end, rejection: verdict))
         append([], mark: mark)
+    }
+
+    /// Forgets the rejections of input that is no action, which become outcomes.
+    mutating func removeVerdicts() -> [Verdict] {
+        defer { verdicts = [] }
+        return verdicts
     }
 
     /// The head of a byte string.

@@ -19,6 +19,8 @@ struct Outbox: Hashable, Sendable {
 
     private struct Sent: Hashable, Sendable {
         let number: ActionNumber
+        /// The number of frames of new actions before the one that contained it first.
+        let frame: Int
         var piece: Piece
         /// Whether the actions have their receipts and wait for the one of an earlier action.
         var isResolved = false
@@ -43,6 +45,8 @@ struct Outbox: Hashable, Sendable {
     private(set) var queuedBytes = 0
     /// The size of the sent actions from `first` on, with their heads.
     private var sentBytes = 0
+    /// The number of frames of new actions.
+    private var frameCount = 0
     /// The number of the next queued action.
     private(set) var next = ActionNumber(1)
     /// The next number to push; below `next` while sent actions are pushed again.
@@ -67,28 +71,40 @@ struct Outbox: Hashable, Sendable {
         next = standing.first
         cursor = next
         needed = next
-        guard let first = saved.actions.first?.ticket else { return }
-        var chunk = ActionChunk(first: first)
-        for action in saved.actions {
-            let start = chunk.bytes.count
-            chunk.append(action.bytes)
-            let piece = Piece(chunk: 0, range: start..<chunk.bytes.count, ticket: action.ticket, count: 1)
-            if let outcome = action.outcome {
-                // Resolved before earlier actions: it keeps its place among them.
-                guard let sent = outcome.sent, sent.session == standing.session, sent.number >= standing.first else {
+        chunks = saved.chunks
+        var outcomes = saved.outcomes[...]
+        for (index, chunk) in saved.chunks.enumerated() {
+            var rest = Piece(chunk: index, range: 0..<chunk.bytes.count, ticket: chunk.first, count: chunk.count)
+            _ = take(saved.first.distance(beyond: rest.ticket), of: &rest)
+            while rest.count > 0 {
+                while let run = outcomes.first, run.end <= rest.ticket { outcomes.removeFirst() }
+                guard let run = outcomes.first else {
+                    restore(take(rest.count, of: &rest), standing)
                     continue
                 }
-                precondition(sent.number == next, "expected number \(next) in a saved session, got \(sent.number)")
-            } else if standing.link == nil {
-                enqueue(piece)
-                continue
+                restore(take(min(rest.count, run.first.distance(beyond: rest.ticket)), of: &rest), standing)
+                guard rest.ticket >= run.first else { continue }
+                let resolved = take(min(rest.count, run.end.distance(beyond: rest.ticket)), of: &rest)
+                restore(resolved, standing, run.outcome(of: resolved.ticket))
             }
-            sent.append(Sent(number: next, piece: piece, isResolved: action.outcome != nil))
-            sentBytes += piece.range.count
-            resolvedCount += action.outcome == nil ? 0 : 1
-            next = next.next
         }
-        chunks.append(chunk)
+    }
+
+    private mutating func restore(_ piece: Piece, _ standing: SessionCheckpoint, _ outcome: SavedOutcome? = nil) {
+        guard piece.count > 0 else { return }
+        if let outcome {
+            // Resolved before earlier actions: it keeps its place among them.
+            guard let sent = outcome.sent, sent.session == standing.session, sent.number >= standing.first else {
+                return
+            }
+            precondition(sent.number == next, "expected number \(next) in a saved session, got \(sent.number)")
+        } else if standing.link == nil {
+            return enqueue(piece)
+        }
+        sent.append(Sent(number: next, frame: 0, piece: piece, isResolved: outcome != nil))
+        sentBytes += piece.range.count
+        resolvedCount += outcome == nil ? 0 : piece.count
+        next = next.advanced(by: piece.count)
     }
 
     // MARK: Adding and removing
@@ -250,8 +266,8 @@ struct Outbox: Hashable, Sendable {
         var windowActionsMax: Int
         /// The maximum size of the outstanding actions, unless one alone exceeds it.
         var windowBytesMax: Int
-        /// The maximum number of outstanding pieces.
-        var windowPiecesMax: Int
+        /// The maximum number of outstanding frames.
+        var windowFramesMax: Int
         /// The maximum size of a frame's actions, unless one alone exceeds it.
         var bytesTarget: Int
         /// The maximum size of a frame's actions.
@@ -266,8 +282,9 @@ struct Outbox: Hashable, Sendable {
         var count = 0
         var ranges: [ArraySlice<UInt8>] = []
 
+        /// - Parameter aloneMax: the maximum size of the first action in the frame.
         /// - Returns: whether all of the piece's actions were added.
-        func add(_ piece: Piece, canExceed: Bool) -> Bool {
+        func add(_ piece: Piece, aloneMax: Int) -> Bool {
             let chunk = chunk(piece)
             var (end, added) = (piece.range.upperBound, piece.count)
             if piece.count > countLeft || piece.range.count > bytesLeft {
@@ -275,7 +292,7 @@ struct Outbox: Hashable, Sendable {
                 while added < min(piece.count, countLeft) {
                     let next = chunk.action(at: end).upperBound
                     let size = next - piece.range.lowerBound
-                    let fits = size <= bytesLeft || canExceed && count + added == 0 && size <= bounds.bytesMax
+                    let fits = size <= bytesLeft || count + added == 0 && size <= aloneMax
                     guard fits else { break }
                     (end, added) = (next, added + 1)
                 }
@@ -293,29 +310,32 @@ struct Outbox: Hashable, Sendable {
             for sent in sent[index...] {
                 var piece = sent.piece
                 _ = take(cursor.distance(beyond: sent.number), of: &piece)
-                guard add(piece, canExceed: true) else { return (count, ranges) }
+                guard add(piece, aloneMax: bounds.bytesMax) else { return (count, ranges) }
             }
         }
-        bytesLeft = min(bytesLeft, bounds.windowBytesMax - sentBytes)
-        for (index, piece) in queued.enumerated() {
-            guard sent.count + index < bounds.windowPiecesMax, add(piece, canExceed: sent.isEmpty) else { break }
-        }
+        guard frameCount - (sent.first?.frame ?? frameCount) < bounds.windowFramesMax else { return (count, ranges) }
+        let windowLeft = bounds.windowBytesMax - sentBytes
+        bytesLeft = min(bytesLeft, windowLeft)
+        let aloneMax = sent.isEmpty ? bounds.bytesMax : min(bounds.bytesMax, windowLeft)
+        for piece in queued where !add(piece, aloneMax: aloneMax) { break }
         return (count, ranges)
     }
 
     /// Records that `count` actions from the cursor on were sent.
     mutating func markSent(count: Int) {
-        var left = count - min(count, next.distance(beyond: cursor))
+        let added = count - min(count, next.distance(beyond: cursor))
+        var left = added
         while left > 0, var piece = queued.popFirst() {
             let taken = take(min(left, piece.count), of: &piece)
             if piece.count > 0 { queued.prepend(piece) }
-            sent.append(Sent(number: next, piece: taken))
+            sent.append(Sent(number: next, frame: frameCount, piece: taken))
             next = next.advanced(by: taken.count)
             left -= taken.count
             queuedCount -= taken.count
             queuedBytes -= taken.range.count
             sentBytes += taken.range.count
         }
+        if added > 0 { frameCount += 1 }
         precondition(left == 0, "\(left) of \(count) actions were sent that are not in the outbox")
         cursor = cursor.advanced(by: count)
     }
@@ -363,7 +383,7 @@ struct Outbox: Hashable, Sendable {
             var (number, rest) = (sent.number, sent.piece)
             func takeNext(_ count: Int) -> Sent {
                 defer { number = number.advanced(by: count) }
-                return Sent(number: number, piece: take(count, of: &rest))
+                return Sent(number: number, frame: sent.frame, piece: take(count, of: &rest))
             }
             keep(takeNext(runs.start.distance(beyond: number)))
             while rest.count > 0, let run = runsLeft.first(where: { $0.end > number }) {

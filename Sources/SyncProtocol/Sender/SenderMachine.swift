@@ -122,7 +122,7 @@ package struct SenderMachine: Hashable, Sendable {
             within: Outbox.Bounds(
                 windowActionsMax: min(watermark.windowActionsMax, limits.windowActionsMax),
                 windowBytesMax: limits.windowBytesMax,
-                windowPiecesMax: limits.windowFramesMax,
+                windowFramesMax: limits.windowFramesMax,
                 bytesTarget: limits.frameBytesTarget,
                 bytesMax: roomForActions(in: watermark)
             )

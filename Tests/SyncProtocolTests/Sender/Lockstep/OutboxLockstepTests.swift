@@ -112,7 +112,7 @@ private struct OutboxPair {
         let bounds = Outbox.Bounds(
             windowActionsMax: 1 + generator.below(40),
             windowBytesMax: generator.oneIn(2) ? .max : generator.below(600),
-            windowPiecesMax: generator.oneIn(2) ? .max : generator.below(20),
+            windowFramesMax: generator.oneIn(2) ? .max : generator.below(20),
             bytesTarget: generator.oneIn(2) ? .max : generator.below(300),
             bytesMax: 100 + generator.below(400)
         )
@@ -130,12 +130,13 @@ private struct OutboxPair {
         let added = expected.prefix(count).dropFirst(resent).reduce(0) { $0 + $1.count }
         #expect(added == 0 || outstanding + added <= bounds.windowBytesMax || old.numbered.isEmpty && count == 1)
         // Nothing else stops a frame that has room for one more action.
-        if count < expected.count, bounds.windowPiecesMax == .max {
+        if count < expected.count, bounds.windowFramesMax == .max {
             let next = expected[count].count
             let isNew = count >= old.next.distance(beyond: old.cursor)
             let fits = bytes + next <= min(bounds.bytesTarget, bounds.bytesMax)
             #expect(!fits || isNew && outstanding + added + next > bounds.windowBytesMax)
-            #expect(count > 0 || isNew && !old.numbered.isEmpty || next > bounds.bytesMax)
+            let isBeyond = isNew && !old.numbered.isEmpty && outstanding + next > bounds.windowBytesMax
+            #expect(count > 0 || isBeyond || next > bounds.bytesMax)
         }
         guard !generator.oneIn(4) else { return }
         old.markSent(count: count)
