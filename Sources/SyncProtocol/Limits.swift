@@ -18,7 +18,7 @@ public struct Limits: Hashable, Sendable {
     public var windowBytesMax = 16 << 20
     /// While actions are outstanding, a sender pushes a smaller frame of actions only when receipts arrive.
     public var frameBytesMin = 16 << 10
-    /// A sender adds no action to a frame that this size would be exceeded; one larger action is pushed alone.
+    /// The maximum size of the actions in a sender's frame. One larger action is pushed alone.
     public var frameBytesTarget = 256 << 10
     /// The maximum number of sessions that a store remembers.
     public var sessionsMax = 1024

@@ -79,7 +79,7 @@ package struct SenderMachine: Hashable, Sendable {
     package mutating func enqueue(_ chunk: ActionChunk) -> [SenderDirective] {
         outbox.append(chunk)
         if case .refused(let reason, _) = phase, !isSaved { return rejectQueued(reason) + dropChunks() }
-        return rejectOversize() + dropChunks()
+        return (chunk.largestActionBytes > actionBytesMax ? rejectOversize() : []) + dropChunks()
     }
 
     /// Rejects the queued actions that are too large.

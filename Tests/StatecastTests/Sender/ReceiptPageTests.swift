@@ -1,6 +1,7 @@
 import StateCore
 import SyncProtocol
 import Testing
+import ZeroMQ
 
 @testable import Statecast
 
@@ -231,5 +232,17 @@ import Testing
         #expect(intake.drain(bytesMin: 91) == nil)
         #expect(intake.drain(bytesMin: 90)?.chunk.count == 9)
         #expect(intake.drain() == nil)
+    }
+
+    @Test func `has a socket with room for the frames of a window`() {
+        var limits = Limits()
+        #expect(SocketOptions.pusher(limits).sendHighWaterMark == 1024)
+        limits.windowBytesMax = 1 << 20
+        #expect(SocketOptions.pusher(limits).sendHighWaterMark == limits.windowFramesMax)
+        #expect(limits.windowFramesMax == 64)
+        limits.frameBytesMin = 0
+        #expect(limits.windowFramesMax == 1 << 20)
+        limits.windowBytesMax = 0
+        #expect(limits.windowFramesMax == 1)
     }
 }
