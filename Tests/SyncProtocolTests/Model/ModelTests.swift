@@ -5,6 +5,9 @@ import Testing
     /// Limits so small that every bound is reached.
     static let limits = Limits.with {
         $0.windowActionsMax = 8
+        $0.windowBytesMax = 60
+        $0.frameBytesMin = 12
+        $0.frameBytesTarget = 30
         $0.catchUpUpdatesMax = 3
         $0.catchUpComposedMax = 20
         $0.ringUpdatesMax = 40
