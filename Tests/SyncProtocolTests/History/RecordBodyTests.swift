@@ -32,7 +32,7 @@ import Testing
         mutating func resolveFrame(_ generator: inout SeededGenerator) {
             let session = [Fixture.session, Fixture.otherSession, .primary][generator.below(3)]
             if generator.oneIn(8) { numbers[session, default: 1] += 1 }
-            let run = BatchRecord.Run(
+            var run = BatchRecord.Run(
                 session: session,
                 opened: JournalSequence(UInt64(generator.below(2))),
                 first: ActionNumber(numbers[session, default: 1]),
@@ -49,8 +49,19 @@ import Testing
                 actions: (0..<generator.below(12)).map { _ in generator.bytes(below: 300) }
             )
             frames.append(frame)
-            entries.begin(session, opened: run.opened, first: run.first, time: run.time, user: run.user)
-            for item in frame.items() { resolve(item.item, Array(frame[item.content]), of: run, &generator) }
+            begin(run)
+            for item in frame.items() {
+                if generator.oneIn(12) {
+                    run.time = generator.time()
+                    begin(run)
+                }
+                resolve(item.item, Array(frame[item.content]), of: run, &generator)
+            }
+        }
+
+        private mutating func begin(_ run: BatchRecord.Run) {
+            let first = ActionNumber(numbers[run.session, default: 1])
+            entries.begin(run.session, opened: run.opened, first: first, time: run.time, user: run.user)
         }
 
         private mutating func resolve(
@@ -231,7 +242,7 @@ import Testing
         let repository = URL(filePath: #filePath).appending(path: "../../../..").standardized
         let folder = repository.appending(path: "Fuzzing/Corpus/FuzzFrame")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
-        #expect(names.count > 20)
+        #expect(names.count > 100)
         for name in names.sorted() {
             let bytes = Array(try Data(contentsOf: folder.appending(path: name)))
             do throws(BrokenLaw) { try FrameLaws.check(bytes) } catch { Issue.record("\(name): \(error)") }
