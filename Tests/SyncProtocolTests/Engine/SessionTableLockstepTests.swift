@@ -14,7 +14,8 @@ private struct Pair {
     static let ids = [SessionID.primary] + (1...5).map { SessionID(high: 9, low: $0) }
 
     /// A rejection of the few that are used, or the next revision, which may follow those of other sessions.
-    static func kind(_ revision: inout UInt64, _ count: Int, using generator: inout SeededGenerator) -> OutcomeRun.Kind {
+    static func kind(_ revision: inout UInt64, _ count: Int, using generator: inout SeededGenerator) -> OutcomeRun.Kind
+    {
         guard generator.oneIn(2) else {
             let message = ["", "no", "not today"][generator.below(3)]
             return .rejected(Rejection(generator.oneIn(3) ? .refused : .swallowed, message))
@@ -37,7 +38,9 @@ private struct Pair {
         guard room > 0, let first = runs[id]?.expected,
             let run = OutcomeRun(first: first, count: min(count, room), kind: kind)
         else { return }
-        runs.update(id) { $0.append(kind, count: run.count, countMax: Self.limits.outcomes) }
+        var outcomes = OutcomeRuns(first: first)
+        outcomes.append(kind, count: run.count)
+        runs.update(id) { $0.append(contentsOf: outcomes, countMax: Self.limits.outcomes) }
         lists.update(id) { session in
             for index in 0..<run.count {
                 session.append(run.outcome(of: first.advanced(by: index)), countMax: Self.limits.outcomes)
