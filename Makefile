@@ -7,7 +7,7 @@
 # make crash-test  kills a primary and its senders repeatedly under load, and checks the journal (CYCLES=200)
 # make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
-# make fuzz       searches for inputs that break the decoder, apply or JSON (SECONDS=60 for each)
+# make fuzz       searches for inputs that break the decoder, apply, JSON or frames (SECONDS=60 for each)
 # make tsan       the tests of the core, the sockets, the nodes and the journal under ThreadSanitizer
 # make documentation  builds the documentation with DocC, without warnings (.build/documentation)
 # make stress     the tests ten times in a row while both cores are busy (TIMES=10)

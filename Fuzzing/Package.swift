@@ -15,12 +15,10 @@ let settings: [SwiftSetting] = [
 
 /// A fuzzer's `Laws` and `Support` are links to those of the main package's tests, which check the same laws when they
 /// replay the corpus.
-func fuzzer(_ name: String) -> Target {
+func fuzzer(_ name: String, of products: [String]) -> Target {
     .executableTarget(
         name: name,
-        dependencies: [
-            .product(name: "StateCoding", package: "statecast"), .product(name: "StateJSON", package: "statecast"),
-        ],
+        dependencies: products.map { .product(name: $0, package: "statecast") },
         swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
     )
 }
@@ -30,5 +28,10 @@ let package = Package(
     name: "statecast-fuzzing",
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "statecast", path: "..")],
-    targets: [fuzzer("FuzzDecoder"), fuzzer("FuzzApply"), fuzzer("FuzzJSON")]
+    targets: [
+        fuzzer("FuzzDecoder", of: ["StateCoding", "StateJSON"]), fuzzer("FuzzApply", of: ["StateCoding", "StateJSON"]),
+        fuzzer("FuzzJSON", of: ["StateCoding", "StateJSON"]),
+        // Frames are not public: the fuzzer sees them as a test does (STATECAST_TESTABLE).
+        fuzzer("FuzzFrame", of: ["StateCoding", "StateCore", "Journal"]),
+    ]
 )

@@ -75,6 +75,9 @@ public struct Limits: Hashable, Sendable {
     /// The maximum size of a patch in an update.
     package var patchBytesMax: Int { frameBytesMax - Self.topicBytesMax - 64 }
 
+    /// The maximum size of the outcomes in a frame of receipts.
+    package var outcomesBytesMax: Int { frameBytesMax - Self.topicBytesMax - 64 }
+
     /// The chunk size that also fits a frame.
     package var chunkBytes: Int { max(1, min(chunkBytesMax, frameBytesMax - Self.topicBytesMax - 16)) }
 
@@ -87,7 +90,7 @@ public struct Limits: Hashable, Sendable {
     /// The maximum number of chunks of a snapshot that a replica accepts; it allocates an entry for each when the
     /// offer arrives.
     package static let snapshotChunksMax = 1 << 20
-    /// The maximum number of runs of outcomes in one frame of receipts. A run occupies up to 64 bytes of memory beside
-    /// its texts, and a byte of a frame may hold one.
+    /// The maximum number of runs of outcomes in one frame of receipts; readers ignore a frame with more. A byte of a
+    /// frame can hold a run, which occupies up to 64 bytes of memory beside its texts.
     package static let receiptRunsMax = 4096
 }

@@ -5,32 +5,36 @@ import Testing
 @testable import CommandLineSupport
 
 @Suite(.timeLimit(.minutes(10))) struct CommandRunTests {
-    private struct Node: Service {
-        let closed: AsyncStream<Void>
-
-        func run() async throws {
-            for await _ in closed {}
+    @Test func `work that closes its node during a shutdown reports its own failure`() async throws {
+        let (closed, close) = AsyncStream.makeStream(of: Void.self)
+        try await expectFailure(beside: Node(closed: closed)) {
+            close.finish()
+            // The service group now sees that the node ended.
+            for _ in 0..<100 { await Task.yield() }
         }
     }
 
-    private struct Unfinished: Error {}
+    @Test func `work that is cancelled because its shutdown takes too long reports its own failure`() async throws {
+        let (closed, _) = AsyncStream.makeStream(of: Void.self)
+        try await expectFailure(beside: Node(closed: closed)) {
+            try? await Task.sleep(for: .seconds(600))
+            // The service group now sees that the node ended, too.
+            for _ in 0..<100 { await Task.yield() }
+        }
+    }
 
-    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-    @Test func `work that closes its node during a shutdown reports its own failure`() async throws {
-        let (closed, close) = AsyncStream.makeStream(of: Void.self)
+    /// Runs work that fails after it was asked to stop.
+    private func expectFailure(beside node: Node, _ stopping: @escaping @Sendable () async -> Void) async throws {
         let (running, isRunning) = AsyncStream.makeStream(of: Void.self)
-        let command = CommandService {
+        let command = Command {
             try await CommandRun.until(
                 done: {
                     isRunning.finish()
                     try? await gracefulShutdown()
-                    close.finish()
-                    // The service group now sees that the node ended, and cancels the work if it objects.
-                    for _ in 0..<10_000 { await Task.yield() }
+                    await stopping()
                     throw Unfinished()
                 },
-                beside: [Node(closed: closed)],
+                beside: [node],
                 logger: Self.quiet
             )
         }
@@ -41,9 +45,21 @@ import Testing
         await #expect(throws: Unfinished.self) { try await run.value }
     }
 
-    private struct CommandService: Service {
+    private struct Node: Service {
+        let closed: AsyncStream<Void>
+
+        func run() async throws {
+            for await _ in closed {}
+        }
+    }
+
+    private struct Command: Service {
         let command: @Sendable () async throws -> Void
 
         func run() async throws { try await command() }
     }
+
+    private struct Unfinished: Error {}
+
+    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }

@@ -91,7 +91,9 @@ import Testing
     }
 
     @Test func `a run without a primary is kept with a message, and resumes`() async throws {
-        let away = try await withServed { $0 }
+        // Not a port: another test's primary may get it.
+        let (publish, actions) = ("ipc://\(folder.path)/publish", "ipc://\(folder.path)/actions")
+        let away = try await withServed(publish: publish, actions: actions) { $0 }
         let kept = try await Tool.send.run(sending(away) + ["--timeout", "0.5"], input: increases(3))
         #expect(kept.exitCode == 1)
         #expect(kept.output.isEmpty)
@@ -103,7 +105,7 @@ import Testing
         #expect(forgetful.errors.contains("lines consumed: 3, actions outstanding: 3"))
         #expect(forgetful.errors.contains("--resume"))
 
-        try await withServed(publish: away.publish, actions: away.actions) { served in
+        try await withServed(publish: publish, actions: actions) { served in
             let other = String(increases(3).dropFirst(20))
             let wrong = try await Tool.send.run(sending(served) + ["--resume"], input: other)
             #expect(wrong.exitCode == 64)

@@ -40,8 +40,8 @@ import Testing
     @Test func `a subscriber that stops reading does not delay the others`() async throws {
         try await withBlob { address in
             let stalled = try await RawPeer(address)
-            try await stalled.subscribe("sc1/blob/feed")
-            _ = try await stalled.next(on: "sc1/blob/feed")
+            try await stalled.subscribe("sc2/blob/feed")
+            _ = try await stalled.next(on: "sc2/blob/feed")
             await stalled.stall()
             let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
             let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: .quick).started()

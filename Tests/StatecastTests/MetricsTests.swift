@@ -135,7 +135,7 @@ import enum CoreMetrics.MetricsSystem
     @Test func `a message for no store is counted by the reason of its drop`() async throws {
         try await withStore("metrics-dropped") { store in
             let peer = try await RawPeer(store.address)
-            let topic = "sc1/metrics-nowhere/receipts/\(SessionID.random())"
+            let topic = "sc2/metrics-nowhere/receipts/\(SessionID.random())"
             let before = dropped(for: .unknownStore)
             try await peer.subscribe(topic)
             _ = try await peer.next(on: topic)
@@ -416,7 +416,7 @@ private struct MeasuredStore {
         }
     }
 
-    func receipts(of session: SessionID) -> String { "sc1/\(name)/receipts/\(session)" }
+    func receipts(of session: SessionID) -> String { "sc2/\(name)/receipts/\(session)" }
 
     func replica(from endpoint: String? = nil) throws -> Replica<Counter> {
         var configuration = ReplicaConfiguration()

@@ -1,19 +1,18 @@
 import CounterApp
+import Foundation
 import Statecast
 import SyncProtocol
 import Testing
 
 /// Timeouts, cancellations and closed nodes.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct PatienceTests {
-    /// An endpoint without a listener.
-    private func deserted() async throws -> PrimaryAddress {
-        let cluster = try await CounterPrimary.start()
-        await cluster.primary.stop()
-        return cluster.address
+    /// An endpoint without a listener. Not a port: another test's primary may get it.
+    private func deserted() -> String {
+        "ipc://\(FileManager.default.temporaryDirectory.path)/statecast-\(UUID().uuidString)"
     }
 
     @Test func `an action that was not sent times out as not-sent`() async throws {
-        let sender = try ActionSender(store: "counter", from: try await deserted().publish).started()
+        let sender = try ActionSender(store: "counter", from: deserted()).started()
         let rejection = await #expect(throws: Rejection.self) {
             try await sender.send(CounterIncreaseRequested(), timeout: .milliseconds(1))
         }
@@ -39,11 +38,11 @@ import Testing
                 Issue.record("not a frame of actions")
                 return
             }
-            #expect(frame.lineage == watermark.lineage)
+            #expect(frame.header.lineage == watermark.lineage)
             pending.cancel()
             let rejection = await #expect(throws: Rejection.self) { try await pending.value }
             #expect(rejection?.code == .outcomeUnknown)
-            #expect(rejection?.message.contains("action 1 of session \(frame.session)") == true)
+            #expect(rejection?.message.contains("action 1 of session \(frame.header.session)") == true)
         }
     }
 
@@ -54,7 +53,7 @@ import Testing
         configuration.pendingMax = 2
         let sender = try ActionSender(
             store: "counter",
-            from: try await deserted().publish,
+            from: deserted(),
             configuration: configuration
         ).started()
         for _ in 0..<2 { _ = try await sender.submit(CounterIncreaseRequested()) }
@@ -81,7 +80,7 @@ import Testing
     }
 
     @Test func `closing a sender resolves its actions`() async throws {
-        let sender = try ActionSender(store: "counter", from: try await deserted().publish).started()
+        let sender = try ActionSender(store: "counter", from: deserted()).started()
         let pending = try await sender.submit(CounterIncreaseRequested())
         await sender.close()
         await #expect(throws: Rejection.self) { try await pending.receipt() }

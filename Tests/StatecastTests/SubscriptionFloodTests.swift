@@ -27,7 +27,7 @@ import ZeroMQ
 
     /// Subscribes to one topic for each number; each is answered.
     private func flood(_ peer: RawPeer, _ numbers: Range<Int>) async throws {
-        for number in numbers { try await peer.subscribe("sc1/nowhere\(number)/feed") }
+        for number in numbers { try await peer.subscribe("sc2/nowhere\(number)/feed") }
     }
 
     @Test(arguments: ["tcp://127.0.0.1:*", "ipc://*"])
@@ -41,7 +41,7 @@ import ZeroMQ
         let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick).started()
         var peer: RawPeer? = try await RawPeer(address)
         // The flooding peer reconnects each time.
-        for number in 0..<60 { try await peer?.subscribe("sc1/nowhere\(number)/feed") }
+        for number in 0..<60 { try await peer?.subscribe("sc2/nowhere\(number)/feed") }
         var last: Receipt?
         for _ in 0..<200 { last = try await sender.send(CounterIncreaseRequested()) }
         while log.events.count(where: { $0 == Self.cutOff }) < 3 { await Task.yield() }
@@ -63,21 +63,21 @@ import ZeroMQ
         let address = try await primary.start()
         let peer = try await RawPeer(address)
         try await flood(peer, 0..<50)
-        guard case .refusal = try await peer.next(on: "sc1/nowhere49/feed") else {
+        guard case .refusal = try await peer.next(on: "sc2/nowhere49/feed") else {
             Issue.record("not refused")
             return
         }
         // Unsubscribed topics are not counted any more, and no topic is counted twice.
-        for number in 0..<25 { try await peer.unsubscribe("sc1/nowhere\(number)/feed") }
+        for number in 0..<25 { try await peer.unsubscribe("sc2/nowhere\(number)/feed") }
         let other = try await RawPeer(address)
         try await flood(other, 25..<50)
         try await flood(peer, 50..<75)
-        guard case .refusal = try await peer.next(on: "sc1/nowhere74/feed") else {
+        guard case .refusal = try await peer.next(on: "sc2/nowhere74/feed") else {
             Issue.record("not refused")
             return
         }
         #expect(!log.events.contains(Self.cutOff))
-        try await peer.subscribe("sc1/nowhere75/feed")
+        try await peer.subscribe("sc2/nowhere75/feed")
         try await log.waits(for: Self.cutOff)
         await primary.stop()
     }
@@ -86,12 +86,12 @@ import ZeroMQ
         try await withCounter { cluster in
             let peer = try await RawPeer(cluster.address)
             for _ in 0..<500 {
-                try await peer.subscribe("sc1/counter/schema")
-                guard case .schema = try await peer.next(on: "sc1/counter/schema") else {
+                try await peer.subscribe("sc2/counter/schema")
+                guard case .schema = try await peer.next(on: "sc2/counter/schema") else {
                     Issue.record("another frame")
                     return
                 }
-                try await peer.unsubscribe("sc1/counter/schema")
+                try await peer.unsubscribe("sc2/counter/schema")
             }
         }
     }
@@ -102,7 +102,7 @@ import ZeroMQ
             func message(_ bytes: Int) -> [UInt8] { [1] + [UInt8](repeating: 0x78, count: bytes - 1) }
             let most = try RawConnection(to: endpoint, as: "SUB")
             try most.send(message: message(Limits.subscriptionBytesMax))
-            try most.send(message: [1] + Array("sc1/nowhere/feed\0".utf8))
+            try most.send(message: [1] + Array("sc2/nowhere/feed\0".utf8))
             #expect(try most.receiveByte() != nil)
             let more = try RawConnection(to: endpoint, as: "SUB")
             try more.send(message: message(Limits.subscriptionBytesMax + 1))

@@ -1,6 +1,7 @@
 package import ArgumentParser
 package import Logging
 package import ServiceLifecycle
+internal import Threading
 internal import UnixSignals
 
 #if canImport(Glibc)
@@ -43,15 +44,24 @@ package struct CommandRun: Service {
         beside nodes: [any Service] = [],
         logger: Logger
     ) async throws {
-        // The work may close a node before it ends itself. A service group that shuts down would report that node's end
-        // instead of the work's own failure.
+        // A service group that shuts down may report the end of a node instead of the work's failure, and does not
+        // report a failure after the time limit.
+        let failure = Locked<(any Error)?>(nil)
         let services =
             nodes.map { node in
                 CommandRun {
                     try await node.run()
+                    // The work may close a node before it ends itself: then the group must not cancel the work.
                     try? await gracefulShutdown()
                 }
-            } + [CommandRun(work: work)]
+            } + [
+                CommandRun {
+                    do { try await work() } catch {
+                        failure.withLock { $0 = error }
+                        throw error
+                    }
+                }
+            ]
         var configuration = ServiceGroupConfiguration(
             services: services.map { service in
                 .init(
@@ -64,7 +74,10 @@ package struct CommandRun: Service {
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = .seconds(5)
-        try await ServiceGroup(configuration: configuration).run()
+        do { try await ServiceGroup(configuration: configuration).run() } catch {
+            throw failure.withLock { $0 } ?? error
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }
 

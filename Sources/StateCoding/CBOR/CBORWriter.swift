@@ -48,6 +48,12 @@ package struct CBORWriter: @unchecked Sendable {
         count = 0
     }
 
+    /// Moves all bytes to the end of an array, and keeps the memory.
+    package mutating func move(to bytes: inout [UInt8]) {
+        withBytes { bytes.append(contentsOf: $0) }
+        removeAll()
+    }
+
     // MARK: Items
 
     /// An integer of 0 or above.

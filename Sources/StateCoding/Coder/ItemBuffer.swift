@@ -43,7 +43,9 @@ package struct ItemBuffer: ~Copyable {
     /// - Throws: as `StateDecoder.decode(_:from:)`.
     package borrowing func decode<T: Decodable>(_ type: T.Type, at range: Range<Int>) throws(CodingFailure) -> T {
         let item = UnsafeBufferPointer(rebasing: bytes[range])
-        guard DeterministicCheck.passes(item, decoder.limits) else { return try decoder.decode(type, from: Array(item)) }
+        guard DeterministicCheck.passes(item, decoder.limits) else {
+            return try decoder.decode(type, from: Array(item))
+        }
         do {
             return try DecodingSource.run(&source.current, item) { try decoder.decode(type, from: $0) }
         } catch {

@@ -11,13 +11,13 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     private let definition: TypedStore<State>
     private let node: NodeServices
     private let metrics: PrimaryMetrics
-    private let journal: StoreJournal<State>?
+    let journal: StoreJournal<State>?
     private let marker: OptionalMarker
-    private let effects: EffectRunner
+    let effects: EffectRunner
     /// What other threads report to the engine.
     private let results: EventQueue<StoreResult>
 
-    private var engine: Engine
+    private(set) var engine: StoreEngine<State>
     private var observers = ObserverSet<State>()
     private var listeners: [ObserverID: Listener<Change<State>>] = [:]
     private var calls: [LocalID: MailboxAction] = [:]
@@ -94,7 +94,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     func received(_ frame: ActionsFrame) { send { $0.received(frame, at: node.clock.now, into: &$1) } }
 
     func turn() {
-        for result in results.dequeueAll() { handle(result) }
+        handleResults()
         for request in definition.mailbox.dequeueAll() { handle(request) }
         send { $0.turn(at: node.clock.now, time: node.clock.time, marking: marker, into: &$1) }
     }
@@ -129,6 +129,11 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
                 metadata: ["store": "\(name)"]
             )
         }
+    }
+
+    /// Processes what other threads have reported.
+    func handleResults() {
+        for result in results.dequeueAll() { handle(result) }
     }
 
     private func handle(_ result: StoreResult) {

@@ -58,14 +58,15 @@ package struct ActionTable: Sendable {
     /// - Parameters:
     ///   - content: the range of the action, without the head of its byte string.
     ///   - last: the index of the entry that matched last, which is tried first; 0 for the first action.
-    /// - Throws: as ``decode(_:)``.
+    /// - Throws: ``Rejection`` with code `unknown-action` or `undecodable`; the message names the known actions, or
+    ///   the field.
     package func decode(
         _ content: Range<Int>,
         in items: borrowing ItemBuffer,
         after last: inout Int
     ) throws(Rejection) -> any Action {
         guard let index = index(of: content, in: items, after: last) else {
-            return try decode(items.copy(of: content))
+            return try decodeAnyForm(items.copy(of: content))
         }
         last = index
         let decoder = decoders[index]
@@ -86,9 +87,16 @@ package struct ActionTable: Sendable {
 
     /// Decodes an action.
     ///
-    /// - Throws: ``Rejection`` with code `unknown-action` or `undecodable`; the message names the known actions, or
-    ///   the field.
+    /// - Throws: as ``decode(_:in:after:)``.
     package func decode(_ bytes: [UInt8]) throws(Rejection) -> any Action {
+        try ItemBuffer.lend(bytes[...]) { items throws(Rejection) in
+            var last = 0
+            return try decode(0..<bytes.count, in: items, after: &last)
+        }
+    }
+
+    /// Decodes an action whose array or name may have any well-formed form.
+    private func decodeAnyForm(_ bytes: [UInt8]) throws(Rejection) -> any Action {
         let (name, payload) = try parts(of: bytes)
         guard let index = indices[name] else {
             let names = entries.map(\.name)
@@ -102,16 +110,6 @@ package struct ActionTable: Sendable {
             }
         } catch {
             throw decoders[index].rejection(error)
-        }
-    }
-
-    /// Encodes an action: its name and its payload.
-    package static func encode<A: Action>(_ action: A) throws(CodingFailure) -> [UInt8] {
-        let payload = try StateEncoder().encode(action)
-        return CBORWriter.bytes(reserving: payload.count + 32) { writer in
-            writer.array(count: 2)
-            writer.text(A.name)
-            writer.encoded(payload)
         }
     }
 
@@ -130,6 +128,18 @@ package struct ActionTable: Sendable {
             return (name, payload)
         } catch {
             throw Rejection(.undecodable, "not an action: \(error)")
+        }
+    }
+}
+
+extension ActionTable {
+    /// Encodes an action: its name and its payload.
+    package static func encode<A: Action>(_ action: A) throws(CodingFailure) -> [UInt8] {
+        let payload = try StateEncoder().encode(action)
+        return CBORWriter.bytes(reserving: payload.count + 32) { writer in
+            writer.array(count: 2)
+            writer.text(A.name)
+            writer.encoded(payload)
         }
     }
 }

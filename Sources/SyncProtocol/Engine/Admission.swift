@@ -181,9 +181,9 @@ struct Admission: Hashable, Sendable {
     }
 
     private func append(_ outcomes: OutcomeRuns, of id: SessionID, into directives: inout [PlainDirective]) {
-        let parts = outcomes.parts(bytesMax: limits.patchBytesMax, runsMax: Limits.receiptRunsMax)
+        let parts = outcomes.parts(bytesMax: limits.outcomesBytesMax, runsMax: Limits.receiptRunsMax)
         for part in parts {
-            let receipts = Receipts(lineage: lineage, epoch: epoch, first: part.start, outcomes: part.list)
+            let receipts = Receipts(lineage: lineage, epoch: epoch, outcomes: part)
             directives.append(.publish(.receipts(id), .receipts(receipts)))
         }
     }

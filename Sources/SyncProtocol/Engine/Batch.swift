@@ -90,7 +90,11 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
                     version.revision = version.revision.next
                     appliedCount += 1
                     runs.append(.applied(version.revision), count: 1)
-                    if let bytes = reduction.bytes { entries?.applied(bytes) } else { entries?.applied(index, item) }
+                    if let bytes = reduction.bytes {
+                        entries?.applied(bytes)
+                    } else {
+                        entries?.applied(item, of: index, count: 1)
+                    }
                     if !reduction.effect.isNone {
                         let outcome = Outcome.applied(version.revision)
                         follow(session, number, outcome, effect: reduction.effect)
@@ -98,7 +102,11 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
                 case .failure(let reason):
                     let rejection = surroundings.final(reason)
                     runs.append(.rejected(rejection), count: 1)
-                    entries?.rejected((try? arrived.get()) == nil ? .none : .item(index, item), rejection)
+                    if case .success = arrived {
+                        entries?.rejected(item, of: index, rejection)
+                    } else {
+                        entries?.rejected(nil, rejection)
+                    }
                     notices.append(.rejected(rejection))
                     counts.countRejected(rejection.code)
                 }
@@ -156,7 +164,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         case .failure(let reason):
             let rejection = surroundings.final(reason)
             outcome = .rejected(rejection)
-            entries?.rejected((try? encoded.get()).map { .bytes($0) } ?? .none, rejection)
+            entries?.rejected(try? encoded.get(), rejection)
             notices.append(.rejected(rejection))
             counts.countRejected(rejection.code)
             follow(.primary, number, outcome, effect: .none, local: local)
@@ -306,12 +314,12 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         switch item {
         case .slice(let slice, let index, let session, let opened):
             entries?.begin(session, opened: opened, first: slice.first, time: time, user: nil)
-            entries?.rejected(.item(index, slice.offset..<slice.end), rejection)
+            entries?.rejected(slice.offset..<slice.end, of: index, rejection)
             return rejected(rejection, slice.first, of: session, opened: opened)
         case .local(let local, let number):
             entries?.begin(.primary, opened: JournalSequence(0), first: number, time: time, user: nil)
             let bytes = try? surroundings.bytesForJournal(of: local.action).get()
-            entries?.rejected(bytes.map { .bytes($0) } ?? .none, rejection)
+            entries?.rejected(bytes, rejection)
             follow(.primary, number, .rejected(rejection), effect: .none, local: local)
             return rejected(rejection, number, of: .primary, opened: JournalSequence(0))
         }

@@ -61,7 +61,8 @@ struct CommitQueue<State: Sendable>: Sendable {
 
     init(after sequence: JournalSequence) { (self.sequence, published) = (sequence, sequence) }
 
-    var isEmpty: Bool { batches.isEmpty }
+    /// The number of batches that are not published.
+    var count: Int { batches.count }
 
     func hasRoom(_ limits: Limits) -> Bool {
         batches.count < limits.uncommittedRecordsMax && unstoredBytes < limits.uncommittedBytesMax

@@ -54,7 +54,8 @@ package struct FrameRouter: Hashable, Sendable {
             guard error == .unsupportedVersion, case .actions(let actions)? = frame, head.ends(with: "/actions") else {
                 return .drop(error == .unsupportedVersion ? .unsupportedVersion : .malformed)
             }
-            let receipts = head.dropLast("/actions".utf8.count + 1) + Array("/receipts/\(actions.header.session)".utf8) + [0]
+            let session = actions.header.session
+            let receipts = head.dropLast("/actions".utf8.count + 1) + Array("/receipts/\(session)".utf8) + [0]
             guard receipts.count <= Limits.topicBytesMax else { return .drop(.unsupportedVersion) }
             return .answer(Refusal(reason(error), frame: actions.identity), to: Array(receipts))
         }

@@ -57,8 +57,14 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 
     // MARK: What the shell asks
 
-    /// The last published state.
-    package var state: State { published.state }
+    /// The state after all reduced actions, published or not.
+    package var state: State { latest.state }
+
+    /// The number of batches that are passed to the journal and not published yet.
+    package var batchesInFlight: Int { commits.count }
+
+    /// The next number of the primary's own session.
+    package var ownNumber: ActionNumber { admission.ownNumber }
 
     /// The last published position.
     package var position: Position { Position(lineage: lineage, epoch: epoch, revision: published.revision) }
@@ -75,9 +81,11 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// Whether another turn can process requests of the primary's own process.
     package func hasLocalWork(at now: Instant) -> Bool { canProcessNext(in: nil, at: now) }
 
-    /// Whether the engine takes more frames of senders. If not, they may wait in the socket, as long as no other store
-    /// takes frames.
-    package var wantsFrames: Bool { commits.hasRoom(limits) && inbox.bytes < limits.frameBytesMax }
+    /// Whether the engine takes one more frame of a sender. If not, frames may wait in the socket, unless another store
+    /// takes some.
+    package var wantsFrames: Bool {
+        commits.hasRoom(limits) && (inbox.first == nil || inbox.bytes + limits.frameBytesMax <= limits.heldBytesMax)
+    }
 
     private var limits: Limits { settings.limits }
     private var hasJournal: Bool { settings.commitment != .none }
@@ -382,7 +390,13 @@ extension StoreEngine {
         if !dispatched.isEmpty { directives.append(.dispatch(dispatched)) }
         let forgotten = admission.drainForgotten()
         let patch = to > from ? change.patch : []
-        let head = RecordHead(epoch: epoch, from: from, to: to, summary: change.summary)
+        let head = RecordHead(
+            epoch: epoch,
+            from: from,
+            to: to,
+            digest: change.summary.digest,
+            bytes: change.summary.bytes
+        )
         let body = batch.recordBody(head, forgotten: forgotten, patch: patch)
         let sequence = commits.sequence.next
         commits.append(

@@ -94,15 +94,17 @@ extension SenderMachine {
     ) -> [SenderDirective] {
         guard let link, receipts.lineage == link.lineage else { return [] }
         var directives: [SenderDirective] = []
-        var number = receipts.first
-        for outcome in receipts.outcomes {
-            defer { number = number.next }
-            guard let ticket = outbox.resolve(number) else { continue }
-            switch outcome {
-            case .applied(let revision):
-                let position = Position(lineage: receipts.lineage, epoch: receipts.epoch, revision: revision)
-                directives.append(.resolve(ticket, sent(number), .applied(position)))
-            case .rejected(let rejection): directives.append(.resolve(ticket, sent(number), .rejected(rejection)))
+        // A primary may state any numbers: the cost depends on the outstanding ones among them.
+        for run in receipts.outcomes.slice(from: outbox.first, through: outbox.next.previous).runs {
+            for offset in 0..<run.count {
+                let number = run.first.advanced(by: offset)
+                guard let ticket = outbox.resolve(number) else { continue }
+                switch run.outcome(of: number) {
+                case .applied(let revision):
+                    let position = Position(lineage: receipts.lineage, epoch: receipts.epoch, revision: revision)
+                    directives.append(.resolve(ticket, sent(number), .applied(position)))
+                case .rejected(let rejection): directives.append(.resolve(ticket, sent(number), .rejected(rejection)))
+                }
             }
         }
         guard !directives.isEmpty else { return [] }

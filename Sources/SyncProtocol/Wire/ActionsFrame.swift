@@ -118,7 +118,7 @@ package struct ActionItems: Sequence, IteratorProtocol {
     package private(set) var offset: Int
 
     fileprivate init(_ actions: ArraySlice<UInt8>, from offset: Int) {
-        precondition((0...actions.count).contains(offset), "\(offset) is no offset in \(actions.count) bytes of actions")
+        precondition((0...actions.count).contains(offset), "\(offset) is no offset in \(actions.count) bytes")
         self.actions = actions
         self.offset = offset
     }

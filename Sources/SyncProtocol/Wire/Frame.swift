@@ -100,7 +100,7 @@ extension Frame {
         switch self {
         case .update(let update): 64 + update.patch.count
         case .chunk(let chunk): 16 + chunk.bytes.count
-        case .receipts(let receipts): 48 + receipts.outcomes.count * 9
+        case .receipts(let receipts): 48 + receipts.outcomes.runCount * 24
         case .actions(let frame): 96 + frame.actions.count
         default: 256
         }

@@ -72,13 +72,11 @@ package enum Outcome: Hashable, Sendable {
 package struct Receipts: Hashable, Sendable {
     package let lineage: Lineage
     package let epoch: Epoch
-    package let first: ActionNumber
-    package let outcomes: [Outcome]
+    package let outcomes: OutcomeRuns
 
-    package init(lineage: Lineage, epoch: Epoch, first: ActionNumber, outcomes: [Outcome]) {
+    package init(lineage: Lineage, epoch: Epoch, outcomes: OutcomeRuns) {
         self.lineage = lineage
         self.epoch = epoch
-        self.first = first
         self.outcomes = outcomes
     }
 
@@ -86,17 +84,15 @@ package struct Receipts: Hashable, Sendable {
         writer.begin(.receipts)
         writer.write(lineage)
         writer.write(epoch)
-        writer.write(first)
-        writer.write(outcomes)
+        writer.write(outcomes.start)
+        outcomes.write(to: &writer)
     }
 
     init(from reader: inout CBORReader) throws(CodingFailure) {
-        self.init(
-            lineage: try reader.lineage(),
-            epoch: try reader.quantity(),
-            first: try reader.quantity(),
-            outcomes: try reader.outcomes()
-        )
+        lineage = try reader.lineage()
+        epoch = try reader.quantity()
+        let first: ActionNumber = try reader.quantity()
+        outcomes = try OutcomeRuns(from: &reader, first: first, runsMax: Limits.receiptRunsMax)
     }
 }
 

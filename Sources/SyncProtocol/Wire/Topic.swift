@@ -17,12 +17,12 @@ package enum Topic: Hashable, Sendable {
     case actions
 }
 
-/// The address of a message: `sc1/<store>/<topic>` and a closing zero byte.
+/// The address of a message: `sc2/<store>/<topic>` and a closing zero byte.
 ///
 /// Subscriptions contain the zero byte, too, so that no topic is a prefix of another.
 package struct Address: Hashable, Sendable {
     /// The protocol version of this implementation.
-    package static let version = 1
+    package static let version = 2
 
     package let store: StoreName
     package let topic: Topic
@@ -69,7 +69,7 @@ extension Address {
         self.init(store, try Topic(parsing: parts[2...], of: store))
     }
 
-    /// Parses `sc1` as 1; `nil` for anything but `sc` and up to three digits.
+    /// Parses `sc2` as 2; `nil` for anything but `sc` and up to three digits.
     private static func version(_ part: ArraySlice<UInt8>) -> Int? {
         guard part.starts(with: "sc".utf8), (3...5).contains(part.count) else { return nil }
         return decimal(part.dropFirst(2)).map { Int($0) }

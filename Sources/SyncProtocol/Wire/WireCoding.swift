@@ -44,14 +44,6 @@ extension CBORReader {
         return Rejection(Rejection.Code(rawValue: code), try text())
     }
 
-    mutating func outcomes() throws(CodingFailure) -> [Outcome] {
-        try list { reader throws(CodingFailure) in
-            guard reader.peek == .array else { return .applied(try reader.quantity()) }
-            try reader.fixedArray(2)
-            return .rejected(try reader.rejection())
-        }
-    }
-
     /// Calls `read` unless the next item is null.
     mutating func optional<T>(
         _ read: (inout CBORReader) throws(CodingFailure) -> T
@@ -101,16 +93,5 @@ extension CBORWriter {
     mutating func write(_ rejection: Rejection) {
         text(rejection.code.rawValue)
         text(rejection.message)
-    }
-    mutating func write(_ outcomes: [Outcome]) {
-        array(count: outcomes.count)
-        for outcome in outcomes {
-            switch outcome {
-            case .applied(let revision): write(revision)
-            case .rejected(let rejection):
-                array(count: 2)
-                write(rejection)
-            }
-        }
     }
 }

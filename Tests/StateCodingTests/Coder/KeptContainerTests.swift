@@ -16,6 +16,28 @@ import Testing
         #expect(try kept.map { try $0() } == (0..<20).map { "entry \($0) \($0)" })
     }
 
+    @Test(arguments: 0..<3) func `decodes correctly after other items of a buffer were decoded`(form: Int) throws {
+        let items = try (0..<20).map {
+            try StateEncoder().encode(Plain(name: "entry \($0)", number: $0, inner: ["x": $0]))
+        }
+        Keeper.kept.withValue { $0 = [] }
+        try Keeper.$form.withValue(form) { () throws in
+            // This array is released before the retained parts are read.
+            try ItemBuffer.lend(Array(items.joined())[...]) { buffer in
+                var start = 0
+                for (index, item) in items.enumerated() {
+                    let range = start..<(start + item.count)
+                    start = range.upperBound
+                    _ = try buffer.decode(Keeper.self, at: range)
+                    let plain = try buffer.decode(Plain.self, at: range)
+                    #expect(plain.number == index)
+                }
+            }
+        }
+        let kept = Keeper.kept.withValue { $0 }
+        #expect(try kept.map { try $0() } == (0..<20).map { "entry \($0) \($0)" })
+    }
+
     @Test func `is released with the value`() throws {
         weak var token: Token?
         do {

@@ -18,13 +18,13 @@ import Testing
             }
         )
         let peer = try await RawPeer(try await primary.start())
-        try await peer.subscribe("sc1/depot/feed")
+        try await peer.subscribe("sc2/depot/feed")
         // A heartbeat confirms the subscription.
-        _ = try await peer.next(on: "sc1/depot/feed")
+        _ = try await peer.next(on: "sc2/depot/feed")
         try await primary.send(Loaded(truck: "truck-4321", load: 48_211))
 
-        var message = try await peer.nextMessage(on: "sc1/depot/feed")
-        while case .heartbeat = message.frame { message = try await peer.nextMessage(on: "sc1/depot/feed") }
+        var message = try await peer.nextMessage(on: "sc2/depot/feed")
+        while case .heartbeat = message.frame { message = try await peer.nextMessage(on: "sc2/depot/feed") }
         guard case .update(let update) = message.frame else {
             Issue.record("expected an update, got \(message.frame)")
             return
@@ -108,12 +108,12 @@ private struct Peeked: Action, Equatable {}
     struct Note: Codable, Equatable, Sendable { var text = "" }
 
     @Test func `is rejected with the field and the reason, and rolled back`() throws {
-        let bench = try HostBench(
+        let bench = try StoreBench(
             Note(),
             actions: [Written.self],
             reducer: Reducer { note, action in note.text += (action as? Written)?.line ?? "" }
         )
-        bench.host.begin()
+        bench.store.begin()
         // Each payload is valid. Two of them in a row exceed the limit of marks in a text.
         let marks = String(repeating: "\u{301}\u{316}", count: 300)
         try bench.push(Written(line: marks), Written(line: marks), Written(line: "."), Written(line: marks))

@@ -89,7 +89,7 @@ import Testing
         try await second.startOnceItsPortsAreFree()
         // The migration itself reaches an older replica as an update.
         let peer = try await RawPeer(address)
-        let join = "sc1/shop/join/0123456789abcdef/\(before.position)"
+        let join = "sc2/shop/join/0123456789abcdef/\(before.position)"
         try await peer.subscribe(join)
         guard case .welcome(let welcome) = try await peer.next(on: join),
             case .update(let update) = try await peer.next(on: join)
@@ -296,7 +296,7 @@ import Testing
         let second = try SecondShop.primary(journal, evolution: SecondShop.evolution, configuration)
         try await second.startOnceItsPortsAreFree()
         let peer = try await RawPeer(address)
-        let join = "sc1/shop/join/0123456789abcdef/\(position)"
+        let join = "sc2/shop/join/0123456789abcdef/\(position)"
         try await peer.subscribe(join)
         guard case .welcome(let welcome) = try await peer.next(on: join) else {
             throw StatecastError(.closed, "expected a welcome")

@@ -98,7 +98,7 @@ import Testing
         let second = try Self.primary(journal(), ringUpdatesMax: 2)
         let peer = try await RawPeer(second.start())
         for number in 11...20 { try await second.send(Written(line: "\(number)")) }
-        let topic = "sc1/diary/join/00000000000000a1/\(lineage).1.5"
+        let topic = "sc2/diary/join/00000000000000a1/\(lineage).1.5"
         try await peer.subscribe(topic)
         guard case .welcome(let welcome) = try await peer.next(on: topic) else {
             Issue.record("no welcome")

@@ -16,8 +16,8 @@ import Testing
             events.add("\(store.state.lines.count)")
             return value
         }
-        let bench = try HostBench(middleware: [upper]) { _, _ in .none }
-        bench.host.begin()
+        let bench = try StoreBench(middleware: [upper]) { _, _ in .none }
+        bench.store.begin()
         try bench.push(Written(line: "a"), Written(line: "b"))
         bench.runTurns()
         #expect(bench.lines == ["A", "B"])
@@ -33,8 +33,8 @@ import Testing
             default: try next(action)
             }
         }
-        let bench = try HostBench(middleware: [keeping]) { _, _ in .none }
-        bench.host.begin()
+        let bench = try StoreBench(middleware: [keeping]) { _, _ in .none }
+        bench.store.begin()
         try bench.push(Written(line: "keep"), Written(line: "answer"), Written(line: "a"))
         bench.runTurns()
         let swallowed = Outcome.rejected(.swallowed(Written(line: "")))
@@ -49,12 +49,12 @@ import Testing
             if written.line.count == 1 { store.dispatch(Written(line: "\(written.line) again")) }
             return try next(action)
         }
-        let bench = try HostBench(middleware: [doubling]) { _, _ in .none }
-        bench.host.begin()
+        let bench = try StoreBench(middleware: [doubling]) { _, _ in .none }
+        bench.store.begin()
         try bench.push(Written(line: "a"), Written(line: "b"))
         bench.runTurns()
         #expect(bench.lines == ["a", "b", "a again", "b again"])
-        let session = "\(HostBench<Diary>.session)"
+        let session = "\(StoreBench<Diary>.session)"
         #expect(sessions.events == [session, session, "own", "own"])
     }
 
@@ -64,8 +64,8 @@ import Testing
                 try next((action as? Written).map { Written(line: $0.line + letter) } ?? action)
             }
         }
-        let bench = try HostBench(middleware: [adding("x"), adding("y")]) { _, _ in .none }
-        bench.host.begin()
+        let bench = try StoreBench(middleware: [adding("x"), adding("y")]) { _, _ in .none }
+        bench.store.begin()
         try bench.push(Written(line: "a"))
         bench.runTurns()
         #expect(bench.lines == ["axy"])

@@ -7,8 +7,8 @@ import Testing
 /// The effects that a primary's reducer returns.
 @Suite(.timeLimit(.minutes(10))) struct `Effects on a primary` {
     @Test func `start only when their action is durable, after update, receipts and observers, in order`() throws {
-        let bench = try HostBench(isDurableAtOnce: false) { line, _ in .dispatch(Written(line: "\(line)!")) }
-        bench.host.begin()
+        let bench = try StoreBench(isDurableAtOnce: false) { line, _ in .dispatch(Written(line: "\(line)!")) }
+        bench.store.begin()
         let events = bench.events
         let subscription = observe(bench) { events.add("observer \($0.revision)") }
         bench.turn()
@@ -24,8 +24,8 @@ import Testing
     }
 
     @Test func `start before the caller that awaits their action resumes, as in a core`() throws {
-        let bench = try HostBench { line, _ in line == "ask" ? .dispatch(Written(line: "effect")) : .none }
-        bench.host.begin()
+        let bench = try StoreBench { line, _ in line == "ask" ? .dispatch(Written(line: "effect")) : .none }
+        bench.store.begin()
         let (mailbox, events) = (bench.mailbox, bench.events)
         mailbox.enqueue(
             .action(
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `have results that are reduced on the current state`() async throws {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
-        let bench = try HostBench { line, diary in
+        let bench = try StoreBench { line, diary in
             guard line == "ask" else { return .none }
             let asked = diary.lines.count
             return .run { send in
@@ -46,7 +46,7 @@ import Testing
                 await send(Written(line: "asked at \(asked)"))
             }
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: "ask"))
         bench.runTurns()
         try bench.push(Written(line: "meanwhile"))
@@ -58,7 +58,7 @@ import Testing
 
     @Test func `resume when the action that they sent is durable, not before`() async throws {
         let events = EventLog()
-        let bench = try HostBench(isDurableAtOnce: false) { line, _ in
+        let bench = try StoreBench(isDurableAtOnce: false) { line, _ in
             guard line == "ask" else { return .none }
             return .run { send in
                 await send(Written(line: "first"))
@@ -66,12 +66,12 @@ import Testing
                 await send(Written(line: "second"))
             }
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: "ask"))
         bench.turn()
         bench.commit()
         await bench.turns { bench.lines == ["ask", "first"] }
-        #expect(bench.host.inFlight.count == 1)
+        #expect(bench.store.engine.batchesInFlight == 1)
         #expect(events.events == [])
         bench.commit()
         await bench.turns { bench.lines == ["ask", "first", "second"] }
@@ -84,32 +84,32 @@ import Testing
             keys.add("\(send.idempotencyKey)")
             await send(Written(line: "\(send.idempotencyKey)"))
         }
-        let bench = try HostBench(initialEffect: { _ in .run(note) }) { line, _ in
+        let bench = try StoreBench(initialEffect: { _ in .run(note) }) { line, _ in
             line == "ask" ? .merge(.run(note), .run(note)) : .none
         }
-        bench.host.begin()
+        bench.store.begin()
         await bench.turns { bench.lines.count == 1 }
         try bench.push(Written(line: "before"), Written(line: "ask"))
         await bench.turns { bench.lines.count == 5 }
-        let lineage = "00000000000000a1"
-        #expect(keys.events == ["\(lineage)/0/0/start-3", "\(lineage)/3/0", "\(lineage)/3/1"])
+        let lineage = bench.store.position.lineage
+        #expect(keys.events == ["\(lineage)/0/0/start-1", "\(lineage)/3/0", "\(lineage)/3/1"])
         #expect(Set(bench.lines).isSuperset(of: keys.events))
     }
 
     @Test func `are resumed from the state at the start, and not before it`() throws {
-        let bench = try HostBench(initialEffect: { .dispatch(Written(line: "resumed with \($0.lines.count)")) }) {
+        let bench = try StoreBench(initialEffect: { .dispatch(Written(line: "resumed with \($0.lines.count)")) }) {
             _,
             _ in .none
         }
         #expect(!bench.mailbox.hasRequests)
-        bench.host.begin()
+        bench.store.begin()
         bench.turn()
         #expect(bench.lines == ["resumed with 0"])
     }
 
     @Test func `that are cancelled send no more, and their waiting actions are dropped`() async throws {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
-        let bench = try HostBench(isDurableAtOnce: false) { line, _ in
+        let bench = try StoreBench(isDurableAtOnce: false) { line, _ in
             switch line {
             case "ask":
                 .run(id: "work") { send in
@@ -120,7 +120,7 @@ import Testing
             default: .none
             }
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: "ask"))
         bench.turn()
         bench.commit()
@@ -134,24 +134,24 @@ import Testing
         // A dropped action is resolved, too: the work continues to its end.
         for await _ in gate {}
         #expect(bench.lines == ["ask", "stop"])
-        #expect(bench.host.machine.ownNumber == ActionNumber(1))
+        #expect(bench.store.engine.ownNumber == ActionNumber(1))
     }
 
     @Test func `of an action that is rolled back never start`() throws {
-        let bench = try HostBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, _ in
+        let bench = try StoreBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, _ in
             line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(line.prefix(1))"))
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: "a"), Written(line: String(repeating: "x", count: 10_000)), Written(line: "b"))
         bench.runTurns()
         #expect(bench.lines == ["a", "b", "after a", "after b"])
     }
 
     @Test func `of a batch that is reduced again start once, for the second pass`() throws {
-        let bench = try HostBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, diary in
+        let bench = try StoreBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, diary in
             line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(diary.lines.count)"))
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: String(repeating: "x", count: 10_000)), Written(line: "b"), Written(line: "c"))
         bench.runTurns()
         #expect(bench.lines == ["b", "c", "after 1", "after 2"])
@@ -163,19 +163,19 @@ import Testing
     }
 
     @Test func `wait while the window of the primary's own session is full, and then continue in order`() async throws {
-        let bench = try HostBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 2 }) { line, _ in
+        let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 2 }) { line, _ in
             guard line == "ask" else { return .none }
             return .merge((1...5).map { .dispatch(Written(line: "\($0)")) })
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: "ask"))
         bench.turn()
         bench.commit()
         bench.runTurns()
         #expect(bench.lines == ["ask", "1", "2"])
-        #expect(!bench.host.hasRequests, "nothing to do before a record is durable")
+        #expect(!bench.store.hasWork, "nothing to do before a record is durable")
         bench.commit()
-        #expect(bench.host.hasRequests)
+        #expect(bench.store.hasWork)
         bench.runTurns()
         #expect(bench.lines == ["ask", "1", "2", "3", "4"])
         bench.commit()
@@ -184,10 +184,10 @@ import Testing
     }
 
     @Test func `that send without end do not starve a sender`() throws {
-        let bench = try HostBench(limits: .quick { $0.windowActionsMax = 4 }) { line, _ in
+        let bench = try StoreBench(limits: .quick { $0.windowActionsMax = 4 }) { line, _ in
             line.hasPrefix("storm") ? .merge(.dispatch(Written(line: line)), .dispatch(Written(line: line))) : .none
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: "storm"))
         for number in UInt64(2)...9 {
             bench.turn()
@@ -203,19 +203,19 @@ import Testing
     @Test func `end with the store, and later actions of them are dropped`() async throws {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
         let (ended, end) = AsyncStream.makeStream(of: Bool.self)
-        let bench = try HostBench { line, _ in
+        let bench = try StoreBench { line, _ in
             .run { send in
                 for await _ in gate { break }
                 await send(Written(line: "too late"))
                 end.yield(Task.isCancelled)
             }
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: "ask"))
         bench.runTurns()
-        #expect(bench.host.effects.runningCount == 1)
-        bench.host.end()
-        #expect(bench.host.effects.runningCount == 0)
+        #expect(bench.store.effects.runningCount == 1)
+        bench.store.end()
+        #expect(bench.store.effects.runningCount == 0)
         opened.yield()
         for await wasCancelled in ended {
             #expect(wasCancelled)
@@ -230,26 +230,23 @@ import Testing
             if store.context.session == nil { throw Rejection(.refused, "not from inside") }
         }
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
-        let bench = try HostBench(middleware: [refusing]) { _, _ in
+        let bench = try StoreBench(middleware: [refusing]) { _, _ in
             .run { send in
                 await send(Written(line: "result"))
                 opened.finish()
             }
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: "ask"))
-        bench.runTurns()
-        await bench.woken()
-        bench.runTurns()
+        await bench.turns { bench.store.engine.ownNumber == ActionNumber(2) }
         for await _ in gate {}
-        #expect(bench.lines == ["ask"])
-        #expect(bench.host.machine.ownNumber == ActionNumber(2), "a rejection has its number too")
+        #expect(bench.lines == ["ask"], "a rejection has its number too")
     }
 }
 
 /// Observes a bench's store as its primary does.
 func observe<State>(
-    _ bench: HostBench<State>,
+    _ bench: StoreBench<State>,
     replay: Replay = .current,
     _ body: @escaping @Sendable (Change<State>) -> Void
 ) -> Subscription {

@@ -7,14 +7,14 @@ import Testing
 
 /// A primary whose records become durable late.
 @Suite(.timeLimit(.minutes(10))) struct `While a record is in flight` {
-    private func bench() throws -> HostBench<Diary> {
-        let bench = try HostBench(isDurableAtOnce: false, limits: .quick { $0.frameBytesMax = 4096 }) { _, _ in .none }
-        bench.host.begin()
+    private func bench() throws -> StoreBench<Diary> {
+        let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.frameBytesMax = 4096 }) { _, _ in .none }
+        bench.store.begin()
         return bench
     }
 
     /// A replica's state after the published updates.
-    private func replayed(_ bench: HostBench<Diary>) throws -> Diary {
+    private func replayed(_ bench: StoreBench<Diary>) throws -> Diary {
         var value = try StateEncoder().value(of: Diary())
         var summary = Summary(of: value)
         var revision = Revision(0)
@@ -33,7 +33,7 @@ import Testing
             bench.turn()
         }
         #expect(bench.lines == ["a", "b"])
-        #expect(bench.records.count == 2)
+        #expect(bench.store.engine.batchesInFlight == 2)
         #expect(bench.events.events == [])
         #expect(bench.mailbox.state == Diary())
         bench.commit()
@@ -52,20 +52,18 @@ import Testing
         #expect(try replayed(bench) == Diary(lines: ["a", "b"]))
     }
 
-    @Test func `a snapshot contains the durable state`() throws {
+    @Test func `a snapshot contains the durable state`() async throws {
         let bench = try bench()
         try bench.push(Written(line: "a"))
         bench.turn()
         bench.commit()
         try bench.push(Written(line: "b"))
         bench.turn()
-        bench.host.subscribed(to: .join(Nonce(bits: 1), nil))
-        bench.turn()
-        let snapshot = try #require(bench.snapshots.first)
-        let value = try Value(decoding: try snapshot.bytes.get())
-        #expect(try StateDecoder().decode(Diary.self, from: value) == Diary(lines: ["a"]))
-        #expect(snapshot.revision == Revision(1))
-        #expect(snapshot.digest == Summary(of: value).digest)
+        bench.store.subscribed(to: .join(Nonce(bits: 1), nil))
+        await bench.turns { !bench.offers.isEmpty }
+        let offer = try #require(bench.offers.first)
+        #expect(offer.revision == Revision(1))
+        #expect(offer.digest == Summary(of: try StateEncoder().value(of: Diary(lines: ["a"]))).digest)
     }
 
     @Test func `a new observer waits for the actions dispatched before, and is added in order`() throws {
@@ -109,8 +107,8 @@ import Testing
     }
 
     @Test func `a stop reports its actions as unknown, and refuses those that wait`() throws {
-        let bench = try HostBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 1 }) { _, _ in .none }
-        bench.host.begin()
+        let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 1 }) { _, _ in .none }
+        bench.store.begin()
         let answers = EventLog()
         for line in ["a", "b"] {
             bench.mailbox.enqueue(
@@ -123,7 +121,8 @@ import Testing
         }
         bench.turn()
         #expect(bench.lines == ["a"])
-        bench.host.end()
+        bench.loseRecords()
+        bench.store.end()
         #expect(answers.events == ["a outcome-unknown", "b stopped"])
     }
 }

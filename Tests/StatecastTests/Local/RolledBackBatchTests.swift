@@ -12,14 +12,14 @@ import Testing
         _ middleware: Middleware<Diary>,
         isDurableAtOnce: Bool = true,
         effect: @escaping @Sendable (_ line: String, _ diary: Diary) -> Effect = { _, _ in .none }
-    ) throws -> HostBench<Diary> {
-        let bench = try HostBench(
+    ) throws -> StoreBench<Diary> {
+        let bench = try StoreBench(
             middleware: [middleware],
             isDurableAtOnce: isDurableAtOnce,
             limits: .quick { $0.frameBytesMax = 4096 },
             effect: effect
         )
-        bench.host.begin()
+        bench.store.begin()
         return bench
     }
 
@@ -59,7 +59,7 @@ import Testing
         let bench = try bench(doubling)
         try bench.push(Written(line: "a"), Self.large, Written(line: "b"))
         bench.runTurns()
-        #expect(passes.events == ["a", "x", "b", "a", "x", "b"])
+        #expect(passes.events == ["a", "x", "b", "a", "x", "b", "x", "b"])
         #expect(bench.lines == ["a!", "b!", "a again!", "b again!"])
     }
 
@@ -103,7 +103,7 @@ import Testing
         await bench.woken()
         try bench.push(Self.large)
         bench.turn()
-        #expect(bench.host.hasRequests)
+        #expect(bench.store.hasWork)
         bench.turn()
         #expect(bench.lines == ["a", "result"])
     }
@@ -127,22 +127,22 @@ import Testing
         bench.turn()
         #expect(bench.lines == ["a", "stop"])
         bench.commit()
-        #expect(!bench.host.hasRequests)
+        #expect(!bench.store.hasWork)
     }
 }
 
 /// A result that waits while a cancellation of its effect is reduced and not durable yet.
 @Suite(.timeLimit(.minutes(10))) struct `A result that arrives after its cancellation` {
     /// A bench whose effect has sent its result, which waits in the mailbox.
-    private func bench(_ stop: Effect) async throws -> HostBench<Diary> {
-        let bench = try HostBench(isDurableAtOnce: false) { line, _ in
+    private func bench(_ stop: Effect) async throws -> StoreBench<Diary> {
+        let bench = try StoreBench(isDurableAtOnce: false) { line, _ in
             switch line {
             case "ask": .run(id: "work") { send in await send(Written(line: "result")) }
             case "stop": stop
             default: .none
             }
         }
-        bench.host.begin()
+        bench.store.begin()
         try bench.push(Written(line: "ask"))
         bench.turn()
         bench.commit()
@@ -158,9 +158,9 @@ import Testing
         bench.mailbox.dispatch(Written(line: "behind"))
         bench.turn()
         #expect(bench.lines == ["ask", "stop"])
-        #expect(!bench.host.hasRequests, "nothing to do before a record is durable")
+        #expect(!bench.store.hasWork, "nothing to do before a record is durable")
         bench.commit()
-        #expect(bench.host.hasRequests)
+        #expect(bench.store.hasWork)
         bench.turn()
         #expect(bench.lines.prefix(3) == ["ask", "stop", "behind"])
         #expect(!bench.lines.contains("result"))

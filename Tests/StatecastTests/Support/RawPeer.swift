@@ -87,7 +87,7 @@ actor RawPeer {
 
     /// Opens a session, and returns its watermark.
     func watermark(of session: SessionID, store: String = "counter") async throws -> Watermark {
-        let topic = "sc1/\(store)/receipts/\(session)"
+        let topic = "sc2/\(store)/receipts/\(session)"
         try subscribe(topic)
         guard case .watermark(let watermark) = try await next(on: topic) else {
             throw StatecastError(.closed, "another frame came than the watermark")

@@ -44,7 +44,7 @@ import Testing
                 let kind = refusal.retryAfter == nil ? "request" : "transient"
                 #expect(kinds[refusal.reason.code.rawValue] == kind, "\(example.name)")
             case .receipts(let receipts):
-                for case .rejected(let rejection) in receipts.outcomes {
+                for case .rejected(let rejection) in receipts.outcomes.list {
                     #expect(kinds[rejection.code.rawValue] == "final", "\(example.name)")
                 }
             default: break
@@ -76,6 +76,7 @@ import Testing
                 "depthMax \(CodingLimits.standard.depthMax)",
                 "combiningMarksMax \(CodingLimits.combiningMarksMax)",
                 "snapshotChunksMax \(Limits.snapshotChunksMax)",
+                "receiptRunsMax \(Limits.receiptRunsMax)",
             ]
         )
     }

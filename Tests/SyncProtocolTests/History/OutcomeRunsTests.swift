@@ -47,15 +47,6 @@ private struct OutcomeList {
 }
 
 extension OutcomeRuns {
-    fileprivate var list: OutcomeList {
-        OutcomeList(
-            start: start.rawValue,
-            outcomes: runs.flatMap { run in
-                (0..<run.count).map { run.outcome(of: run.first.advanced(by: $0)) }
-            }
-        )
-    }
-
     fileprivate var encoded: [UInt8] {
         var writer = CBORWriter()
         write(to: &writer)
@@ -128,7 +119,7 @@ extension SeededGenerator {
             case 6:
                 let more = generator.someRuns(from: list.end)
                 runs.append(contentsOf: more)
-                list.outcomes += more.list.outcomes
+                list.outcomes += more.list
             case 7:
                 runs.trim(before: ActionNumber(number))
                 list.trim(before: number)
@@ -150,7 +141,7 @@ extension SeededGenerator {
         _ place: Comment,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(runs.list.outcomes == list.outcomes, place, sourceLocation: sourceLocation)
+        #expect(runs.list == list.outcomes, place, sourceLocation: sourceLocation)
         #expect(runs.start.rawValue == list.start, place, sourceLocation: sourceLocation)
         #expect(runs.end.rawValue == list.end, place, sourceLocation: sourceLocation)
         #expect(runs.count == list.outcomes.count, place, sourceLocation: sourceLocation)
@@ -164,7 +155,7 @@ extension SeededGenerator {
     @Test(arguments: seeds(0..<200)) func `are found, sliced, split and joined like plain lists`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let runs = generator.someRuns(from: UInt64(generator.below(20)))
-        let list = runs.list
+        let list = OutcomeList(start: runs.start.rawValue, outcomes: runs.list)
         for number in 0..<(list.end + 3) {
             let isKnown = number >= list.start && number < list.end
             let expected = isKnown ? list.outcomes[Int(number - list.start)] : nil
@@ -182,7 +173,7 @@ extension SeededGenerator {
             let last = first + UInt64(generator.below(20))
             let slice = runs.slice(from: ActionNumber(first), through: ActionNumber(last))
             let place: Comment = "seed \(seed), from \(first) to \(last)"
-            #expect(slice.list.outcomes == list.slice(from: first, through: last).outcomes, place)
+            #expect(slice.list == list.slice(from: first, through: last).outcomes, place)
             let expected = min(list.end, max(list.start, first))
             #expect(slice.start == ActionNumber(expected), place)
         }
@@ -280,14 +271,17 @@ extension SeededGenerator {
         #expect(try OutcomeRuns(decoding: bytes, runsMax: 1).count == 1000)
     }
 
-    @Test(arguments: [
-        // Not an array; an item of another kind; an empty, a short and a long array.
-        [0x01], [0x81, 0x61, 0x61], [0x81, 0x80], [0x81, 0x81, 0x01], [0x81, 0x84, 0x02, 0x61, 0x61, 0x60, 0x00],
-        // Runs of 0 actions and of 1, a revision as a text, a message as a number.
-        [0x81, 0x82, 0x00, 0x01], [0x81, 0x82, 0x01, 0x01], [0x81, 0x82, 0x02, 0x60], [0x81, 0x83, 0x02, 0x60, 0x01],
-        // More elements than bytes, and a run of 2^63 actions.
-        [0x9A, 0x00, 0x01, 0x00, 0x00], [0x81, 0x82, 0x1B, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x01],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            // Not an array; an item of another kind; an empty, a short and a long array.
+            [0x01], [0x81, 0x61, 0x61], [0x81, 0x80], [0x81, 0x81, 0x01], [0x81, 0x84, 0x02, 0x61, 0x61, 0x60, 0x00],
+            // Runs of 0 actions and of 1, a revision as a text, a message as a number.
+            [0x81, 0x82, 0x00, 0x01], [0x81, 0x82, 0x01, 0x01], [0x81, 0x82, 0x02, 0x60],
+            [0x81, 0x83, 0x02, 0x60, 0x01],
+            // More elements than bytes, and a run of 2^63 actions.
+            [0x9A, 0x00, 0x01, 0x00, 0x00], [0x81, 0x82, 0x1B, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x01],
+        ] as [[UInt8]]
+    )
     func `that are malformed throw`(bytes: [UInt8]) {
         #expect(throws: CodingFailure.self) { try OutcomeRuns(decoding: bytes) }
     }

@@ -13,8 +13,7 @@ import Testing
                 Receipts(
                     lineage: Fixture.lineage,
                     epoch: Fixture.epoch,
-                    first: ActionNumber(1),
-                    outcomes: [.applied(Revision(9)), .rejected(reason)]
+                    outcomes: OutcomeRuns([.applied(Revision(9)), .rejected(reason)])
                 )
             )
         )
@@ -39,7 +38,6 @@ import Testing
         bench.push()
         bench.send()
         #expect(bench.receipts(3...9) == [])
-        #expect(bench.receipts(.max...(.max)) == [])
         #expect(bench.receipts(1...2, lineage: Fixture.otherLineage) == [])
         #expect(bench.outcomes.isEmpty)
         bench.receipts(1...3)
@@ -55,8 +53,7 @@ import Testing
         let receipts = Receipts(
             lineage: Fixture.lineage,
             epoch: Fixture.epoch,
-            first: ActionNumber(1),
-            outcomes: [.applied(Revision(1))]
+            outcomes: OutcomeRuns([.applied(Revision(1))])
         )
         let before = bench.machine
         for topic in [.receipts(Fixture.otherSession), .feed] as [Topic] {

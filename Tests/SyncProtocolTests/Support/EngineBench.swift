@@ -300,8 +300,8 @@ struct EngineLog<State: Sendable> {
             updates.append(update)
         }
         guard case .receipts(let session) = topic, case .receipts(let receipts) = frame else { return }
-        for (offset, outcome) in receipts.outcomes.enumerated() {
-            let number = receipts.first.rawValue + UInt64(offset)
+        for (offset, outcome) in receipts.outcomes.list.enumerated() {
+            let number = receipts.outcomes.start.rawValue + UInt64(offset)
             let old = self.receipts[session, default: [:]].updateValue(outcome, forKey: number)
             #expect(old.map { $0.isSame(as: outcome) } ?? true, "number \(number) has two outcomes")
         }
@@ -374,8 +374,8 @@ extension [Answer] {
     func receipts(of session: SessionID = Fixture.session) -> [UInt64: Outcome] {
         var outcomes: [UInt64: Outcome] = [:]
         for case .receipts(let receipts) in frames(on: .receipts(session)) {
-            for (offset, outcome) in receipts.outcomes.enumerated() {
-                outcomes[receipts.first.rawValue + UInt64(offset)] = outcome
+            for (offset, outcome) in receipts.outcomes.list.enumerated() {
+                outcomes[receipts.outcomes.start.rawValue + UInt64(offset)] = outcome
             }
         }
         return outcomes

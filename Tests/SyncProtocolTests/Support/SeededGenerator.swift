@@ -52,7 +52,19 @@ extension SeededGenerator {
         Value.array([.unsigned(number()), .bytes(bytes()), .map([.text(text()): .null])]).encoded
     }
 
-    mutating func outcome() -> Outcome { oneIn(3) ? .rejected(rejection()) : .applied(Revision(number())) }
+    /// Runs of any length, as far as their numbers are in range.
+    mutating func outcomes() -> OutcomeRuns {
+        var outcomes = OutcomeRuns(first: ActionNumber(number()))
+        for _ in 0..<below(30) {
+            let kind: OutcomeRun.Kind = oneIn(3) ? .rejected(rejection()) : .applied(Revision(number()))
+            let count = oneIn(2) ? 1 : count()
+            guard let run = OutcomeRun(first: outcomes.end, count: count, kind: kind),
+                !outcomes.messageBytes.addingReportingOverflow(run.messageBytes).overflow
+            else { continue }
+            outcomes.append(kind, count: count)
+        }
+        return outcomes
+    }
 
     mutating func offer() -> Welcome.Offer {
         Welcome.Offer(revision: Revision(number()), bytes: count(), chunkBytes: count(), digest: number())
@@ -97,10 +109,7 @@ extension SeededGenerator {
                 )
             )
         case 5:
-            let outcomes = (0..<below(30)).map { _ in outcome() }
-            return .receipts(
-                Receipts(lineage: lineage, epoch: epoch, first: ActionNumber(number()), outcomes: outcomes)
-            )
+            return .receipts(Receipts(lineage: lineage, epoch: epoch, outcomes: outcomes()))
         case 6: return .expected(Expected(lineage: lineage, number: ActionNumber(number())))
         case 7:
             let frame = Refusal.PushedFrame(opened: JournalSequence(number()), first: ActionNumber(number()))

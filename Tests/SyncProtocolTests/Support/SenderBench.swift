@@ -116,8 +116,7 @@ struct SenderBench {
                 Receipts(
                     lineage: lineage,
                     epoch: Fixture.epoch,
-                    first: ActionNumber(numbers.lowerBound),
-                    outcomes: numbers.map { .applied(Revision($0)) }
+                    outcomes: OutcomeRuns(numbers.map { .applied(Revision($0)) }, from: numbers.lowerBound)
                 )
             )
         )

@@ -56,7 +56,9 @@ import Testing
         bytes.append(0x80 | UInt8(count))
         for _ in 0..<count { bytes.append(contentsOf: element(from: &generator)) }
         if generator.oneIn(4) { bytes = bytes.dropLast(generator.below(8)) }
-        if generator.oneIn(2) { bytes[bytes.endIndex - 1 - generator.below(min(60, bytes.count))] = UInt8(generator.below(256)) }
+        if generator.oneIn(2) {
+            bytes[bytes.endIndex - 1 - generator.below(min(60, bytes.count))] = UInt8(generator.below(256))
+        }
         let wanted = Result { () throws(CodingFailure) in try reference(Array(bytes)) }
         let read = Result { () throws(CodingFailure) in try decoded(Array(bytes))?.contents }
         #expect(read == wanted)

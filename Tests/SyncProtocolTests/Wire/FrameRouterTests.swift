@@ -24,15 +24,15 @@ import Testing
     )
 
     @Test func `a subscription to a known store is routed`() {
-        #expect(route("sc1/counter/feed") == .store(Fixture.store("counter"), .feed))
+        #expect(route("sc2/counter/feed") == .store(Fixture.store("counter"), .feed))
     }
 
     @Test func `an unknown store is refused on the subscribed topic, naming the known ones`() throws {
         for topic in ["feed", "schema", "join/0000000000000001/none"] {
-            let route = route("sc1/other/\(topic)")
+            let route = route("sc2/other/\(topic)")
             let answer = try #require(refusal(in: route))
             #expect(answer.code == .unknownStore)
-            #expect(answer.address == "sc1/other/\(topic)\0")
+            #expect(answer.address == "sc2/other/\(topic)\0")
             guard case .answer(let refusal, _) = route else { return }
             #expect(refusal.reason.message.contains("counter, fleet"))
             #expect(refusal.retryAfter == nil)
@@ -40,17 +40,17 @@ import Testing
     }
 
     @Test func `another version is refused on the subscribed bytes`() throws {
-        for text in ["sc0/fleet/feed", "sc2/fleet/join/whatever/it/means"] {
+        for text in ["sc0/fleet/feed", "sc1/fleet/join/whatever/it/means"] {
             let answer = try #require(refusal(in: route(text)))
             #expect(answer.code == .unsupportedVersion)
             #expect(answer.address == text + "\0")
         }
     }
 
-    private static let receipts = "sc1/fleet/receipts/\(Fixture.session)"
-    private static let chunk = "sc1/fleet/snapshot/\(Fixture.lineage)/1/0"
+    private static let receipts = "sc2/fleet/receipts/\(Fixture.session)"
+    private static let chunk = "sc2/fleet/snapshot/\(Fixture.lineage)/1/0"
 
-    @Test(arguments: ["sc1", "sc1/fleet", "sc1/fleet/", "sc1/fleet/join/", "sc1/fleet/receipts/0"])
+    @Test(arguments: ["sc2", "sc2/fleet", "sc2/fleet/", "sc2/fleet/join/", "sc2/fleet/receipts/0"])
     func `an unknown topic is refused on the subscribed bytes`(text: String) throws {
         let answer = try #require(refusal(in: route(text)))
         #expect(answer.code == .malformed)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "sc1", "sc1/", "sc1/fleet", "sc1/fleet/feed", "sc1/other/feed", "sc2/fleet/feed", receipts, chunk,
+        "sc2", "sc2/", "sc2/fleet", "sc2/fleet/feed", "sc2/other/feed", "sc1/fleet/feed", receipts, chunk,
     ])
     func `a subscription without the zero byte is dropped: the answer would reach other subscribers`(
         text: String
@@ -66,7 +66,7 @@ import Testing
         #expect(route(text, closed: false) == .drop(.malformed))
     }
 
-    @Test(arguments: ["sc1/fleet", "sc1/other/feed", "sc2/fleet/feed", receipts, chunk])
+    @Test(arguments: ["sc2/fleet", "sc2/other/feed", "sc1/fleet/feed", receipts, chunk])
     func `a subscription with a zero byte inside is dropped: its answer would be read as a frame`(
         text: String
     ) {
@@ -84,7 +84,7 @@ import Testing
 
     @Test func `subscriptions of more than topicBytesMax bytes get no answer`() throws {
         func subscription(_ count: Int) -> ArraySlice<UInt8> {
-            Array(("sc2/" + String(repeating: "x", count: count - 5)).utf8)[...] + [0]
+            Array(("sc1/" + String(repeating: "x", count: count - 5)).utf8)[...] + [0]
         }
         guard case .answer(_, let address) = router.subscription(subscription(Limits.topicBytesMax)) else {
             Issue.record("expected an answer")
@@ -97,7 +97,7 @@ import Testing
 
     @Test(arguments: 0..<100) func `random bytes are dropped or refused, and never trap`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        let start = generator.oneIn(2) ? Array("sc1/".utf8) : []
+        let start = generator.oneIn(2) ? Array("sc2/".utf8) : []
         let bytes = start + (0..<generator.below(512)).map { _ in UInt8(generator.below(256)) }
         if case .store = router.subscription(bytes[...]) { Issue.record("passed: \(bytes)") }
         if case .store = router.actions(bytes) { Issue.record("passed: \(bytes)") }
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// An answer would reach the sender whose session they name.
-    @Test(arguments: ["sc1/fleet/actions\0", "sc1/other/actions\0", "sc7/fleet/actions\0"])
+    @Test(arguments: ["sc2/fleet/actions\0", "sc2/other/actions\0", "sc7/fleet/actions\0"])
     func `actions that are not well-formed are dropped`(topic: String) {
         func dropped(_ session: SessionID, base: UInt64, first: UInt64, count: Int) -> Bool {
             let frame = ActionsFrame(
@@ -165,7 +165,7 @@ import Testing
     @Test func `pushed messages that are no frame of actions are dropped`() {
         let heartbeat = Frame.expected(Expected(lineage: Fixture.lineage, number: ActionNumber(1)))
         for message in [
-            [], [0], Array("sc1/fleet/actions".utf8), Array("sc1/fleet/actions\0".utf8),
+            [], [0], Array("sc2/fleet/actions".utf8), Array("sc2/fleet/actions\0".utf8),
             Message.encode(heartbeat, to: Address(Fixture.store(), .actions)),
             Message.encode(.actions(Self.frame), to: Address(Fixture.store(), .feed)),
             Array(repeating: UInt8(ascii: "x"), count: 300) + [0],

@@ -59,16 +59,16 @@ import Testing
     static let hex32 = hex16 + hex16
 
     @Test(arguments: [
-        "", "/", "//", "sc1", "sc1/", "sc1/fleet", "sc1//feed", "sc/fleet/feed", "SC1/fleet/feed", "sc01/fleet/feed",
-        "sc1x/fleet/feed", "sc-1/fleet/feed", "sc1000/fleet/feed", " sc1/fleet/feed", "xx1/fleet/feed",
-        "sc1/fle et/feed", "sc1/fl\u{E9}et/feed", "sc1/\(String(repeating: "n", count: 65))/feed",
-        "sc1/fleet\u{0}/feed", "1/fleet/feed",
+        "", "/", "//", "sc2", "sc2/", "sc2/fleet", "sc2//feed", "sc/fleet/feed", "SC2/fleet/feed", "sc02/fleet/feed",
+        "sc2x/fleet/feed", "sc-1/fleet/feed", "sc2000/fleet/feed", " sc2/fleet/feed", "xx1/fleet/feed",
+        "sc2/fle et/feed", "sc2/fl\u{E9}et/feed", "sc2/\(String(repeating: "n", count: 65))/feed",
+        "sc2/fleet\u{0}/feed", "1/fleet/feed",
     ])
     func `an address without version or store is malformed`(text: String) {
         #expect(throws: AddressFailure.malformed) { try Address(parsing: Array(text.utf8)[...] + [0]) }
     }
 
-    @Test(arguments: ["sc0/fleet/feed", "sc2/fleet/feed", "sc999/fleet/join/x", "sc2/fl eet/anything/at/all"])
+    @Test(arguments: ["sc0/fleet/feed", "sc1/fleet/feed", "sc999/fleet/join/x", "sc1/fl eet/anything/at/all"])
     func `another version differs from a malformed topic`(text: String) {
         #expect(throws: AddressFailure.unsupportedVersion) { try Address(parsing: Array(text.utf8)[...] + [0]) }
     }
@@ -87,7 +87,7 @@ import Testing
     ])
     func `a topic of another form is refused with the expected form`(text: String) {
         #expect {
-            try Address(parsing: Array("sc1/fleet/\(text)".utf8)[...] + [0])
+            try Address(parsing: Array("sc2/fleet/\(text)".utf8)[...] + [0])
         } throws: { error in
             guard case .unknownTopic(let store, let expected)? = error as? AddressFailure else { return false }
             return store == Fixture.store() && !expected.isEmpty
@@ -95,12 +95,12 @@ import Testing
     }
 
     @Test func `a topic without its closing zero byte is malformed`() {
-        #expect(throws: AddressFailure.malformed) { try Address(parsing: Array("sc1/fleet/feed".utf8)[...]) }
+        #expect(throws: AddressFailure.malformed) { try Address(parsing: Array("sc2/fleet/feed".utf8)[...]) }
     }
 
     @Test func `an address of topicBytesMax bytes is valid, one of one more is malformed`() {
         func address(_ count: Int) -> ArraySlice<UInt8> {
-            let start = "sc2/fleet/"
+            let start = "sc1/fleet/"
             return Array((start + String(repeating: "x", count: count - start.utf8.count - 1)).utf8)[...] + [0]
         }
         #expect(throws: AddressFailure.unsupportedVersion) { try Address(parsing: address(Limits.topicBytesMax)) }

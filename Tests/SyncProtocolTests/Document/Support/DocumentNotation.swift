@@ -65,6 +65,9 @@ struct FrameFields {
             if let rejection = value as? Rejection {
                 values["code"] = .text(rejection.code.rawValue)
                 values["message"] = .text(rejection.message)
+            } else if let outcomes = value as? OutcomeRuns {
+                values["first"] = .unsigned(outcomes.start.rawValue)
+                values["outcomes"] = .array(outcomes.runs.map(Self.wire))
             } else if label == "patch" || label == "example", let bytes = value as? [UInt8] {
                 values[label] = try Value(decoding: bytes)
             } else {
@@ -85,7 +88,6 @@ struct FrameFields {
         case let text as String: .text(text)
         case let bytes as [UInt8]: .bytes(bytes)
         case let bytes as ArraySlice<UInt8>: .bytes(Array(bytes))
-        case let outcome as Outcome: wire(outcome)
         default: try composite(value)
         }
     }
@@ -103,10 +105,14 @@ struct FrameFields {
         )
     }
 
-    private static func wire(_ outcome: Outcome) -> Value {
-        switch outcome {
-        case .applied(let revision): .unsigned(revision.rawValue)
-        case .rejected(let rejection): [.text(rejection.code.rawValue), .text(rejection.message)]
+    private static func wire(_ run: OutcomeRun) -> Value {
+        let count = run.count == 1 ? [] : [Value(run.count)]
+        switch run.kind {
+        case .applied(let revision):
+            let revision = Value.unsigned(revision.rawValue)
+            return count.isEmpty ? revision : .array(count + [revision])
+        case .rejected(let rejection):
+            return .array(count + [.text(rejection.code.rawValue), .text(rejection.message)])
         }
     }
 

@@ -6,21 +6,19 @@ import Testing
 @testable import Statecast
 
 /// A store without a node: the test controls its turns, and when records become durable.
-final class HostBench<State: Codable & Equatable & Sendable> {
+final class StoreBench<State: Codable & Equatable & Sendable> {
     let definition: TypedStore<State>
-    private(set) var host: StoreHost<State>!
+    private(set) var store: StoreShell<State>!
     /// The published frames, in order: `update 3`, `receipts`, and the events that a test adds.
     let events = EventLog()
     /// The updates published so far.
     private(set) var updates: [Update] = []
-    /// The snapshots that were encoded.
-    private(set) var snapshots: [EncodedSnapshot] = []
     /// The receipts published so far, by number.
     private(set) var receipts: [UInt64: Outcome] = [:]
-    /// The records that are not durable yet.
-    private(set) var records: [Record] = []
-    /// Whether records become durable at once.
-    var isDurableAtOnce: Bool
+    /// The welcomes with a snapshot that were published so far.
+    private(set) var offers: [Welcome.Offer] = []
+    /// Its appends are blocked until a commit; `nil` if records become durable at once.
+    private let journal: FaultyJournal?
     private let wakes: AsyncStream<Void>
     private var sent: UInt64 = 0
 
@@ -35,7 +33,7 @@ final class HostBench<State: Codable & Equatable & Sendable> {
         isDurableAtOnce: Bool = true,
         limits: Limits = .quick
     ) throws {
-        self.isDurableAtOnce = isDurableAtOnce
+        journal = isDurableAtOnce ? nil : FaultyJournal()
         definition = try TypedStore(
             name: "bench",
             state: state,
@@ -43,54 +41,60 @@ final class HostBench<State: Codable & Equatable & Sendable> {
             reducer: reducer,
             middleware: middleware,
             initialEffect: initialEffect,
-            journal: nil,
+            journal: journal,
             evolution: StateEvolution(),
             logger: Logger(label: "bench")
         )
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self)
         self.wakes = wakes
-        let runtime = StoreRuntime(
+        let services = NodeServices(
             limits: limits,
             actionsEndpoint: "tcp://*:1",
             clock: NodeClock(),
-            publish: { [unowned self] _, _, frame in published(frame) },
-            commit: { [unowned self] _, record in
-                records.append(record)
-                if isDurableAtOnce { commit() }
-            },
-            onLoop: { _, _ in },
-            fail: { _ in },
             journalPolicy: JournalPolicy(),
-            encode: { [unowned self] _, work in snapshots.append(work()) },
+            publish: { [unowned self] in published($0) },
+            fail: { Issue.record($0) },
             wake: { wake.yield() }
         )
-        let history = History(lineage: Lineage(bits: 0xA1), epoch: Epoch(3), summary: definition.summary)
-        let recovered = RecoveredStore(definition: definition, state: state, history: history, journal: nil)
-        host = StoreHost(recovered, in: runtime)
+        guard
+            let recovered = try definition.recover(limits: limits, time: Timestamp(milliseconds: 0))
+                as? RecoveredStore<State>
+        else { preconditionFailure("a typed store recovers another type") }
+        journal?.hold(true)
+        store = StoreShell(recovered, on: services)
     }
+
+    deinit { journal?.hold(false) }
 
     var mailbox: LocalMailbox<State> { definition.mailbox }
 
-    private func published(_ frame: Frame) {
+    private func published(_ message: [UInt8]) {
+        guard let (_, body) = Message.split(message), let frame = try? Frame(decoding: body) else {
+            Issue.record("published: \(message)")
+            return
+        }
         switch frame {
         case .update(let update):
             events.add("update \(update.to)")
             updates.append(update)
         case .receipts(let frame):
             events.add("receipts")
-            for (offset, outcome) in frame.outcomes.enumerated() {
-                receipts[frame.first.rawValue + UInt64(offset)] = outcome
+            for run in frame.outcomes.runs {
+                for number in run.first.rawValue..<run.end.rawValue {
+                    receipts[number] = run.outcome(of: ActionNumber(number))
+                }
             }
+        case .welcome(let welcome): if let offer = welcome.offer { offers.append(offer) }
         default: break
         }
     }
 
     /// Delivers a frame of a sender, with its next numbers.
-    func push<A: Action>(_ actions: A..., session: SessionID = HostBench.session) throws {
+    func push<A: Action>(_ actions: A..., session: SessionID = StoreBench.session) throws {
         let bytes = try actions.map { try ActionCoding.encode($0) }
-        host.received(
+        store.received(
             ActionsFrame(
-                lineage: Lineage(bits: 0xA1),
+                lineage: store.position.lineage,
                 session: session,
                 opened: JournalSequence(0),
                 base: ActionNumber(1),
@@ -101,30 +105,38 @@ final class HostBench<State: Codable & Equatable & Sendable> {
         sent += UInt64(bytes.count)
     }
 
-    func turn() { host.endTurn() }
+    func turn() { store.turn() }
 
     /// Runs turns while requests are left.
     func runTurns() {
-        repeat { turn() } while host.hasRequests
+        repeat { turn() } while store.hasWork
     }
 
     /// Makes the records durable.
     func commit() {
-        guard let last = records.last else { return }
-        records = []
-        host.committed(through: last.sequence)
+        journal?.hold(false)
+        store.journal?.writer.drain()
+        journal?.hold(true)
+        store.handleResults()
     }
 
-    /// Returns once a request has arrived in the empty mailbox.
+    /// Makes the journal fail, without the store knowing it.
+    func loseRecords() {
+        journal?.fail(FaultyJournal.full)
+        journal?.hold(false)
+    }
+
+    /// Returns once the mailbox has a request.
     func woken() async {
-        for await _ in wakes { return }
+        if mailbox.hasRequests { return }
+        for await _ in wakes where mailbox.hasRequests { return }
     }
 
     /// Runs turns, and waits for requests in between, until a condition holds.
     func turns(until condition: () -> Bool) async {
         runTurns()
         while !condition() {
-            await woken()
+            for await _ in wakes { break }
             runTurns()
         }
     }
@@ -138,7 +150,7 @@ extension Limits {
     }
 }
 
-extension HostBench where State == Diary {
+extension StoreBench where State == Diary {
     convenience init(
         middleware: [Middleware<Diary>] = [],
         initialEffect: @escaping @Sendable (Diary) -> Effect = { _ in .none },
@@ -157,5 +169,5 @@ extension HostBench where State == Diary {
         )
     }
 
-    var lines: [String] { host.state.lines }
+    var lines: [String] { store.engine.state.lines }
 }

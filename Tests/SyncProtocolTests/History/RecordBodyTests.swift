@@ -1,0 +1,241 @@
+import Foundation
+import StateCoding
+import StateCore
+import SyncProtocol
+import Testing
+
+@Suite struct `A record body` {
+    /// The entries of a batch, and the same actions one by one.
+    private struct Twin {
+        var entries = RecordEntries()
+        var frames: [ActionsFrame] = []
+        var runs: [BatchRecord.Run] = []
+        /// The number after the last one of each session.
+        var numbers: [SessionID: UInt64] = [:]
+
+        /// Begins a run, as a primary that records each action.
+        mutating func append(_ entry: BatchRecord.Entry, to run: BatchRecord.Run) {
+            var run = run
+            run.first = ActionNumber(numbers[run.session, default: 1])
+            numbers[run.session] = run.first.rawValue + 1
+            if let last = runs.last, last.session == run.session, last.opened == run.opened, last.time == run.time,
+                last.user == run.user, last.first.rawValue + UInt64(last.entries.count) == run.first.rawValue
+            {
+                runs[runs.count - 1].entries.append(entry)
+            } else {
+                run.entries = [entry]
+                runs.append(run)
+            }
+        }
+
+        /// A frame of a session, each action with a random outcome.
+        mutating func resolveFrame(_ generator: inout SeededGenerator) {
+            let session = [Fixture.session, Fixture.otherSession, .primary][generator.below(3)]
+            if generator.oneIn(8) { numbers[session, default: 1] += 1 }
+            let run = BatchRecord.Run(
+                session: session,
+                opened: JournalSequence(UInt64(generator.below(2))),
+                first: ActionNumber(numbers[session, default: 1]),
+                time: Timestamp(milliseconds: Int64(generator.below(2))),
+                user: generator.oneIn(6) ? "ann" : nil,
+                entries: []
+            )
+            let frame = ActionsFrame(
+                lineage: Fixture.lineage,
+                session: session,
+                opened: run.opened,
+                base: ActionNumber(1),
+                first: run.first,
+                actions: (0..<generator.below(12)).map { _ in generator.bytes(below: 300) }
+            )
+            frames.append(frame)
+            entries.begin(session, opened: run.opened, first: run.first, time: run.time, user: run.user)
+            for item in frame.items() { resolve(item.item, Array(frame[item.content]), of: run, &generator) }
+        }
+
+        private mutating func resolve(
+            _ item: Range<Int>,
+            _ action: [UInt8],
+            of run: BatchRecord.Run,
+            _ generator: inout SeededGenerator
+        ) {
+            let frame = frames.count - 1
+            let rejection = generator.rejection()
+            var entry = BatchRecord.Entry(action: action, rejection: nil)
+            switch generator.below(10) {
+            case 0:
+                entry.action = generator.bytes(below: 300)
+                entries.applied(entry.action)
+            case 1:
+                entry.rejection = rejection
+                entries.rejected(item, of: frame, rejection)
+            case 2:
+                entry = BatchRecord.Entry(action: [], rejection: rejection)
+                entries.rejected(nil, rejection)
+            case 3:
+                entry.rejection = rejection
+                entries.rejected(action, rejection)
+            default: entries.applied(item, of: frame, count: 1)
+            }
+            append(entry, to: run)
+        }
+
+        func check(_ generator: inout SeededGenerator) {
+            let from = generator.number()
+            let to = generator.oneIn(3) ? from : generator.number()
+            let head = RecordHead(
+                epoch: Epoch(generator.number()),
+                from: Revision(min(from, to)),
+                to: Revision(max(from, to)),
+                digest: generator.number(),
+                bytes: generator.count()
+            )
+            let patch = from == to && generator.oneIn(2) ? [] : generator.item()
+            let forgotten = (0..<generator.below(3)).map { _ in generator.session() }
+            let messageBytesMax = [0, 7, 20, 1000][generator.below(4)]
+            var record = BatchRecord(
+                epoch: head.epoch,
+                from: head.from,
+                to: head.to,
+                digest: head.digest,
+                bytes: head.bytes,
+                runs: runs,
+                forgotten: forgotten,
+                patch: patch
+            )
+            record.dropMessages(bytesMax: messageBytesMax)
+            let body = entries.body(
+                head,
+                frames: frames,
+                forgotten: forgotten,
+                patch: patch,
+                messageBytesMax: messageBytesMax
+            )
+            #expect(body == record.encoded)
+        }
+    }
+
+    @Test(arguments: seeds(0..<500)) func `equals the encoded record`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var twin = Twin()
+        for _ in 0..<generator.below(8) { twin.resolveFrame(&generator) }
+        twin.check(&generator)
+    }
+
+    @Test(arguments: seeds(0..<500)) func `equals the encoded record after actions were rolled back`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var twin = Twin()
+        for _ in 0..<6 {
+            let before = twin
+            let mark = twin.entries.mark
+            for _ in 0..<generator.below(3) { twin.resolveFrame(&generator) }
+            guard generator.oneIn(2) else { continue }
+            var entries = twin.entries
+            entries.rewind(to: mark)
+            #expect(entries == before.entries)
+            twin = before
+            twin.entries = entries
+        }
+        twin.resolveFrame(&generator)
+        twin.check(&generator)
+    }
+
+    @Test func `continues a run over several frames, and keeps adjacent actions together`() throws {
+        var entries = RecordEntries()
+        var marks: [RecordEntries.Mark] = []
+        for first: UInt64 in [1, 4] {
+            let number = ActionNumber(first)
+            entries.begin(Fixture.session, opened: JournalSequence(0), first: number, time: Fixture.time, user: nil)
+            entries.applied(0..<4, of: Int(first / 4), count: 2)
+            marks.append(entries.mark)
+            entries.applied(4..<6, of: Int(first / 4), count: 1)
+        }
+        let frames = [[[1], [2], [3]], [[4], [5], [6]]].map { (actions: [[UInt8]]) in
+            ActionsFrame(
+                lineage: Fixture.lineage,
+                session: Fixture.session,
+                opened: JournalSequence(0),
+                base: ActionNumber(1),
+                first: ActionNumber(UInt64(actions[0][0])),
+                actions: actions
+            )
+        }
+        #expect(try read(entries, frames).map { $0.entries.map(\.action) } == [[[1], [2], [3], [4], [5], [6]]])
+        entries.rewind(to: marks[1])
+        #expect(try read(entries, frames).map { $0.entries.map(\.action) } == [[[1], [2], [3], [4], [5]]])
+        entries.rewind(to: marks[0])
+        #expect(try read(entries, frames).map { $0.entries.map(\.action) } == [[[1], [2]]])
+    }
+
+    @Test func `keeps the newest messages of each session`() throws {
+        var entries = RecordEntries()
+        for session in [Fixture.session, Fixture.otherSession] {
+            entries.begin(session, opened: JournalSequence(0), first: ActionNumber(1), time: Fixture.time, user: nil)
+            for message in ["one", "two", "three"] { entries.rejected(nil, Rejection(.refused, message)) }
+        }
+        let runs = try read(entries, [], messageBytesMax: 8)
+        #expect(messages(runs) == [["", "two", "three"], ["", "two", "three"]])
+        let fewer = try read(entries, [], messageBytesMax: 7)
+        #expect(messages(fewer) == [["", "", "three"], ["", "", "three"]])
+    }
+
+    private func messages(_ runs: [BatchRecord.Run]) -> [[String?]] {
+        runs.map { $0.entries.map { $0.rejection?.message } }
+    }
+
+    private func read(
+        _ entries: RecordEntries,
+        _ frames: [ActionsFrame],
+        messageBytesMax: Int = 1000
+    ) throws -> [BatchRecord.Run] {
+        let head = RecordHead(epoch: Epoch(1), from: Revision(0), to: Revision(0), digest: 0, bytes: 1)
+        let body = entries.body(head, frames: frames, forgotten: [], patch: [], messageBytesMax: messageBytesMax)
+        return try BatchRecord(decoding: body).runs
+    }
+
+    // MARK: Any frame
+
+    /// No peer can write a journal that does not open.
+    @Test(arguments: seeds(0..<2000)) func `of any frame can be read`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        try FrameLaws.check(Self.frameInAnyForm(&generator))
+    }
+
+    /// The bytes of a frame with actions in any form, possibly damaged.
+    private static func frameInAnyForm(_ generator: inout SeededGenerator) -> [UInt8] {
+        let count = generator.below(8)
+        let frame = ActionsFrame(
+            lineage: generator.lineage(),
+            session: generator.session(),
+            opened: JournalSequence(generator.number()),
+            base: ActionNumber(generator.number()),
+            first: ActionNumber(generator.number()),
+            actions: []
+        )
+        var writer = CBORWriter()
+        Frame.actions(frame).write(to: &writer)
+        var bytes = Array(writer.bytes.dropLast()) + [0x80 | UInt8(count)]
+        for _ in 0..<count {
+            let payload = Value.map([["x", "y", "text"][generator.below(3)]: .unsigned(UInt64(generator.below(300)))])
+            let name = Value.text(["Moved", "Named", "Gone"][generator.below(3)])
+            let action = generator.oneIn(3) ? generator.bytes() : Value.array([name, payload]).encoded
+            let head: [[UInt8]] = [
+                [0x58], [0x59, 0], [0x5A, 0, 0, 0], [0x5B, 0, 0, 0, 0, 0, 0, 0],
+            ]
+            bytes += head[generator.below(4)] + [UInt8(action.count)] + action
+        }
+        for _ in 0..<generator.below(3) { bytes[generator.below(bytes.count)] = UInt8(generator.below(256)) }
+        return bytes
+    }
+
+    @Test func `of any frame in the corpus of the fuzzer can be read`() throws {
+        let repository = URL(filePath: #filePath).appending(path: "../../../..").standardized
+        let folder = repository.appending(path: "Fuzzing/Corpus/FuzzFrame")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+        #expect(names.count > 20)
+        for name in names.sorted() {
+            let bytes = Array(try Data(contentsOf: folder.appending(path: name)))
+            do throws(BrokenLaw) { try FrameLaws.check(bytes) } catch { Issue.record("\(name): \(error)") }
+        }
+    }
+}
