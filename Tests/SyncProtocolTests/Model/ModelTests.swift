@@ -7,7 +7,7 @@ import Testing
         $0.windowActionsMax = 8
         $0.frameBytesMax += ModelState.patchBytesMax - $0.patchBytesMax
         $0.uncommittedRecordsMax = 4
-        $0.heldBytesMax = 100
+        $0.heldBytesMax = 600
         $0.catchUpUpdatesMax = 3
         $0.catchUpComposedMax = 20
         $0.ringUpdatesMax = 40
