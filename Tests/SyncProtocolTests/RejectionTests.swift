@@ -79,9 +79,9 @@ private struct EndlessText: BidirectionalCollection {
 @Suite struct `The code of a middleware's rejection` {
     private func recorded(_ code: String, _ message: String = "no") -> Rejection? {
         var bench = PrimaryBench()
-        bench.verdicts[1] = .rejected(Rejection(Rejection.Code(rawValue: code), message))
+        bench.verdicts[1] = .rejected(code: code, message: message)
         bench.push(1...1)
-        guard case .rejected(let rejection)? = bench.closeAndCommit().receipts()[1] else { return nil }
+        guard case .rejected(let rejection)? = bench.turnAndCommit().receipts()[1] else { return nil }
         return rejection
     }
 

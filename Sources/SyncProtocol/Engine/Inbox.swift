@@ -3,22 +3,28 @@ import DequeModule
 /// The frames of senders that wait for a turn, in the order of their arrival.
 struct Inbox: Hashable, Sendable {
     private var frames: Deque<PendingFrame> = []
-    /// The size of the frames.
+    /// The memory of the frames, about.
     private(set) var bytes = 0
 
     var first: PendingFrame? { frames.first }
 
-    /// Appends a frame, unless the size of all would exceed `bytesMax`. One frame always fits.
+    /// The memory of a frame, about: its entry, and the message that it keeps.
+    static func bytes(ofMessage bytes: Int) -> Int { MemoryLayout<PendingFrame>.stride + bytes }
+
+    private static func bytes(of frame: ActionsFrame) -> Int { bytes(ofMessage: frame.messageBytes) }
+
+    /// Appends a frame, unless the memory of all would exceed `bytesMax`. One frame always fits.
     ///
     /// - Returns: whether it is appended.
     mutating func append(_ frame: ActionsFrame, bytesMax: Int) -> Bool {
-        guard frames.isEmpty || bytes + frame.actions.count <= bytesMax else { return false }
+        let size = Self.bytes(of: frame)
+        guard frames.isEmpty || bytes + size <= bytesMax else { return false }
         frames.append(PendingFrame(frame))
-        bytes += frame.actions.count
+        bytes += size
         return true
     }
 
-    mutating func removeFirst() { bytes -= frames.removeFirst().frame.actions.count }
+    mutating func removeFirst() { bytes -= Self.bytes(of: frames.removeFirst().frame) }
 
     /// Keeps the rest of the first frame for the next turn.
     mutating func replaceFirst(with rest: PendingFrame) { frames[frames.startIndex] = rest }
@@ -68,6 +74,11 @@ struct PendingFrame: Hashable, Sendable {
         }
         return FrameSlice(offset: offset, end: items.offset, first: first, count: removed)
     }
+}
+
+extension ActionsFrame {
+    /// The size of the message up to the end of the actions: these are a part of it, and keep it.
+    fileprivate var messageBytes: Int { actions.endIndex }
 }
 
 /// Consecutive actions of a frame.

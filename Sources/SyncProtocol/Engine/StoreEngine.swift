@@ -84,7 +84,8 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// Whether the engine takes one more frame of a sender. If not, frames may wait in the socket, unless another store
     /// takes some.
     package var wantsFrames: Bool {
-        commits.hasRoom(limits) && (inbox.first == nil || inbox.bytes + limits.frameBytesMax <= limits.heldBytesMax)
+        let next = Inbox.bytes(ofMessage: limits.frameBytesMax)
+        return commits.hasRoom(limits) && (inbox.first == nil || inbox.bytes + next <= limits.heldBytesMax)
     }
 
     private var limits: Limits { settings.limits }
@@ -457,7 +458,11 @@ extension StoreEngine {
         for (observer, replay) in undone.flatMap(\.joining) { directives.append(.admit(observer, replay)) }
         var waiting: [LocalAction] = []
         for action in undone.flatMap(\.followUps).compactMap(\.local) {
-            if action.origin == .awaited { answer(action, .rejected(reason), &directives) } else { waiting.append(action) }
+            if action.origin == .awaited {
+                answer(action, .rejected(reason), &directives)
+            } else {
+                waiting.append(action)
+            }
         }
         locals.prepend(waiting)
         directives.append(.resumeJournal)

@@ -19,7 +19,7 @@ import Testing
         try replica.start()
         for step in steps {
             if step.name == "live-update" {
-                try primary.change(patch: #"{"step": [1]}"#, to: #"{"step": 1, "counter": 5}"#)
+                try primary.change(step: 1)
             }
             if step.name == "live-heartbeat" { primary.tick() }
             switch step.kind {
@@ -60,7 +60,7 @@ import Testing
             case "push":
                 let message = sender.push([["StepChangeRequested", ["step": 1]], ["Jump", [:]]]) ?? []
                 #expect(message == step.message)
-                try primary.reduce(message)
+                primary.reduce(message)
             default:
                 let request = sender.requests.popFirst() ?? .none
                 #expect(request == step.request)

@@ -31,7 +31,11 @@ import Testing
     @Test func `a snapshot that could not be stored is stored at the stop`() {
         var schedule = SnapshotSchedule(after: JournalSequence(5))
         schedule.isWanted = true
-        let isDue = schedule.start(SnapshotPolicy(bytes: 32 << 20, records: 100_000), stateBytes: 1, at: JournalSequence(9))
+        let isDue = schedule.start(
+            SnapshotPolicy(bytes: 32 << 20, records: 100_000),
+            stateBytes: 1,
+            at: JournalSequence(9)
+        )
         #expect(isDue)
         #expect(schedule.covered == JournalSequence(9))
         schedule.finish(isStored: false)

@@ -66,7 +66,7 @@ struct ModelReplica {
         }
         document = value
         shown.append(position)
-        digests.append(ModelPrimary.digest(of: value))
+        digests.append(Summary(of: value).digest)
     }
 
     private mutating func verify(_ position: Position, _ digest: UInt64) {

@@ -8,15 +8,18 @@ import Testing
         $0.windowBytesMax = 60
         $0.frameBytesMin = 12
         $0.frameBytesTarget = 30
+        $0.frameBytesMax += ModelState.patchBytesMax - $0.patchBytesMax
+        $0.uncommittedRecordsMax = 4
+        $0.heldBytesMax = 600
         $0.catchUpUpdatesMax = 3
         $0.catchUpComposedMax = 20
         $0.ringUpdatesMax = 40
-        $0.chunkBytesMax = 4
+        $0.chunkBytesMax = 24
         $0.chunksAheadMax = 2
-        $0.backlogBytesMax = 300
+        $0.backlogBytesMax = 900
         $0.joinsPerTurnMax = 1
         $0.joinsWaitingMax = 2
-        $0.chunkBytesPerTurnMax = 8
+        $0.chunkBytesPerTurnMax = 48
         $0.snapshotsMax = 2
         $0.snapshotRetention = .seconds(5)
     }
@@ -33,16 +36,20 @@ import Testing
         for _ in 0..<steps { try cluster.step(restarts: restarts) }
         let isAtRest = try cluster.quiesce()
         #expect(isAtRest, "seed \(seed) does not become quiescent")
-        let violations = cluster.violations(mayForgetSessions: mayForgetSessions)
+        let violations = try cluster.violations(mayForgetSessions: mayForgetSessions)
         #expect(violations == [], "seed \(seed)")
     }
 
     @Test func `every fault occurs`() throws {
-        var (ofPrimary, ofReplicas, ofSenders): (Set<PrimaryEvent>, Set<ReplicaEvent>, Set<SenderEvent>) = ([], [], [])
+        var (ofPrimary, ofReplicas, ofSenders): (Set<StoreEvent>, Set<ReplicaEvent>, Set<SenderEvent>) = ([], [], [])
+        var faults: Set<Cluster.Fault> = []
+        var cancelledCount = 0
         for seed in UInt64(1000)..<1025 {
             var cluster = try Cluster(seed: seed, limits: Self.limits)
             for _ in 0..<1200 { try cluster.step(restarts: true) }
             ofPrimary.formUnion(cluster.events)
+            faults.formUnion(cluster.faults)
+            cancelledCount += cluster.cancelledCount
             for replica in cluster.replicas { ofReplicas.formUnion(replica.events) }
             for sender in cluster.senders { ofSenders.formUnion(sender.events) }
         }
@@ -52,6 +59,9 @@ import Testing
                 .refused(.busy), .refused(.snapshotGone),
             ])
         )
+        #expect(ofPrimary.isSuperset(of: [.refused(.storageFull), .refused(.overloaded)]))
+        #expect(faults == [.splitFrame, .halving, .fullDisk(rollsBack: true), .fullDisk(rollsBack: false)])
+        #expect(cancelledCount > 0, "actions of cancelled effects are dropped")
         #expect(ofReplicas.isSuperset(of: [.joining, .gap, .backlogOverflow, .refused(.busy)]))
         #expect(ofReplicas.isDisjoint(with: [.diverged]))
         #expect(ofSenders.isSuperset(of: [.asked, .rewound, .lineageChanged]))

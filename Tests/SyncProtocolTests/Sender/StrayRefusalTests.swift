@@ -8,14 +8,16 @@ import Testing
         var primary = PrimaryBench(.with { $0.sessionsMax = 1 })
         var sender = SenderBench()
 
-        mutating func carry(_ directives: [PrimaryDirective]) {
-            for frame in directives.frames(on: .receipts(sender.machine.session)) { sender.receive(frame) }
+        mutating func send() { sender.send(TestAction(number: 0).encoded) }
+
+        mutating func carry(_ answers: [Answer]) {
+            for frame in answers.frames(on: .receipts(sender.machine.session)) { sender.receive(frame) }
         }
 
         /// The primary answers the sender's subscription.
         mutating func answer() {
-            primary.serve()
-            carry(primary.machine.subscribed(to: .receipts(sender.machine.session)))
+            primary.turn()
+            carry(primary.subscribed(to: .receipts(sender.machine.session)))
         }
 
         /// Runs the sender until it has nothing left to do.
@@ -24,7 +26,7 @@ import Testing
                 sender.wait()
                 answer()
                 for frame in sender.push() { carry(primary.receive(frame)) }
-                carry(primary.closeAndCommit())
+                carry(primary.turnAndCommit())
             }
         }
     }
@@ -35,16 +37,16 @@ import Testing
     private func reopened() throws -> (pair: Pair, first: ActionsFrame, second: ActionsFrame) {
         var pair = Pair()
         pair.answer()
-        pair.sender.send()
+        pair.send()
         let first = try #require(pair.sender.push().first)
         pair.carry(pair.primary.receive(first))
-        pair.carry(pair.primary.closeAndCommit())
+        pair.carry(pair.primary.turnAndCommit())
         // Another sender evicts this one, which is idle.
         pair.primary.push(1...1, of: Fixture.otherSession, opened: 1)
-        pair.primary.closeAndCommit()
+        pair.primary.turnAndCommit()
         // The connection broke, so the sender subscribes again.
         pair.answer()
-        pair.sender.send()
+        pair.send()
         let second = try #require(pair.sender.push().first)
         #expect(first.header.opened != second.header.opened)
         #expect(second.header.base == ActionNumber(2))
@@ -53,23 +55,25 @@ import Testing
 
     @Test func `a late duplicate under the old opening is refused, and no action is applied twice`() throws {
         var (pair, first, second) = try reopened()
-        let refusal = pair.primary.receive(first)
-        #expect(refusal.refusals() == [.unknownSession])
+        pair.primary.receive(first)
         pair.primary.receive(second)
-        pair.carry(refusal + pair.primary.closeAndCommit())
+        let answers = pair.primary.turnAndCommit()
+        #expect(answers.refusals() == [.unknownSession])
+        pair.carry(answers)
         pair.exchangeMessages()
-        #expect(pair.primary.machine.reduced == Revision(3), "two of this sender, one of the other")
+        #expect(pair.primary.reduced == Revision(3), "two of this sender, one of the other")
         #expect(pair.sender.outcomes.count == 2)
     }
 
     @Test func `a forged opening is refused, and no action is applied twice`() throws {
         var (pair, _, second) = try reopened()
-        let refusal = pair.primary.push(2...2, opened: 1 << 40, base: 2)
-        #expect(refusal.refusals() == [.unknownSession])
+        pair.primary.push(2...2, opened: 1 << 40, base: 2)
         pair.primary.receive(second)
-        pair.carry(refusal + pair.primary.closeAndCommit())
+        let answers = pair.primary.turnAndCommit()
+        #expect(answers.refusals() == [.unknownSession])
+        pair.carry(answers)
         pair.exchangeMessages()
-        #expect(pair.primary.machine.reduced == Revision(3), "two of this sender, one of the other")
+        #expect(pair.primary.reduced == Revision(3), "two of this sender, one of the other")
         #expect(pair.sender.outcomes.count == 2)
     }
 
@@ -80,14 +84,14 @@ import Testing
         // Two more senders open sessions first: the session is evicted, and may not be opened again.
         for opened in [2, 3] as [UInt64] {
             pair.primary.push(1...1, of: SessionID(high: 9, low: opened), opened: opened)
-            pair.primary.closeAndCommit()
+            pair.primary.turnAndCommit()
         }
-        let refusal = pair.primary.receive(second)
+        let refusal = pair.primary.receive(second) + pair.primary.turn()
         #expect(refusal.refusals() == [.unknownSession])
         pair.carry(refusal)
         #expect(pair.sender.machine.session != Fixture.session)
         pair.exchangeMessages()
-        #expect(pair.primary.machine.reduced == Revision(5), "two of this sender, one of each other")
+        #expect(pair.primary.reduced == Revision(5), "two of this sender, one of each other")
         #expect(pair.sender.outcomes.count == 2)
     }
 }

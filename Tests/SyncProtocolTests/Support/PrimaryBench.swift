@@ -2,37 +2,149 @@ import StateCoding
 import StateCore
 import SyncProtocol
 
-/// A primary's machine with a minimal shell: it reduces actions at once, and commits records when the test says so.
-struct PrimaryBench {
-    var machine: PrimaryMachine
-    /// Records that are not durable yet.
-    private(set) var records: [Record] = []
-    /// The verdict on each action by number; `applied` by default.
-    var verdicts: [UInt64: Verdict] = [:]
-    var now = Instant.origin
+/// The state of ``PrimaryBench``: the number of applied actions, so that it is equal to the revision.
+struct TestCount: Codable, Hashable, Sendable {
+    var value: UInt64 = 0
+    /// Whether it cannot be encoded, so that a batch that leads to it cannot be published.
+    var isBroken = false
 
-    init(_ limits: Limits = Limits(), readsPast: Bool = false) {
-        let summary = Summary(digest: 7, bytes: 1 << 20)
-        let history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: summary)
-        self.init(history: history, limits, readsPast: readsPast)
+    init() {}
+
+    init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(UInt64.self) }
+
+    func encode(to encoder: any Encoder) throws {
+        RecordedMarks.observer?.record(.encoded)
+        guard !isBroken else {
+            throw EncodingError.invalidValue(
+                self,
+                EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "broken")
+            )
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}
+
+/// The action of ``PrimaryBench``, which says what is to happen to it.
+struct TestAction: Action {
+    static let name = "add"
+
+    /// Its number, so that each action has other bytes.
+    var number: UInt64
+    var verdict = Verdict.applied
+
+    enum Verdict: Codable, Hashable {
+        case applied
+        /// A middleware rejects it.
+        case rejected(code: String, message: String)
+        /// It is reduced, and the state cannot be published after it.
+        case breaksState
+    }
+
+    /// The action in a frame.
+    var encoded: [UInt8] {
+        do { return try ActionTable.encode(self) } catch { preconditionFailure("\(error)") }
+    }
+}
+
+extension TestAction.Verdict {
+    static func rejected(_ rejection: Rejection) -> Self {
+        .rejected(code: rejection.code.rawValue, message: rejection.message)
+    }
+}
+
+/// An engine whose actions do what their verdicts say.
+struct PrimaryBench {
+    var engine: EngineBench<TestCount>
+    /// The verdict on each action by number; `applied` by default.
+    var verdicts: [UInt64: TestAction.Verdict] = [:]
+
+    init(_ limits: Limits = Limits(), commitment: StoreSettings.Commitment = .stored, suspects: [Suspect] = []) {
+        let history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: Self.summary(0))
+        self.init(history: history, limits, commitment: commitment, suspects: suspects)
     }
 
     /// Continues a history.
-    init(history: History, _ limits: Limits = Limits(), readsPast: Bool = false) {
-        machine = PrimaryMachine(
-            store: Fixture.store(),
+    init(
+        history: History,
+        _ limits: Limits = Limits(),
+        commitment: StoreSettings.Commitment = .stored,
+        suspects: [Suspect] = []
+    ) {
+        var state = TestCount()
+        state.value = history.head.rawValue
+        engine = EngineBench(
+            Self.program,
             history: history,
-            stateVersion: 99,
-            actions: [StoreSchema.Entry(name: "add", example: nil)],
-            actionsEndpoint: Fixture.endpoint,
-            readsPast: readsPast,
-            durability: "full",
+            state: state,
             limits: limits,
-            now: .origin
+            commitment: commitment,
+            suspects: suspects
         )
     }
 
-    /// Receives a frame with these numbers.
+    /// The summary of a state, with a size that makes missed updates worth sending.
+    static func summary(_ value: UInt64) -> Summary {
+        Summary(digest: Summary(of: .unsigned(value)).digest, bytes: 1 << 20)
+    }
+
+    static var table: ActionTable {
+        do { return try ActionTable([TestAction.self]) } catch { preconditionFailure("\(error)") }
+    }
+
+    private static var program: StoreProgram<TestCount> {
+        StoreProgram(
+            table,
+            reducer: Reducer(of: TestAction.self) { state, action in
+                RecordedMarks.observer?.record(.reduced(action.number))
+                state.value += 1
+                state.isBroken = state.isBroken || action.verdict == .breaksState
+            },
+            middleware: [
+                .policy { action, _ in
+                    if case .rejected(let code, let message)? = (action as? TestAction)?.verdict {
+                        throw Rejection(Rejection.Code(rawValue: code), message)
+                    }
+                }
+            ],
+            dispatcher: KeptDispatcher()
+        )
+    }
+
+    var limits: Limits { engine.limits }
+    var records: [CommittedBatch] { engine.records }
+    var head: Revision { engine.head }
+    var reduced: Revision { engine.reduced }
+    var hasWork: Bool { engine.hasWork }
+    var nextDeadline: Instant { engine.engine.nextDeadline }
+    var joinsWaiting: Int { engine.joinsWaiting }
+    var context: SnapshotContext? { engine.context }
+    var now: Instant {
+        get { engine.now }
+        set { engine.now = newValue }
+    }
+
+    // MARK: Events
+
+    /// A frame with these numbers.
+    func frame(
+        _ numbers: ClosedRange<UInt64>,
+        of session: SessionID = Fixture.session,
+        opened: UInt64 = 0,
+        base: UInt64 = 1,
+        lineage: Lineage = Fixture.lineage
+    ) -> ActionsFrame {
+        ActionsFrame(
+            lineage: lineage,
+            session: session,
+            opened: JournalSequence(opened),
+            base: ActionNumber(base),
+            first: ActionNumber(numbers.lowerBound),
+            actions: numbers.map { TestAction(number: $0, verdict: verdicts[$0] ?? .applied).encoded }
+        )
+    }
+
+    /// Receives a frame with these numbers, which waits for a turn.
     @discardableResult
     mutating func push(
         _ numbers: ClosedRange<UInt64>,
@@ -40,145 +152,80 @@ struct PrimaryBench {
         opened: UInt64 = 0,
         base: UInt64 = 1,
         lineage: Lineage = Fixture.lineage
-    ) -> [PrimaryDirective] {
-        receive(
-            ActionsFrame(
-                lineage: lineage,
-                session: session,
-                opened: JournalSequence(opened),
-                base: ActionNumber(base),
-                first: ActionNumber(numbers.lowerBound),
-                actions: numbers.map { [UInt8(truncatingIfNeeded: $0)] }
-            )
-        )
+    ) -> [Answer] {
+        receive(frame(numbers, of: session, opened: opened, base: base, lineage: lineage))
     }
 
-    /// Receives a frame and resolves its admitted actions.
+    /// Receives a frame with these numbers, and takes a turn.
     @discardableResult
-    mutating func receive(_ frame: ActionsFrame) -> [PrimaryDirective] {
-        let (admitted, directives) = machine.admit(frame)
-        if let admitted { resolve(admitted) }
-        return directives
+    mutating func reduce(
+        _ numbers: ClosedRange<UInt64>,
+        of session: SessionID = Fixture.session,
+        opened: UInt64 = 0,
+        base: UInt64 = 1,
+        lineage: Lineage = Fixture.lineage
+    ) -> [Answer] {
+        push(numbers, of: session, opened: opened, base: base, lineage: lineage) + turn()
     }
 
-    private mutating func resolve(_ admitted: AdmittedActions) {
-        var number = admitted.first
-        for _ in admitted.actions {
-            _ = machine.resolved(admitted.session, number, verdicts[number.rawValue] ?? .applied)
-            number = number.next
-        }
-    }
-
-    /// Closes the batch without making it durable.
-    mutating func close() {
-        let patch = Fixture.patch(to: machine.reduced.rawValue)
-        for case .commit(let record) in machine.close(
-            patch: patch,
-            summary: Summary(digest: machine.reduced.rawValue, bytes: 1 << 20)
-        ) {
-            records.append(record)
-        }
-    }
-
-    /// Makes closed records durable, up to a number of them.
-    mutating func commit(_ count: Int = .max) -> [PrimaryDirective] {
-        guard let last = records.prefix(count).last else { return [] }
-        records.removeFirst(min(count, records.count))
-        return machine.committed(through: last.sequence, at: now)
-    }
-
-    /// Rolls back the closed records.
-    mutating func rollBack() -> [(session: SessionID, frame: Refusal.PushedFrame)] {
-        records = []
-        return machine.rollBack()
-    }
-
-    /// Closes the batch and makes it durable.
     @discardableResult
-    mutating func closeAndCommit() -> [PrimaryDirective] {
-        close()
-        return commit()
+    mutating func receive(_ frame: ActionsFrame) -> [Answer] { engine.receive(frame) }
+
+    @discardableResult
+    mutating func turn() -> [Answer] { engine.turn() }
+
+    /// Makes records durable, up to a number of them.
+    @discardableResult
+    mutating func commit(_ count: Int = .max) -> [Answer] { engine.commit(count) }
+
+    /// Rolls back the records that are not durable. Actions are refused from then on, for `retryDelayMin`.
+    @discardableResult
+    mutating func fill() -> [Answer] { engine.fill() }
+
+    /// Takes a turn and makes all records durable.
+    @discardableResult
+    mutating func turnAndCommit() -> [Answer] { turn() + commit() }
+
+    /// Requests `count` actions in the primary's own process.
+    mutating func act(_ count: Int = 1) {
+        for _ in 0..<count { engine.request(.action(LocalAction(TestAction(number: 0), origin: .dispatched))) }
     }
 
     /// Publishes `count` updates of one action each.
     mutating func advance(by count: Int, of session: SessionID = Fixture.otherSession) {
         guard count > 0 else { return }
-        let start = machine.head.rawValue + 1
+        let start = head.rawValue + 1
         for number in start..<(start + UInt64(count)) {
             push(number...number, of: session)
-            closeAndCommit()
+            turnAndCommit()
         }
     }
 
-    /// Joins and ends the turn.
+    mutating func subscribed(to topic: Topic) -> [Answer] { engine.subscribed(to: topic) }
+    mutating func unsubscribed(from topic: Topic) -> [Answer] { engine.unsubscribed(from: topic) }
+
+    /// Joins and takes a turn.
     @discardableResult
-    mutating func join(_ nonce: UInt64 = 1, from position: Position? = nil) -> [PrimaryDirective] {
-        machine.subscribed(to: Self.join(nonce, position)) + serve()
+    mutating func join(_ nonce: UInt64 = 1, from position: Position? = nil) -> [Answer] {
+        subscribed(to: Self.join(nonce, position)) + turn()
     }
 
-    @discardableResult
-    mutating func serve() -> [PrimaryDirective] { machine.serve(at: now, time: Fixture.time) }
+    mutating func tick(at now: Instant) -> [Answer] { engine.tick(at: now) }
 
     mutating func snapshotEncoded(_ bytes: [UInt8], at revision: UInt64) {
-        machine.snapshotEncoded(bytes, revision: Revision(revision), digest: revision, at: now)
+        engine.snapshotEncoded(bytes, at: revision)
+    }
+
+    mutating func pastRead(_ updates: [Update]?, after revision: Revision) {
+        engine.pastRead(updates, after: revision)
     }
 
     static func join(_ nonce: UInt64 = 1, _ position: Position? = nil) -> Topic { .join(Nonce(bits: nonce), position) }
 }
 
-extension [PrimaryDirective] {
-    /// The frames published on a topic.
-    func frames(on topic: Topic) -> [Frame] {
-        compactMap { directive in
-            guard case .publish(topic, let frame) = directive else { return nil }
-            return frame
-        }
-    }
-
-    /// The receipts of a session by number.
-    func receipts(of session: SessionID = Fixture.session) -> [UInt64: Outcome] {
-        var outcomes: [UInt64: Outcome] = [:]
-        for case .receipts(let receipts) in frames(on: .receipts(session)) {
-            for (offset, outcome) in receipts.outcomes.list.enumerated() {
-                outcomes[receipts.outcomes.start.rawValue + UInt64(offset)] = outcome
-            }
-        }
-        return outcomes
-    }
-
-    func watermarks(of session: SessionID = Fixture.session) -> [Watermark] {
-        frames(on: .receipts(session)).compactMap { if case .watermark(let watermark) = $0 { watermark } else { nil } }
-    }
-
-    func expected(of session: SessionID = Fixture.session) -> [UInt64] {
-        frames(on: .receipts(session)).compactMap {
-            if case .expected(let expected) = $0 { expected.number.rawValue } else { nil }
-        }
-    }
-
-    func refusals(on topic: Topic) -> [Refusal] {
-        frames(on: topic).compactMap { if case .refusal(let refusal) = $0 { refusal } else { nil } }
-    }
-
-    func refusals(of session: SessionID = Fixture.session) -> [Rejection.Code] {
-        refusals(on: .receipts(session)).map(\.reason.code)
-    }
-
-    func updates(on topic: Topic = .feed) -> [Update] {
-        frames(on: topic).compactMap { if case .update(let update) = $0 { update } else { nil } }
-    }
-
-    func welcome(on topic: Topic) -> Welcome? {
-        guard case .welcome(let welcome)? = frames(on: topic).first else { return nil }
-        return welcome
-    }
-
-    /// The topics of the published frames, in order.
-    var topics: [Topic] { compactMap { if case .publish(let topic, _) = $0 { topic } else { nil } } }
-
-    var snapshotsOrdered: Int { count { $0 == .encodeSnapshot } }
-
-    var heartbeats: [Heartbeat] {
-        frames(on: .feed).compactMap { if case .heartbeat(let heartbeat) = $0 { heartbeat } else { nil } }
+extension CommittedBatch {
+    /// The record, as the journal has it.
+    var record: BatchRecord {
+        do { return try BatchRecord(decoding: body) } catch { preconditionFailure("\(error)") }
     }
 }

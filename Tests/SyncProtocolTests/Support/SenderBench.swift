@@ -54,12 +54,16 @@ struct SenderBench {
 
     @discardableResult
     mutating func send(_ count: Int = 1, bytes: Int = 3) -> [Ticket] {
-        (0..<count).map { _ -> Ticket in
-            tickets += 1
-            let ticket = Ticket(rawValue: tickets)
-            note(machine.enqueue(ActionChunk([Array(repeating: 7, count: bytes)], first: ticket)))
-            return ticket
-        }
+        (0..<count).map { _ in send(Array(repeating: 7, count: bytes)) }
+    }
+
+    /// Sends an encoded action.
+    @discardableResult
+    mutating func send(_ action: [UInt8]) -> Ticket {
+        tickets += 1
+        let ticket = Ticket(rawValue: tickets)
+        note(machine.enqueue(ActionChunk([action], first: ticket)))
+        return ticket
     }
 
     /// Pushes all that the window allows.

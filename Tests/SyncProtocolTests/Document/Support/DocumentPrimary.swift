@@ -1,6 +1,5 @@
 import StateCoding
 import StateCore
-import StateJSON
 import SyncProtocol
 
 /// The primary of the walk-throughs: a counter at revision 2, with a cached snapshot of revision 1.
@@ -12,11 +11,30 @@ struct DocumentPrimary {
     private static let time = Timestamp(milliseconds: 1_700_000_000_000)
     private static let others = SessionID(high: 1, low: 1)
 
-    private var machine: PrimaryMachine
+    private struct Counter: Codable, Equatable {
+        var step = 1
+        var counter = 0
+    }
+
+    private struct StepChangeRequested: Action {
+        var step: Int
+    }
+
+    private struct Incremented: Action {}
+
+    /// A name that the store does not know. It is refused by a middleware, since the message of the decoder names the
+    /// known actions, too.
+    private struct Jump: Action {}
+
+    private struct NoMarks: ReductionMarking {
+        func begin(_ session: SessionID, _ number: ActionNumber) {}
+        func end() {}
+    }
+
+    private var engine: StoreEngine<Counter>
     private let store: StoreName
     private let router: FrameRouter
     private var subscriptions: Set<[UInt8]> = []
-    private var state: Value
     private var numbers: UInt64 = 0
     /// The messages that the peer has not received yet.
     var published: ArraySlice<[UInt8]> = []
@@ -24,21 +42,46 @@ struct DocumentPrimary {
     init() throws {
         store = try StoreName("counter")
         router = FrameRouter(stores: [store])
-        state = try JSON.value(parsing: #"{"step": 1, "counter": 0}"#)
-        machine = PrimaryMachine(
-            store: store,
-            history: History(lineage: Self.lineage, epoch: Epoch(1), summary: Summary(of: state)),
-            stateVersion: 6_425_107_239_870_014_923,
-            actions: [],
-            actionsEndpoint: "tcp://127.0.0.1:7101",
+        let state = Counter()
+        let program = StoreProgram(
+            try ActionTable([StepChangeRequested.self, Incremented.self, Jump.self]),
+            reducer: Reducer<Counter> { state, action in
+                switch action {
+                case let action as StepChangeRequested: state.step = action.step
+                case is Incremented: state.counter += state.step
+                default: break
+                }
+            },
+            middleware: [
+                .policy { action, _ in
+                    guard action is Jump else { return }
+                    throw Rejection(.unknownAction, "there is no action \"Jump\"")
+                }
+            ],
+            dispatcher: KeptDispatcher()
+        )
+        let settings = StoreSettings(
             limits: Limits(),
+            stateVersion: 6_425_107_239_870_014_923,
+            migrations: 0,
+            actionsEndpoint: "tcp://127.0.0.1:7101",
+            commitment: .none,
+            durability: nil,
+            snapshots: SnapshotPolicy(bytes: .max, records: .max)
+        )
+        let summary = try Summary(ofEncoded: StateEncoder().encode(state))
+        engine = StoreEngine(
+            program,
+            settings,
+            history: History(lineage: Self.lineage, epoch: Epoch(1), summary: summary),
+            state: state,
             now: .origin
         )
-        perform(machine.tick(at: .origin, time: Self.time))
-        try change(patch: #"{"step": [5]}"#, to: #"{"step": 5, "counter": 0}"#)
-        perform(machine.subscribed(to: .join(Nonce(bits: 1), nil)))
-        perform(machine.serve(at: .origin, time: Self.time))
-        try change(patch: #"{"counter": [5]}"#, to: #"{"step": 5, "counter": 5}"#)
+        tick()
+        try change(StepChangeRequested(step: 5))
+        send { $0.subscribed(to: .join(Nonce(bits: 1), nil), into: &$1) }
+        turn()
+        try change(Incremented())
     }
 
     // MARK: Requests of the peer
@@ -47,43 +90,27 @@ struct DocumentPrimary {
         guard case .store(_, let topic) = router.subscription(request.topic[...]) else { return }
         if request.begins {
             subscriptions.insert(request.topic)
-            perform(machine.subscribed(to: topic))
+            send { $0.subscribed(to: topic, into: &$1) }
         } else {
             subscriptions.remove(request.topic)
-            perform(machine.unsubscribed(from: topic))
+            send { $0.unsubscribed(from: topic, into: &$1) }
         }
-        perform(machine.serve(at: .origin, time: Self.time))
+        turn()
     }
 
     /// Admits and reduces actions: one that changes the step is applied, any other one is rejected as unknown.
-    mutating func reduce(_ message: [UInt8]) throws {
+    mutating func reduce(_ message: [UInt8]) {
         guard case .store(_, let frame) = router.actions(message) else { return }
-        let (admitted, directives) = machine.admit(frame)
-        perform(directives)
-        guard let admitted else { return }
-        let before = state
-        var number = admitted.first
-        for bytes in admitted.actions {
-            let action = try Value(decoding: bytes)
-            let name = action[0]?.textValue ?? ""
-            if name == "StepChangeRequested", let step = action[1]?["step"], case .map(var fields) = state {
-                fields["step"] = step
-                state = .map(fields)
-                _ = machine.resolved(admitted.session, number, .applied)
-            } else {
-                let rejection = Rejection(.unknownAction, "there is no action \"\(name)\"")
-                _ = machine.resolved(admitted.session, number, .rejected(rejection))
-            }
-            number = number.next
-        }
-        perform(machine.close(patch: Patch(from: before, to: state).encode(), summary: Summary(of: state)))
+        send { $0.received(frame, at: .origin, into: &$1) }
+        turn()
     }
 
     // MARK: Other events
 
-    /// Another sender's action changes the state.
-    mutating func change(patch: String, to new: String) throws {
-        state = try JSON.value(parsing: new)
+    /// Another sender changes the step.
+    mutating func change(step: Int) throws { try change(StepChangeRequested(step: step)) }
+
+    private mutating func change(_ action: some Action) throws {
         numbers += 1
         let frame = ActionsFrame(
             lineage: Self.lineage,
@@ -91,31 +118,36 @@ struct DocumentPrimary {
             opened: JournalSequence(0),
             base: ActionNumber(1),
             first: ActionNumber(numbers),
-            actions: [[0xA0]]
+            actions: [try ActionTable.encode(action)]
         )
-        _ = machine.admit(frame)
-        _ = machine.resolved(Self.others, ActionNumber(numbers), .applied)
-        let patch = try JSON.value(parsing: patch).encoded
-        perform(machine.close(patch: patch, summary: Summary(of: state)))
+        send { $0.received(frame, at: .origin, into: &$1) }
+        turn()
     }
 
-    mutating func tick() { perform(machine.tick(at: machine.nextDeadline, time: Self.time)) }
+    mutating func tick() {
+        let deadline = engine.nextDeadline
+        send { $0.tick(at: deadline, time: Self.time, into: &$1) }
+    }
 
-    private mutating func perform(_ directives: [PrimaryDirective]) {
+    private mutating func turn() {
+        send { $0.turn(at: .origin, time: Self.time, marking: NoMarks(), into: &$1) }
+    }
+
+    private mutating func send(_ event: (inout StoreEngine<Counter>, inout [StoreDirective<Counter>]) -> Void) {
+        var directives: [StoreDirective<Counter>] = []
+        event(&engine, &directives)
         for directive in directives {
             switch directive {
             case .publish(let topic, let frame):
                 let address = Address(store, topic)
                 if subscriptions.contains(address.bytes) { published.append(Message.encode(frame, to: address)) }
-            case .encodeSnapshot:
-                machine.snapshotEncoded(
-                    state.encoded,
-                    revision: machine.head,
-                    digest: Summary(of: state).digest,
-                    at: .origin
-                )
-            case .commit(let record): perform(machine.committed(through: record.sequence, at: .origin))
-            case .durable, .count, .readPast: break
+            case .encodeSnapshot(let state, let revision, let digest):
+                let bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(state) }
+                send {
+                    $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: .origin, into: &$1)
+                }
+                turn()
+            default: break
             }
         }
     }

@@ -9,7 +9,7 @@ import Testing
 
     /// A primary that has published ten updates and keeps four in memory.
     private static func bench() -> PrimaryBench {
-        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 }, readsPast: true)
+        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
         bench.advance(by: 10)
         return bench
     }
@@ -33,22 +33,22 @@ import Testing
             directives == [.readPast(after: Revision(2), through: Revision(6), bytesMax: 1 << 20)],
             "\(directives)"
         )
-        #expect(bench.machine.joinsWaitingCount == 1)
+        #expect(bench.joinsWaiting == 1)
         bench.advance(by: 1)
-        bench.machine.pastRead(Self.updates(3...7), after: Revision(2))
-        #expect(bench.machine.hasRequests)
-        let answer = bench.serve()
+        bench.pastRead(Self.updates(3...7), after: Revision(2))
+        #expect(bench.hasWork)
+        let answer = bench.turn()
         #expect(try #require(answer.welcome(on: Self.topic)).offer == nil)
         #expect(answer.updates(on: Self.topic).map(\.to.rawValue) == Array(3...11))
-        #expect(bench.machine.joinsWaitingCount == 0)
+        #expect(bench.joinsWaiting == 0)
     }
 
     @Test(arguments: [nil, [], updates(3...5)])
     func `starts from a snapshot if the journal's updates do not reach`(past: [Update]?) {
         var bench = Self.bench()
         bench.join(from: Self.position)
-        bench.machine.pastRead(past, after: Revision(2))
-        #expect(bench.serve().snapshotsOrdered == 1)
+        bench.pastRead(past, after: Revision(2))
+        #expect(bench.turn().snapshotsOrdered == 1)
     }
 
     @Test func `shares one read with all joiners at the same revision`() {
@@ -56,9 +56,9 @@ import Testing
         bench.join(1, from: Self.position)
         #expect(bench.join(2, from: Self.position) == [])
         #expect(bench.join(3, from: Self.position) == [])
-        _ = bench.machine.unsubscribed(from: PrimaryBench.join(2, Self.position))
-        bench.machine.pastRead(Self.updates(3...6), after: Revision(2))
-        let answer = bench.serve()
+        _ = bench.unsubscribed(from: PrimaryBench.join(2, Self.position))
+        bench.pastRead(Self.updates(3...6), after: Revision(2))
+        let answer = bench.turn()
         #expect(answer.welcome(on: PrimaryBench.join(1, Self.position)) != nil)
         #expect(answer.welcome(on: PrimaryBench.join(2, Self.position)) == nil)
         #expect(answer.welcome(on: PrimaryBench.join(3, Self.position)) != nil)
@@ -68,21 +68,22 @@ import Testing
         var bench = Self.bench()
         bench.join(1, from: Self.position)
         for nonce: UInt64 in 2...5 {
-            _ = bench.machine.unsubscribed(from: PrimaryBench.join(nonce - 1, Self.position))
-            #expect(bench.machine.joinsWaitingCount == 0)
+            _ = bench.unsubscribed(from: PrimaryBench.join(nonce - 1, Self.position))
+            bench.turn()
+            #expect(bench.joinsWaiting == 0)
             #expect(bench.join(nonce, from: Self.position) == [])
         }
-        bench.machine.pastRead(Self.updates(3...6), after: Revision(2))
-        #expect(bench.serve().welcome(on: PrimaryBench.join(5, Self.position)) != nil)
+        bench.pastRead(Self.updates(3...6), after: Revision(2))
+        #expect(bench.turn().welcome(on: PrimaryBench.join(5, Self.position)) != nil)
     }
 
     @Test func `starts from a snapshot while a read for another one runs, even if that one has left`() {
         var bench = Self.bench()
         bench.join(1, from: Self.position)
-        _ = bench.machine.unsubscribed(from: PrimaryBench.join(1, Self.position))
+        _ = bench.unsubscribed(from: PrimaryBench.join(1, Self.position))
         #expect(bench.join(2, from: Fixture.position(3)).snapshotsOrdered == 1)
-        bench.machine.pastRead(Self.updates(3...6), after: Revision(2))
-        #expect(bench.serve().isEmpty)
+        bench.pastRead(Self.updates(3...6), after: Revision(2))
+        #expect(bench.turn().isEmpty)
         #expect(bench.join(3, from: Fixture.position(3)).count == 1)
     }
 
@@ -92,18 +93,17 @@ import Testing
                 .with {
                     $0.ringUpdatesMax = 4
                     $0.catchUpComposedMax = most
-                },
-                readsPast: true
+                }
             )
             bench.advance(by: 10)
             bench.join(from: Self.position)
-            bench.machine.pastRead(Self.updates(3...6), after: Revision(2))
-            #expect(bench.serve().snapshotsOrdered == offers, "\(most)")
+            bench.pastRead(Self.updates(3...6), after: Revision(2))
+            #expect(bench.turn().snapshotsOrdered == offers, "\(most)")
         }
     }
 
     @Test func `starts from a snapshot without a journal`() {
-        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
+        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 }, commitment: .none)
         bench.advance(by: 10)
         #expect(bench.join(from: Self.position).snapshotsOrdered == 1)
     }

@@ -21,8 +21,8 @@ import Testing
 
     /// The numbers whose message the primary still remembers.
     private func remembered(by bench: inout PrimaryBench) -> [UInt64] {
-        bench.serve()
-        let receipts = bench.machine.subscribed(to: .receipts(Fixture.session)).receipts()
+        bench.turn()
+        let receipts = bench.subscribed(to: .receipts(Fixture.session)).receipts()
         for (number, outcome) in receipts {
             #expect(outcome == .rejected(Self.rejection(number)) || outcome == .rejected(Self.forgotten))
         }
@@ -33,7 +33,7 @@ import Testing
         for (bytesMax, numbers) in [(40, [1, 2, 3, 4]), (39, [2, 3, 4])] as [(Int, [UInt64])] {
             var bench = Self.bench(.with { $0.sessionMessageBytesMax = bytesMax })
             bench.push(1...4)
-            bench.closeAndCommit()
+            bench.turnAndCommit()
             #expect(remembered(by: &bench) == numbers)
         }
     }
@@ -42,10 +42,10 @@ import Testing
         var bench = Self.bench()
         for number in UInt64(1)...6 {
             bench.push(number...number)
-            bench.closeAndCommit()
+            bench.turnAndCommit()
         }
         #expect(remembered(by: &bench) == [3, 4, 5, 6])
-        let again = bench.push(1...6).receipts()
+        let again = bench.reduce(1...6).receipts()
         #expect(again.keys.sorted() == [1, 2, 3, 4, 5, 6])
         #expect(again[2] == .rejected(Self.forgotten))
         #expect(again[3] == .rejected(Self.rejection(3)))
@@ -54,9 +54,9 @@ import Testing
     @Test func `are all in the first receipts`() {
         var bench = Self.bench()
         bench.push(1...10)
-        bench.close()
+        bench.turn()
         bench.push(11...20)
-        bench.close()
+        bench.turn()
         for numbers in [1...10, 11...20] as [ClosedRange<UInt64>] {
             let receipts = bench.commit(1).receipts()
             #expect(receipts.keys.sorted() == Array(numbers))
@@ -68,15 +68,17 @@ import Testing
     @Test func `are dropped with the outcomes beyond the window, and with a rolled-back batch`() {
         var bench = Self.bench(.with { $0.windowActionsMax = 4 })
         bench.push(1...3)
-        bench.closeAndCommit()
+        bench.turnAndCommit()
+        // Its batch is reduced, rolled back, and made again with a rejection.
+        bench.verdicts[4] = .breaksState
         bench.push(4...4)
-        bench.machine.rollBackBatch()
-        bench.push(4...4)
-        bench.close()
-        _ = bench.rollBack()
+        bench.turn()
+        bench.verdicts[4] = .rejected(Self.rejection(4))
+        bench.fill()
+        bench.now = .seconds(1)
         #expect(remembered(by: &bench) == [1, 2, 3])
         bench.push(4...6)
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         #expect(remembered(by: &bench) == [3, 4, 5, 6])
     }
 
@@ -85,7 +87,7 @@ import Testing
         var history = History(lineage: Fixture.lineage, epoch: Epoch(4), summary: Summary(digest: 7, bytes: 1 << 20))
         for (index, numbers) in ([1...6, 7...8, 9...9] as [ClosedRange<UInt64>]).enumerated() {
             bench.push(numbers)
-            bench.closeAndCommit()
+            bench.turnAndCommit()
             var record = BatchRecord(
                 epoch: Fixture.epoch,
                 from: Revision(0),
@@ -112,13 +114,7 @@ import Testing
             )
         }
         var fromRecords = PrimaryBench(history: history, Self.limits)
-        let context = SnapshotContext(
-            epoch: Fixture.epoch,
-            stateVersion: 0,
-            summary: Summary(digest: 7, bytes: 1),
-            sessions: bench.machine.sessions,
-            migrations: 0
-        )
+        let context = try #require(bench.context)
         let read = try SnapshotContext(decoding: context.encoded)
         var fromSnapshot = PrimaryBench(
             history: History(

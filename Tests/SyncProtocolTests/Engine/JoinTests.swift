@@ -35,22 +35,29 @@ import Testing
         #expect(updates == [Fixture.update(1, 5)])
     }
 
-    @Test func `composed updates fit into half a frame`() {
-        let bytes = (2...5).reduce(0) { $0 + Fixture.patch(to: $1).count }
-        for (frameBytesMax, spans) in [
-            (2 * bytes, [(1, 5)]), (2 * bytes - 1, [(1, 4), (4, 5)]), (1, [(1, 2), (2, 3), (3, 4), (4, 5)]),
-        ] {
+    @Test func `composed updates fit into half a frame, and are as large as that permits`() {
+        let last: UInt64 = 150
+        let bytes = { (revisions: ClosedRange<UInt64>) in revisions.reduce(0) { $0 + Fixture.patch(to: $1).count } }
+        let total = bytes(2...last)
+        for (frameBytesMax, count) in [(2 * total, 1), (2 * total - 1, 2), (total, 3)] {
             var bench = PrimaryBench(
                 .with {
                     $0.catchUpUpdatesMax = 3
                     $0.frameBytesMax = frameBytesMax
                 }
             )
-            bench.advance(by: 5)
+            bench.advance(by: Int(last))
             let topic = PrimaryBench.join(1, Fixture.position(1))
             let updates = bench.join(from: Fixture.position(1)).updates(on: topic)
-            #expect(updates.map(\.from) == spans.map { Revision(UInt64($0.0)) })
-            #expect(updates.map(\.to) == spans.map { Revision(UInt64($0.1)) })
+            #expect(updates.count == count)
+            #expect(updates.map(\.from) == [Revision(1)] + updates.dropLast().map(\.to))
+            #expect(updates.last?.to == Revision(last))
+            for update in updates {
+                let (first, end) = (update.from.rawValue + 1, update.to.rawValue)
+                #expect(update.patch == Fixture.patch(to: end))
+                #expect(bytes(first...end) <= frameBytesMax / 2)
+                #expect(end == last || bytes(first...(end + 1)) > frameBytesMax / 2)
+            }
         }
     }
 
@@ -62,7 +69,7 @@ import Testing
     }
 
     @Test func `a joiner whose missed updates were evicted starts from a snapshot`() {
-        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 })
+        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 }, commitment: .none)
         bench.advance(by: 5)
         #expect(bench.join(1, from: Fixture.position(1)).welcome(on: PrimaryBench.join(1, Fixture.position(1))) != nil)
         #expect(bench.join(2, from: Fixture.position(0)).snapshotsOrdered == 1)
@@ -70,7 +77,7 @@ import Testing
 
     @Test func `the size of the kept updates is bounded`() {
         let bytes = Fixture.patch(to: 1).count
-        var bench = PrimaryBench(.with { $0.ringBytesMax = 4 * bytes })
+        var bench = PrimaryBench(.with { $0.ringBytesMax = 4 * bytes }, commitment: .none)
         bench.advance(by: 5)
         #expect(bench.join(1, from: Fixture.position(1)).snapshotsOrdered == 0)
         #expect(bench.join(2, from: Fixture.position(0)).snapshotsOrdered == 1)
@@ -85,11 +92,11 @@ import Testing
         bench.advance(by: 3)
         #expect(bench.join(from: position) == [.encodeSnapshot])
         bench.snapshotEncoded([1, 2, 3], at: 3)
-        let welcome = try #require(bench.serve().welcome(on: PrimaryBench.join(1, position)))
+        let welcome = try #require(bench.turn().welcome(on: PrimaryBench.join(1, position)))
         let offer = Welcome.Offer(
             revision: Revision(3),
             bytes: 3,
-            chunkBytes: bench.machine.limits.chunkBytesMax,
+            chunkBytes: bench.limits.chunkBytesMax,
             digest: 3
         )
         #expect(welcome.offer == offer)
@@ -98,17 +105,17 @@ import Testing
     @Test func `a position between two revisions of one batch is not valid`() {
         var bench = PrimaryBench()
         bench.push(1...4)
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         #expect(bench.join(from: Fixture.position(2)).snapshotsOrdered == 1)
     }
 
     @Test func `a snapshot is encoded once for many joiners, and each gets an answer on its own topic`() {
         var bench = PrimaryBench()
         bench.advance(by: 1)
-        let ordered = (1...5).reduce(into: [PrimaryDirective]()) { $0 += bench.join($1) }
+        let ordered = (1...5).reduce(into: [Answer]()) { $0 += bench.join($1) }
         #expect(ordered.snapshotsOrdered == 1)
         bench.snapshotEncoded([1], at: 1)
-        let answer = bench.serve()
+        let answer = bench.turn()
         for nonce in UInt64(1)...5 { #expect(answer.welcome(on: PrimaryBench.join(nonce))?.offer != nil) }
         #expect(bench.join(6).welcome(on: PrimaryBench.join(6))?.offer != nil, "later joiners share it")
     }
@@ -117,9 +124,10 @@ import Testing
         var bench = PrimaryBench()
         bench.advance(by: 1)
         _ = bench.join()
+        for number in UInt64(2)...3 { bench.reduce(number...number, of: Fixture.otherSession) }
+        bench.commit()
         bench.snapshotEncoded([1], at: 1)
-        bench.advance(by: 2)
-        let answer = bench.serve()
+        let answer = bench.turn()
         #expect(answer.welcome(on: PrimaryBench.join())?.head == Revision(3))
         #expect(answer.updates(on: PrimaryBench.join()).map(\.to.rawValue) == [2, 3])
     }
@@ -133,7 +141,7 @@ import Testing
         _ = bench.join()
         bench.advance(by: 20)
         bench.snapshotEncoded([1], at: 0)
-        let answer = bench.serve()
+        let answer = bench.turn()
         #expect(answer.welcome(on: PrimaryBench.join())?.offer?.revision == Revision(0))
         #expect(answer.updates(on: PrimaryBench.join()).last?.to == Revision(20))
     }
@@ -143,16 +151,16 @@ import Testing
         _ = bench.join()
         bench.advance(by: 5)
         bench.snapshotEncoded([1], at: 0)
-        #expect(bench.serve() == [.encodeSnapshot])
+        #expect(bench.turn() == [.encodeSnapshot])
         bench.snapshotEncoded([1], at: 5)
-        #expect(bench.serve().welcome(on: PrimaryBench.join())?.offer?.revision == Revision(5))
+        #expect(bench.turn().welcome(on: PrimaryBench.join())?.offer?.revision == Revision(5))
     }
 
     @Test func `a snapshot is not reused once the later patches exceed half its size`() {
         var bench = PrimaryBench()
         _ = bench.join(1)
         bench.snapshotEncoded(Array(repeating: 0, count: 9000), at: 0)
-        _ = bench.serve()
+        _ = bench.turn()
         let patch = Fixture.patch(to: 1000).count
         bench.advance(by: 4500 / patch)
         #expect(bench.join(2).snapshotsOrdered == 0)
@@ -164,11 +172,11 @@ import Testing
         var bench = PrimaryBench(.with { $0.joinsPerTurnMax = 2 })
         bench.advance(by: 1)
         let position = Fixture.position(1)
-        for nonce in UInt64(1)...3 { _ = bench.machine.subscribed(to: PrimaryBench.join(nonce, position)) }
-        #expect(bench.serve().topics == [PrimaryBench.join(1, position), PrimaryBench.join(2, position)])
-        #expect(bench.machine.hasRequests)
-        #expect(bench.serve().topics == [PrimaryBench.join(3, position)])
-        #expect(!bench.machine.hasRequests)
+        for nonce in UInt64(1)...3 { _ = bench.subscribed(to: PrimaryBench.join(nonce, position)) }
+        #expect(bench.turn().topics == [PrimaryBench.join(1, position), PrimaryBench.join(2, position)])
+        #expect(bench.hasWork)
+        #expect(bench.turn().topics == [PrimaryBench.join(3, position)])
+        #expect(!bench.hasWork)
     }
 
     @Test func `a turn stops answering joins after composedPerTurnMax composed updates`() {
@@ -178,49 +186,49 @@ import Testing
             }
         )
         bench.advance(by: 4)
-        for nonce in UInt64(1)...3 { _ = bench.machine.subscribed(to: PrimaryBench.join(nonce, Fixture.position(0))) }
-        #expect(Set(bench.serve().topics).count == 2)
-        #expect(Set(bench.serve().topics).count == 1)
+        for nonce in UInt64(1)...3 { _ = bench.subscribed(to: PrimaryBench.join(nonce, Fixture.position(0))) }
+        #expect(Set(bench.turn().topics).count == 2)
+        #expect(Set(bench.turn().topics).count == 1)
     }
 
     @Test func `joinsWaitingMax joins wait, one more is refused as busy`() throws {
         var bench = PrimaryBench(.with { $0.joinsWaitingMax = 3 })
-        for nonce in UInt64(1)...3 { #expect(bench.machine.subscribed(to: PrimaryBench.join(nonce)) == []) }
-        let refused = bench.machine.subscribed(to: PrimaryBench.join(4)).refusals(on: PrimaryBench.join(4))
+        for nonce in UInt64(1)...3 { #expect(bench.subscribed(to: PrimaryBench.join(nonce)) == []) }
+        let refused = bench.subscribed(to: PrimaryBench.join(4)).refusals(on: PrimaryBench.join(4))
         #expect(refused.map(\.reason.code) == [.busy])
-        #expect(refused.first?.retryAfter == bench.machine.limits.retryDelayMin)
-        _ = bench.serve()
+        #expect(refused.first?.retryAfter == bench.limits.retryDelayMin)
+        _ = bench.turn()
         #expect(bench.join(5).refusals(on: PrimaryBench.join(5)).count == 1, "those await their snapshot")
     }
 
     @Test func `a joiner that unsubscribes gets no answer, wherever it waits`() {
         var bench = PrimaryBench()
         let topics = (1...3).map { PrimaryBench.join($0) }
-        _ = bench.machine.subscribed(to: topics[0])
-        #expect(bench.machine.unsubscribed(from: topics[0]) == [.count(.joinAbandoned)])
-        #expect(bench.serve() == [])
+        _ = bench.subscribed(to: topics[0])
+        #expect(bench.unsubscribed(from: topics[0]) == [.count(.joinAbandoned)])
+        #expect(bench.turn() == [])
         _ = bench.join(2)
-        #expect(bench.machine.unsubscribed(from: topics[1]) == [.count(.joinAbandoned)])
+        #expect(bench.unsubscribed(from: topics[1]) == [.count(.joinAbandoned)])
         _ = bench.join(3)
         bench.snapshotEncoded([1], at: 0)
-        #expect(bench.machine.unsubscribed(from: topics[2]) == [.count(.joinAbandoned)])
-        #expect(bench.serve() == [])
-        #expect(bench.machine.unsubscribed(from: topics[2]) == [])
+        #expect(bench.unsubscribed(from: topics[2]) == [.count(.joinAbandoned)])
+        #expect(bench.turn() == [])
+        #expect(bench.unsubscribed(from: topics[2]) == [])
     }
 
     @Test func `a join that is repeated while it waits gets one answer`() {
         var bench = PrimaryBench()
-        _ = bench.machine.subscribed(to: PrimaryBench.join())
-        _ = bench.machine.subscribed(to: PrimaryBench.join())
+        _ = bench.subscribed(to: PrimaryBench.join())
+        _ = bench.subscribed(to: PrimaryBench.join())
         bench.snapshotEncoded([1], at: 0)
-        #expect(bench.serve().topics == [PrimaryBench.join()])
+        #expect(bench.turn().topics == [PrimaryBench.join()])
     }
 
     @Test func `subscriptions to the feed and the actions get no answer`() {
         var bench = PrimaryBench()
         for topic in [Topic.feed, .actions] {
-            #expect(bench.machine.subscribed(to: topic) == [])
-            #expect(bench.machine.unsubscribed(from: topic) == [])
+            #expect(bench.subscribed(to: topic) == [])
+            #expect(bench.unsubscribed(from: topic) == [])
         }
     }
 }

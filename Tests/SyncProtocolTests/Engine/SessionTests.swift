@@ -9,24 +9,24 @@ import Testing
     @Test func `the watermark of an unknown session has no number, and says where it would open`() throws {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 5 })
         bench.advance(by: 2)
-        let answer = bench.machine.subscribed(to: .receipts(Fixture.session))
+        let answer = bench.subscribed(to: .receipts(Fixture.session))
         let watermark = try #require(answer.watermarks().first)
         #expect(watermark.number == nil)
         #expect(watermark.opened == JournalSequence(2))
         #expect(watermark.endpoint == Fixture.endpoint)
         #expect(watermark.windowActionsMax == 5)
-        #expect(watermark.actionBytesMax == bench.machine.limits.actionBytesMax)
-        #expect(watermark.frameBytesMax == bench.machine.limits.frameBytesMax)
+        #expect(watermark.actionBytesMax == bench.limits.actionBytesMax)
+        #expect(watermark.frameBytesMax == bench.limits.frameBytesMax)
     }
 
     @Test func `the watermark is the last durable number, followed by the remembered receipts`() throws {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
         for number in UInt64(1)...6 {
             bench.push(number...number)
-            bench.closeAndCommit()
+            bench.turnAndCommit()
         }
-        bench.push(7...7)
-        let answer = bench.machine.subscribed(to: .receipts(Fixture.session))
+        bench.reduce(7...7)
+        let answer = bench.subscribed(to: .receipts(Fixture.session))
         #expect(answer.watermarks().map(\.number) == [ActionNumber(6)])
         #expect(answer.watermarks().map(\.opened) == [JournalSequence(0)])
         // Of the four remembered ones the last is not durable.
@@ -40,26 +40,26 @@ import Testing
     @Test func `subscriptions to receipts get one answer per turn`() {
         var bench = PrimaryBench()
         for _ in 0..<2 {
-            #expect(bench.machine.subscribed(to: .receipts(Fixture.session)).watermarks().count == 1)
-            #expect(bench.machine.subscribed(to: .receipts(Fixture.session)) == [])
-            #expect(bench.machine.hasRequests)
-            bench.serve()
+            #expect(bench.subscribed(to: .receipts(Fixture.session)).watermarks().count == 1)
+            #expect(bench.subscribed(to: .receipts(Fixture.session)) == [])
+            #expect(bench.hasWork)
+            bench.turn()
         }
     }
 
     @Test func `the session that was idle longest is evicted`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
         for number in [1, 2, 1] as [UInt64] {
-            let known = bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first
+            let known = bench.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first
             let next = (known?.number?.rawValue ?? 0) + 1
             bench.push(next...next, of: session(number))
-            bench.closeAndCommit()
-            bench.serve()
+            bench.turnAndCommit()
+            bench.turn()
         }
         bench.push(1...1, of: session(3), opened: 3)
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         let numbers = (1...3).map { number in
-            bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first?.number
+            bench.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first?.number
         }
         #expect(numbers == [ActionNumber(2), nil, ActionNumber(1)])
     }
@@ -67,37 +67,40 @@ import Testing
     @Test func `actions of an evicted session are never applied again`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1, of: session(1))
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         bench.push(1...1, of: session(2), opened: 1)
-        bench.closeAndCommit()
-        #expect(bench.push(1...1, of: session(1)).refusals(of: session(1)) == [.unknownSession])
-        #expect(bench.push(2...2, of: session(1)).topics == [], "once a turn")
-        #expect(bench.machine.reduced == Revision(2))
+        bench.turnAndCommit()
+        bench.push(1...1, of: session(1))
+        bench.push(2...2, of: session(1))
+        #expect(bench.turn().refusals(of: session(1)) == [.unknownSession], "once a turn")
+        #expect(bench.reduced == Revision(2))
     }
 
     @Test func `a refusal names its frame, and a late duplicate's does not replace the own frame's`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1, of: session(1))
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         bench.push(1...1, of: session(2), opened: 1)
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         bench.push(1...1, of: session(3), opened: 2)
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         let topic = Topic.receipts(session(1))
-        let duplicate = bench.push(1...1, of: session(1)).refusals(on: topic)
-        #expect(duplicate.map(\.frame) == [Refusal.PushedFrame(opened: JournalSequence(0), first: ActionNumber(1))])
-        let own = bench.push(2...3, of: session(1), opened: 1, base: 2).refusals(on: topic)
-        #expect(own.map(\.frame) == [Refusal.PushedFrame(opened: JournalSequence(1), first: ActionNumber(2))])
-        #expect(bench.push(4...4, of: session(1), opened: 1, base: 2).topics == [], "once a turn")
+        bench.push(1...1, of: session(1))
+        bench.push(2...3, of: session(1), opened: 1, base: 2)
+        bench.push(4...4, of: session(1), opened: 1, base: 2)
+        let refusals = bench.turn().refusals(on: topic)
+        let late = Refusal.PushedFrame(opened: JournalSequence(0), first: ActionNumber(1))
+        let own = Refusal.PushedFrame(opened: JournalSequence(1), first: ActionNumber(2))
+        #expect(refusals.map(\.frame) == [late, own], "once a turn")
     }
 
     @Test func `a fresh session is admitted after an eviction`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         for number in UInt64(1)...5 {
-            let asked = bench.machine.subscribed(to: .receipts(session(number)))
+            let asked = bench.subscribed(to: .receipts(session(number)))
             let opened = try #require(asked.watermarks(of: session(number)).first?.opened.rawValue)
             bench.push(1...1, of: session(number), opened: opened)
-            #expect(bench.closeAndCommit().receipts(of: session(number)).count == 1)
+            #expect(bench.turnAndCommit().receipts(of: session(number)).count == 1)
         }
     }
 
@@ -105,82 +108,79 @@ import Testing
         var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
         // Each opens a session, and nothing is written: the first number of each is missing.
         for number in UInt64(1)...5 { bench.push(2...2, of: session(number)) }
-        let asked = bench.machine.subscribed(to: .receipts(Fixture.session))
+        bench.turn()
+        let asked = bench.subscribed(to: .receipts(Fixture.session))
         let opened = try #require(asked.watermarks().first?.opened.rawValue)
         bench.push(1...1, opened: opened)
-        #expect(bench.closeAndCommit().receipts() == [1: .applied(Revision(1))])
+        #expect(bench.turnAndCommit().receipts() == [1: .applied(Revision(1))])
     }
 
     @Test func `a session that claims a future opening is unknown`() {
         var bench = PrimaryBench()
-        #expect(bench.push(1...1, opened: 1).refusals() == [.unknownSession])
-        #expect(bench.push(1...1, of: Fixture.otherSession, opened: 0).refusals(of: Fixture.otherSession) == [])
+        #expect(bench.reduce(1...1, opened: 1).refusals() == [.unknownSession])
+        #expect(bench.reduce(1...1, of: Fixture.otherSession, opened: 0).refusals(of: Fixture.otherSession) == [])
+        #expect(bench.reduced == Revision(1))
     }
 
     @Test func `while all sessions have uncommitted actions another one is refused as overloaded`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
         bench.push(1...1, of: session(1))
         bench.push(1...1, of: session(2))
-        bench.close()
-        let refused = bench.push(1...1).refusals(on: .receipts(Fixture.session))
+        bench.turn()
+        let refused = bench.reduce(1...1).refusals(on: .receipts(Fixture.session))
         #expect(refused.map(\.reason.code) == [.overloaded])
-        #expect(refused.first?.retryAfter == bench.machine.limits.retryDelayMin)
+        #expect(refused.first?.retryAfter == bench.limits.retryDelayMin)
         _ = bench.commit()
-        _ = bench.serve()
-        let asked = bench.machine.subscribed(to: .receipts(Fixture.session))
+        _ = bench.turn()
+        let asked = bench.subscribed(to: .receipts(Fixture.session))
         let opened = try #require(asked.watermarks().first?.opened.rawValue)
         bench.push(1...1, opened: opened)
-        #expect(bench.closeAndCommit().receipts() == [1: .applied(Revision(3))])
+        #expect(bench.turnAndCommit().receipts() == [1: .applied(Revision(3))])
     }
 
     @Test func `sessionsMax sessions are remembered, one more evicts another`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 3 })
         for number in UInt64(1)...3 { bench.push(1...1, of: session(number)) }
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         func known() -> Int {
-            bench.serve()
+            bench.turn()
             return (1...4).count { number in
-                bench.machine.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first?.number
+                bench.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first?.number
                     != nil
             }
         }
         #expect(known() == 3)
         bench.push(1...1, of: session(4), opened: 1)
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         #expect(known() == 3)
     }
 
     @Test func `a subscription to the schema gets the actions, the state version and the store's position`() {
         var bench = PrimaryBench()
         bench.push(1...2)
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         bench.push(3...3)
+        bench.turn()
         let schema = StoreSchema(
             lineage: Fixture.lineage,
             stateVersion: 99,
-            actions: [StoreSchema.Entry(name: "add", example: nil)],
+            actions: PrimaryBench.table.entries,
             epoch: Fixture.epoch,
             head: Revision(2),
             sessions: 1,
             durability: "full"
         )
-        bench.serve()
-        #expect(bench.machine.subscribed(to: .schema) == [.publish(.schema, .schema(schema))])
+        bench.turn()
+        #expect(bench.subscribed(to: .schema) == [.publish(.schema, .schema(schema))])
     }
 
     @Test(arguments: [4, 3, 0] as [UInt64])
     func `a snapshot has the durable number of a session, however many actions are in flight`(underway: UInt64) throws {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
         bench.push(1...4)
-        bench.closeAndCommit()
-        if underway > 0 { bench.push(5...(4 + underway)) }
-        let context = SnapshotContext(
-            epoch: Fixture.epoch,
-            stateVersion: 0,
-            summary: Summary(digest: 7, bytes: 1),
-            sessions: bench.machine.sessions,
-            migrations: 0
-        )
+        bench.turnAndCommit()
+        if underway > 0 { bench.reduce(5...(4 + underway)) }
+        let context = try #require(bench.context)
         let read = try SnapshotContext(decoding: context.encoded)
         let history = History(
             lineage: Fixture.lineage,
@@ -191,8 +191,8 @@ import Testing
             Revision(4)
         )
         var next = PrimaryBench(history: history)
-        next.push(1...6)
-        #expect(next.closeAndCommit().receipts() == [5: .applied(Revision(5)), 6: .applied(Revision(6))])
+        next.reduce(1...6)
+        #expect(next.commit().receipts() == [5: .applied(Revision(5)), 6: .applied(Revision(6))])
     }
 }
 
@@ -201,27 +201,27 @@ import Testing
         var bench = PrimaryBench()
         bench.advance(by: 1)
         bench.push(5...6, opened: 1, base: 5)
-        bench.closeAndCommit()
-        #expect(bench.push(6...7, opened: 0, base: 1).receipts() == [6: .applied(Revision(3))])
-        #expect(bench.closeAndCommit().receipts() == [7: .applied(Revision(4))])
+        bench.turnAndCommit()
+        #expect(bench.reduce(6...7, opened: 0, base: 1).receipts() == [6: .applied(Revision(3))])
+        #expect(bench.commit().receipts() == [7: .applied(Revision(4))])
     }
 
     @Test func `does not answer numbers below its first one`() {
         var bench = PrimaryBench()
         bench.push(5...6, base: 5)
-        bench.closeAndCommit()
-        #expect(bench.push(1...4).topics == [])
-        #expect(bench.push(3...6).receipts() == [5: .applied(Revision(1)), 6: .applied(Revision(2))])
-        #expect(!bench.machine.hasOpenBatch)
+        bench.turnAndCommit()
+        #expect(bench.reduce(1...4).topics == [])
+        #expect(bench.reduce(3...6).receipts() == [5: .applied(Revision(1)), 6: .applied(Revision(2))])
+        #expect(bench.turn().topics == [] && bench.records.isEmpty)
     }
 
     @Test func `answers a frame of another lineage with its watermark and receipts`() {
         var bench = PrimaryBench()
         bench.push(1...2)
-        bench.closeAndCommit()
+        bench.turnAndCommit()
         let answer = bench.push(3...3, lineage: Fixture.otherLineage)
         #expect(answer.watermarks().map(\.number) == [ActionNumber(2)])
         #expect(answer.receipts() == [1: .applied(Revision(1)), 2: .applied(Revision(2))])
-        #expect(!bench.machine.hasOpenBatch)
+        #expect(bench.turn().topics == [] && bench.records.isEmpty)
     }
 }

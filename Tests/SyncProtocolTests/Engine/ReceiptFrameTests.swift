@@ -17,19 +17,20 @@ import Testing
             let message = "\(number): " + String(repeating: "m", count: 100)
             bench.verdicts[number] = .rejected(Rejection(.refused, message))
         }
+        bench.engine.budget = TurnBudget(actions: .max, bytes: .max)
         bench.push(1...count)
         return bench
     }
 
-    private static func receipts(_ directives: [PrimaryDirective]) -> [Receipts] {
-        directives.frames(on: .receipts(Fixture.session))
+    private static func receipts(_ answers: [Answer]) -> [Receipts] {
+        answers.frames(on: .receipts(Fixture.session))
             .compactMap { if case .receipts(let receipts) = $0 { receipts } else { nil } }
     }
 
     @Test func `of a thousand applied actions are a few bytes`() throws {
         var bench = PrimaryBench()
         bench.push(1...1000)
-        let frames = bench.closeAndCommit().frames(on: .receipts(Fixture.session))
+        let frames = bench.turnAndCommit().frames(on: .receipts(Fixture.session))
         #expect(frames.count == 1)
         let message = Message.encode(
             try #require(frames.first),
@@ -42,12 +43,12 @@ import Testing
         let runsMax = UInt64(Limits.receiptRunsMax)
         for (count, expected) in [(runsMax, [runsMax]), (runsMax + 1, [runsMax, 1])] {
             var bench = Self.alternating(count)
-            let frames = Self.receipts(bench.closeAndCommit())
+            let frames = Self.receipts(bench.turnAndCommit())
             #expect(frames.map { UInt64($0.outcomes.runCount) } == expected)
             #expect(frames.flatMap(\.outcomes.list).count == Int(count))
-            bench.serve()
+            bench.turn()
             // The answer to a subscription, too.
-            #expect(Self.receipts(bench.machine.subscribed(to: .receipts(Fixture.session))) == frames)
+            #expect(Self.receipts(bench.subscribed(to: .receipts(Fixture.session))) == frames)
         }
     }
 
@@ -57,7 +58,7 @@ import Testing
         var sender = SenderBench.open()
         let tickets = sender.send(400)
         sender.push()
-        let frames = Self.receipts(bench.closeAndCommit())
+        let frames = Self.receipts(bench.turnAndCommit())
         #expect(frames.count > 5)
         let address = Address(Fixture.store(), .receipts(Fixture.session))
         for receipts in frames {
@@ -97,7 +98,7 @@ import Testing
         let sessions: Value = [0, [0, 1, [3]], [[.bytes(id), [2, 7, outcomes]]]]
         let context = try SnapshotContext(decoding: Self.context(sessions))
         var bench = Self.bench(continuing: context)
-        let answer = bench.machine.subscribed(to: .receipts(Fixture.session))
+        let answer = bench.subscribed(to: .receipts(Fixture.session))
         #expect(answer.watermarks().map(\.number) == [ActionNumber(12)])
         #expect(answer.watermarks().map(\.opened) == [JournalSequence(2)])
         let rejected = Outcome.rejected(Rejection(.refused, "no"))
@@ -106,9 +107,9 @@ import Testing
             11: .rejected(Rejection(.refused, "")), 12: .applied(Revision(4)),
         ]
         #expect(answer.receipts() == expected)
-        #expect(bench.machine.ownNumber == ActionNumber(2))
+        #expect(bench.engine.engine.ownNumber == ActionNumber(2))
         bench.push(13...13)
-        #expect(bench.closeAndCommit().receipts() == [13: .applied(Revision(5))])
+        #expect(bench.turnAndCommit().receipts() == [13: .applied(Revision(5))])
         // The next snapshot has runs, and the same content.
         #expect(context.encoded.count < Self.context(sessions).count)
         #expect(try SnapshotContext(decoding: context.encoded) == context)
@@ -117,20 +118,14 @@ import Testing
     @Test func `need a few bytes for a thousand applied actions`() throws {
         var bench = PrimaryBench()
         bench.push(1...1000)
-        bench.closeAndCommit()
-        let context = SnapshotContext(
-            epoch: Fixture.epoch,
-            stateVersion: 0,
-            summary: Summary(digest: 7, bytes: 1),
-            sessions: bench.machine.sessions,
-            migrations: 0
-        )
-        #expect(context.encoded.count <= 60)
+        bench.turnAndCommit()
+        let context = try #require(bench.context)
+        #expect(context.encoded.count <= 80)
         let read = try SnapshotContext(decoding: context.encoded)
-        #expect(read.sessions.agrees(with: bench.machine.sessions))
-        #expect(bench.machine.sessions.agrees(with: read.sessions))
+        #expect(read.sessions.agrees(with: context.sessions))
+        #expect(context.sessions.agrees(with: read.sessions))
         var next = Self.bench(continuing: read)
-        #expect(next.machine.subscribed(to: .receipts(Fixture.session)).receipts().count == 1000)
+        #expect(next.subscribed(to: .receipts(Fixture.session)).receipts().count == 1000)
     }
 
     @Test(

@@ -8,13 +8,14 @@ import Testing
         var bench = PrimaryBench()
         bench.advance(by: 2)
         bench.push(1...1)
-        bench.close()
-        let heartbeats = bench.machine.tick(at: .origin, time: Fixture.time).heartbeats
+        bench.turn()
+        #expect(bench.reduced == Revision(3))
+        let heartbeats = bench.tick(at: .origin).heartbeats
         let expected = Heartbeat(
             lineage: Fixture.lineage,
             epoch: Fixture.epoch,
             head: Revision(2),
-            digest: 2,
+            digest: PrimaryBench.summary(2).digest,
             time: Fixture.time
         )
         #expect(heartbeats == [expected])
@@ -22,17 +23,17 @@ import Testing
 
     @Test func `one is sent every interval, none before`() {
         var bench = PrimaryBench()
-        _ = bench.machine.tick(at: .origin, time: Fixture.time)
-        #expect(bench.machine.nextDeadline == .seconds(1))
-        #expect(bench.machine.tick(at: .seconds(0.999), time: Fixture.time) == [])
-        #expect(bench.machine.tick(at: .seconds(1), time: Fixture.time).heartbeats.count == 1)
+        _ = bench.tick(at: .origin)
+        #expect(bench.nextDeadline == .seconds(1))
+        #expect(bench.tick(at: .seconds(0.999)) == [])
+        #expect(bench.tick(at: .seconds(1)).heartbeats.count == 1)
     }
 
     @Test func `after a long suspension one is sent, not a burst`() {
         var bench = PrimaryBench()
-        #expect(bench.machine.tick(at: .seconds(1000), time: Fixture.time).heartbeats.count == 1)
-        #expect(bench.machine.tick(at: .seconds(1000.5), time: Fixture.time) == [])
-        #expect(bench.machine.nextDeadline == .seconds(1001))
+        #expect(bench.tick(at: .seconds(1000)).heartbeats.count == 1)
+        #expect(bench.tick(at: .seconds(1000.5)) == [])
+        #expect(bench.nextDeadline == .seconds(1001))
     }
 
     @Test func `a batch of rejections changes neither head nor digest`() {
@@ -40,11 +41,9 @@ import Testing
         bench.advance(by: 1)
         bench.verdicts[1] = .rejected(Rejection(.refused, "no"))
         bench.push(1...1)
-        for case .commit(let record) in bench.machine.close(patch: [], summary: Summary(digest: 55, bytes: 1)) {
-            _ = bench.machine.committed(through: record.sequence, at: .origin)
-        }
-        let heartbeat = bench.machine.tick(at: .origin, time: Fixture.time).heartbeats.first
+        #expect(bench.turnAndCommit().receipts() == [1: .rejected(Rejection(.refused, "no"))])
+        let heartbeat = bench.tick(at: .origin).heartbeats.first
         #expect(heartbeat?.head == Revision(1))
-        #expect(heartbeat?.digest == 1)
+        #expect(heartbeat?.digest == PrimaryBench.summary(1).digest)
     }
 }

@@ -1,0 +1,344 @@
+import StateCoding
+import StateCore
+import SyncProtocol
+import Testing
+
+/// A turn ended within a frame: the rest waits first in the inbox, and is admitted like a frame that begins with its
+/// first number.
+@Suite struct `The rest of a split frame` {
+    /// A bench after the first turn of a frame with five actions, of which the turn reduced two.
+    private static func bench(_ limits: Limits = Limits()) -> PrimaryBench {
+        var bench = PrimaryBench(limits)
+        bench.engine.budget = TurnBudget(actions: 2)
+        bench.reduce(1...5)
+        return bench
+    }
+
+    private static func applied(_ numbers: ClosedRange<UInt64>, offset: UInt64 = 0) -> [UInt64: Outcome] {
+        numbers.reduce(into: [:]) { $0[$1] = .applied(Revision($1 + offset)) }
+    }
+
+    private func session(_ number: UInt64) -> SessionID { SessionID(high: 77, low: number) }
+
+    @Test func `is reduced in the next turns`() {
+        var bench = Self.bench()
+        #expect(bench.reduced == Revision(2))
+        #expect(bench.hasWork)
+        bench.turn()
+        #expect(bench.reduced == Revision(4))
+        bench.turn()
+        #expect(bench.reduced == Revision(5))
+        #expect(!bench.hasWork)
+        #expect(bench.records.map(\.to.rawValue) == [2, 4, 5])
+        #expect(bench.commit().receipts() == Self.applied(1...5))
+    }
+
+    @Test func `survives as many other sessions as a store remembers`() {
+        var bench = Self.bench()
+        var answers = bench.commit()
+        for number in UInt64(0)..<1024 { bench.push(1...1, of: session(number), opened: 1) }
+        while bench.hasWork { answers += bench.turnAndCommit() }
+        #expect(answers.receipts() == Self.applied(1...5))
+        #expect(answers.refusals() == [])
+        for number in UInt64(0)..<1024 { #expect(answers.receipts(of: session(number)).count == 1) }
+    }
+
+    @Test func `is reduced although all other sessions have undurable actions`() {
+        var bench = Self.bench(.with { $0.sessionsMax = 3 })
+        for number in UInt64(0)..<3 { bench.push(1...1, of: session(number)) }
+        var answers = bench.turn() + bench.turn()
+        #expect(answers.refusals() == [])
+        #expect(answers.refusals(of: session(0)) == [])
+        answers = bench.turn()
+        #expect(answers.refusals(of: session(2)) == [.overloaded])
+        #expect(bench.commit().receipts() == Self.applied(1...5))
+    }
+
+    @Test(arguments: [false, true])
+    func `is lost with the first part on a full disk, and no number is`(isDurable: Bool) {
+        var bench = Self.bench()
+        if isDurable { bench.commit() }
+        let refusals = bench.fill().refusals(on: .receipts(Fixture.session))
+        #expect(refusals.map(\.reason.code) == [.storageFull])
+        #expect(refusals.first?.frame?.first == ActionNumber(isDurable ? 3 : 1))
+        #expect(bench.reduced == Revision(isDurable ? 2 : 0))
+        bench.now = .seconds(1)
+        #expect(bench.turn() == [] && bench.records.isEmpty, "the inbox is empty")
+        bench.push(1...5)
+        while bench.hasWork { bench.turn() }
+        bench.commit()
+        #expect(bench.engine.log.receipts[Fixture.session] == Self.applied(1...5))
+        #expect(bench.head == Revision(5))
+    }
+
+    @Test(arguments: [false, true])
+    func `is reduced once if the same frame arrives again`(isDurable: Bool) {
+        var bench = Self.bench()
+        if isDurable { bench.commit() }
+        bench.push(1...5)
+        var answers: [Answer] = []
+        while bench.hasWork { answers += bench.turn() }
+        #expect(answers.contains(.count(.duplicates(5))))
+        #expect(answers.receipts() == (isDurable ? Self.applied(1...2) : [:]))
+        bench.commit()
+        #expect(bench.engine.log.receipts[Fixture.session] == Self.applied(1...5))
+        #expect(bench.head == Revision(5))
+    }
+
+    @Test func `is reduced before another frame of the session`() {
+        var bench = Self.bench()
+        bench.push(6...7)
+        var answers: [Answer] = []
+        while bench.hasWork { answers += bench.turn() }
+        #expect(answers.expected() == [] && answers.refusals() == [])
+        #expect(bench.commit().receipts() == Self.applied(1...7))
+    }
+
+    @Test func `is dropped at a stop, and the next incarnation reduces it`() throws {
+        var bench = Self.bench()
+        bench.engine.finish()
+        #expect(!bench.hasWork)
+        #expect(bench.turn().topics == [])
+        #expect(bench.push(6...6).topics == [] && !bench.hasWork, "the store takes no more frames")
+        #expect(bench.commit().receipts() == Self.applied(1...2))
+        let context = try #require(bench.context)
+        let history = History(
+            lineage: Fixture.lineage,
+            epoch: Epoch(4),
+            epochs: [],
+            from: try SnapshotContext(decoding: context.encoded),
+            at: JournalSequence(1),
+            Revision(2)
+        )
+        var next = PrimaryBench(history: history)
+        let answers = next.reduce(1...5) + next.commit()
+        #expect(answers.receipts() == Self.applied(1...5))
+        #expect(next.head == Revision(5))
+    }
+
+    /// Splits the frame of a real sender, and refuses the rest.
+    ///
+    /// - Parameter isReceived: whether the receipts of the first part reach the sender.
+    @Test(arguments: [false, true])
+    func `names its own first number in a refusal, so that its sender doubles nothing`(isReceived: Bool) throws {
+        var primary = PrimaryBench()
+        primary.engine.budget = TurnBudget(actions: 2)
+        var sender = SenderBench()
+        func carry(_ answers: [Answer], to sender: inout SenderBench) {
+            for frame in answers.frames(on: .receipts(sender.machine.session)) { sender.receive(frame) }
+        }
+        carry(primary.subscribed(to: .receipts(sender.machine.session)), to: &sender)
+        for _ in 0..<5 { sender.send(TestAction(number: 0).encoded) }
+        for frame in sender.push() { primary.receive(frame) }
+        let receipts = primary.turnAndCommit()
+        #expect(receipts.receipts().count == 2)
+        if isReceived { carry(receipts, to: &sender) }
+        let refusals = primary.fill()
+        #expect(refusals.refusals(on: .receipts(Fixture.session)).map(\.frame?.first) == [ActionNumber(3)])
+        carry(refusals, to: &sender)
+        #expect(sender.machine.session == Fixture.session)
+        for _ in 0..<20 where sender.machine.pendingCount > 0 {
+            sender.wait()
+            primary.now = sender.now
+            carry(primary.turn() + primary.subscribed(to: .receipts(sender.machine.session)), to: &sender)
+            for frame in sender.push() { primary.receive(frame) }
+            while primary.hasWork { carry(primary.turnAndCommit(), to: &sender) }
+        }
+        #expect(primary.head == Revision(5))
+        #expect(sender.outcomes.count == 5)
+        #expect((1...5).map { sender.revision(Ticket(rawValue: $0)) } == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `is bounded by the window`() {
+        var bench = PrimaryBench(.with { $0.windowActionsMax = 8 })
+        bench.engine.budget = TurnBudget(actions: 4)
+        bench.push(1...10)
+        bench.turn()
+        bench.turn()
+        #expect(bench.reduced == Revision(8))
+        bench.turn()
+        #expect(bench.reduced == Revision(8))
+        #expect(!bench.hasWork, "a sender that exceeds the window sends the excess again")
+        bench.commit()
+        bench.push(9...10)
+        #expect(bench.turnAndCommit().receipts() == [9: .applied(Revision(9)), 10: .applied(Revision(10))])
+    }
+}
+
+@Suite struct `A snapshot of the sessions` {
+    @Test func `never moves the watermark over undurable numbers`() throws {
+        var bench = PrimaryBench()
+        bench.push(1...4)
+        bench.turnAndCommit()
+        bench.reduce(5...6)
+        #expect(bench.reduced == Revision(6))
+        let context = try SnapshotContext(decoding: try #require(bench.context).encoded)
+        let history = History(
+            lineage: Fixture.lineage,
+            epoch: Epoch(4),
+            epochs: [],
+            from: context,
+            at: JournalSequence(1),
+            Revision(4)
+        )
+        var next = PrimaryBench(history: history)
+        let answers = next.subscribed(to: .receipts(Fixture.session))
+        #expect(answers.watermarks().map(\.number) == [ActionNumber(4)])
+        #expect(answers.receipts().keys.sorted() == [1, 2, 3, 4])
+    }
+}
+
+/// Batches are in flight when the journal reports that it has no room.
+@Suite struct `A full disk` {
+    /// How many batches are durable when the disk is full.
+    @Test(arguments: 0...3)
+    func `rolls back to the last durable state`(durable: Int) throws {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
+        bench.push(1...2, of: Fixture.otherSession)
+        bench.turnAndCommit()
+        // Each batch has two actions of the sender, one that is dispatched, and one that is awaited.
+        for batch in UInt64(0)..<3 {
+            bench.push((2 * batch + 1)...(2 * batch + 2))
+            bench.act()
+            let awaited = LocalAction(TestAction(number: batch), id: LocalID(batch), origin: .awaited)
+            bench.engine.request(.action(awaited))
+            bench.turn()
+        }
+        #expect(bench.records.count == 3)
+        bench.commit(durable)
+        bench.act()
+        let published = 2 + 4 * UInt64(durable)
+        let refusals = bench.fill().refusals(on: .receipts(Fixture.session))
+        #expect(bench.head == Revision(published) && bench.reduced == bench.head)
+        #expect(refusals.map(\.frame?.first) == (durable < 3 ? [ActionNumber(2 * UInt64(durable) + 1)] : []))
+        for batch in 0..<3 {
+            let answer = bench.engine.log.answers[LocalID(UInt64(batch))]
+            if batch < durable {
+                #expect(
+                    answer == .applied(ActionNumber(UInt64(2 * batch + 2)), Fixture.position(6 + 4 * UInt64(batch)))
+                )
+            } else {
+                #expect(answer == .rejected(Rejection(.storageFull, "no room")))
+            }
+        }
+        #expect(bench.engine.log.notices.contains(.full("no room")))
+        // Nothing is reduced before the delay ends.
+        #expect(bench.push(7...7).refusals() == (durable < 3 ? [] : [.storageFull]), "once a turn")
+        bench.turn()
+        #expect(bench.reduced == bench.head)
+        bench.now = .seconds(1)
+        #expect(bench.hasWork, "the dispatched actions wait")
+        bench.push(1...6)
+        bench.turn()
+        bench.commit()
+        #expect(bench.engine.log.receipts[Fixture.session]?.keys.sorted() == Array(1...6))
+        // The senders' six actions, the four that were dispatched, and the awaited ones that were durable.
+        #expect(bench.head == Revision(UInt64(2 + 6 + 4 + durable)))
+        #expect(bench.engine.log.notices.contains(.hasRoomAgain))
+    }
+
+    @Test func `keeps the order of dispatched actions`() {
+        var bench = PrimaryBench()
+        for number in UInt64(1)...3 {
+            bench.engine.request(.action(LocalAction(TestAction(number: number), origin: .dispatched)))
+            bench.turn()
+        }
+        bench.engine.request(.action(LocalAction(TestAction(number: 4), origin: .dispatched)))
+        bench.fill()
+        bench.now = .seconds(1)
+        bench.turn()
+        let actions = bench.records.flatMap(\.record.runs).flatMap(\.entries).map(\.action)
+        #expect(actions == (1...4).map { TestAction(number: $0).encoded })
+    }
+
+    @Test func `cuts the outcomes of a session at the durable number`() {
+        var bench = PrimaryBench()
+        bench.reduce(1...2)
+        bench.reduce(3...6)
+        bench.commit(1)
+        bench.fill()
+        bench.turn()
+        let answers = bench.subscribed(to: .receipts(Fixture.session))
+        #expect(answers.watermarks().map(\.number) == [ActionNumber(2)])
+        #expect(answers.receipts() == [1: .applied(Revision(1)), 2: .applied(Revision(2))])
+        bench.now = .seconds(1)
+        bench.verdicts[3] = .rejected(Rejection(.refused, "no"))
+        bench.push(3...6)
+        #expect(
+            bench.turnAndCommit().receipts() == [
+                3: .rejected(Rejection(.refused, "no")), 4: .applied(Revision(3)), 5: .applied(Revision(4)),
+                6: .applied(Revision(5)),
+            ]
+        )
+    }
+
+    @Test func `adds the observers that wait for a batch in flight`() {
+        var bench = PrimaryBench()
+        bench.reduce(1...2)
+        bench.engine.request(.observe(ObserverID(1), .current))
+        bench.turn()
+        #expect(bench.engine.log.admitted.isEmpty)
+        bench.fill()
+        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1)])
+    }
+}
+
+/// The marks name the action that is decoded or reduced, and nothing else, so that a crash is attributed to no other.
+@Suite struct `The marks around a reduction` {
+    private func pair(_ number: UInt64) -> [RecordedMarks.Mark] {
+        [.began(Fixture.session, number), .reduced(number), .ended]
+    }
+
+    @Test func `are one pair for each action and pass, and none for what is not reduced`() {
+        var bench = PrimaryBench()
+        bench.verdicts[2] = .breaksState
+        let marks = bench.engine.marks
+        RecordedMarks.$observer.withValue(marks) { _ = bench.reduce(1...3) }
+        // Three actions, then one and two, then each of these alone. A rejection of one that was alone is no pass.
+        let passes: [[UInt64]] = [[1, 2, 3], [1], [2, 3], [2], [3]]
+        #expect(marks.marks.filter { $0 != .encoded } == passes.flatMap { $0 }.flatMap { pair($0) })
+        #expect(bench.reduced == Revision(2))
+    }
+
+    @Test func `name nothing while a state is compared and encoded, or an own action is reduced`() {
+        var bench = PrimaryBench()
+        let marks = bench.engine.marks
+        bench.engine.request(.action(LocalAction(TestAction(number: 9), origin: .dispatched)))
+        RecordedMarks.$observer.withValue(marks) { _ = bench.reduce(1...2) }
+        #expect(marks.marks.contains(.reduced(9)) && marks.marks.contains(.encoded))
+        var isMarked = false
+        for mark in marks.marks {
+            switch mark {
+            case .began: isMarked = true
+            case .ended: isMarked = false
+            case .encoded, .reduced(9): #expect(!isMarked)
+            case .reduced: #expect(isMarked)
+            }
+        }
+    }
+
+    @Test func `are there for actions that cannot be decoded, and for those that crashed before`() {
+        var bench = PrimaryBench(suspects: [Suspect(session: Fixture.session, number: ActionNumber(2), isPoison: true)])
+        let marks = bench.engine.marks
+        let frame = ActionsFrame(
+            lineage: Fixture.lineage,
+            session: Fixture.session,
+            opened: JournalSequence(0),
+            base: ActionNumber(1),
+            first: ActionNumber(1),
+            actions: [[0xFF], TestAction(number: 2).encoded, TestAction(number: 3).encoded]
+        )
+        bench.receive(frame)
+        RecordedMarks.$observer.withValue(marks) { _ = bench.turn() }
+        let expected: [RecordedMarks.Mark] = [
+            .began(Fixture.session, 1), .ended, .began(Fixture.session, 2), .ended,
+        ]
+        #expect(marks.marks.filter { $0 != .encoded } == expected + pair(3))
+        let outcomes = bench.commit().receipts()
+        #expect(outcomes.mapValues(\.code) == [1: .undecodable, 2: .crashedReducer, 3: nil])
+        #expect(
+            bench.engine.log.cleared == [SentAction(session: Fixture.session, number: ActionNumber(2))],
+            "it has its final outcome"
+        )
+    }
+}

@@ -1,0 +1,419 @@
+import StateCoding
+import StateCore
+import SyncProtocol
+import Synchronization
+import Testing
+
+/// An engine with a minimal shell. The test decides when a turn is taken, which records the journal stores, when a
+/// snapshot is encoded, and what a read of the past finds.
+///
+/// It checks what holds for each engine: an action of the primary's own process has one answer, the updates chain,
+/// and nothing is published before its record is stored.
+struct EngineBench<State: Codable & Equatable & Sendable> {
+    typealias Engine = StoreEngine<State>
+
+    private(set) var engine: Engine
+    let limits: Limits
+    let commitment: StoreSettings.Commitment
+    /// The marks around decoding and reduction.
+    let marks = RecordedMarks()
+    var now = Instant.origin
+    var budget = TurnBudget()
+    /// Whether the requests of the primary's own process stay in the mailbox.
+    var holdsRequests = false
+
+    /// The records that are passed to the journal and not stored yet.
+    private(set) var records: [CommittedBatch] = []
+    /// The states to encode for joiners.
+    private(set) var encodings: [(state: State, revision: Revision, digest: UInt64)] = []
+    /// The number of joins that waited at the end of the last turn.
+    private(set) var joinsWaiting = 0
+    private(set) var log = EngineLog<State>()
+
+    /// Requests of the primary's own process, and cancelled effects: the engine gets them at its next turn.
+    private var mailbox: [LocalRequest] = []
+    private var cancelledRuns: [UInt64] = []
+    /// The work of effects.
+    private(set) var runs: [EffectWork] = []
+    private var runCount: UInt64 = 0
+    /// The last record that a relaxed journal has accepted.
+    private var accepted: JournalSequence?
+    private var storedRevision: Revision
+    private var isResumed = false
+
+    init(
+        _ program: StoreProgram<State>,
+        history: History,
+        state: State,
+        limits: Limits = Limits(),
+        commitment: StoreSettings.Commitment = .stored,
+        suspects: [Suspect] = [],
+        now: Instant = .origin
+    ) {
+        self.limits = limits
+        self.commitment = commitment
+        self.now = now
+        storedRevision = history.head
+        log.head = history.head
+        engine = Engine(
+            program,
+            StoreSettings(
+                limits: limits,
+                stateVersion: 99,
+                migrations: 0,
+                actionsEndpoint: Fixture.endpoint,
+                commitment: commitment,
+                durability: "full",
+                snapshots: SnapshotPolicy(bytes: .max, records: .max)
+            ),
+            history: history,
+            state: state,
+            suspects: suspects,
+            now: now
+        )
+    }
+
+    /// The last published revision.
+    var head: Revision { engine.position.revision }
+    /// The last reduced revision.
+    var reduced: Revision { records.last?.to ?? head }
+    var hasWork: Bool {
+        engine.hasWork(at: now) || (!holdsRequests && !mailbox.isEmpty) || !cancelledRuns.isEmpty
+    }
+
+    // MARK: Events
+
+    /// A frame arrives, and waits in the inbox.
+    @discardableResult
+    mutating func receive(_ frame: ActionsFrame) -> [Answer] {
+        let now = now
+        return send { $0.received(frame, at: now, into: &$1) }
+    }
+
+    mutating func subscribed(to topic: Topic) -> [Answer] { send { $0.subscribed(to: topic, into: &$1) } }
+
+    mutating func unsubscribed(from topic: Topic) -> [Answer] { send { $0.unsubscribed(from: topic, into: &$1) } }
+
+    /// The primary's own process makes a request, which reaches the engine with its next turn.
+    mutating func request(_ request: LocalRequest) { mailbox.append(request) }
+
+    /// Takes a turn.
+    @discardableResult
+    mutating func turn(_ budget: TurnBudget? = nil) -> [Answer] {
+        for run in cancelledRuns { engine.cancelled(run: run) }
+        cancelledRuns = []
+        if !holdsRequests {
+            for request in mailbox { deliver(request) }
+            mailbox = []
+        }
+        let (now, marks, budget) = (now, marks, budget ?? self.budget)
+        return send { $0.turn(at: now, time: Fixture.time, budget, marking: marks, into: &$1) }
+    }
+
+    /// Takes turns until there is no work.
+    @discardableResult
+    mutating func turns() -> [Answer] {
+        var answers = turn()
+        while hasWork { answers += turn() }
+        return answers
+    }
+
+    /// Passes a request to the engine, unless its effect was cancelled before.
+    private mutating func deliver(_ request: LocalRequest) {
+        guard case .action(let action) = request, case .effect(let run, _) = action.origin, let id = action.id,
+            log.cancelled[run] != nil
+        else { return engine.requested(request) }
+        log.answers[id] = .rejected(Rejection(.stopped, "the effect was cancelled"))
+    }
+
+    mutating func tick(at now: Instant) -> [Answer] { send { $0.tick(at: now, time: Fixture.time, into: &$1) } }
+
+    /// The journal stores the first `count` records.
+    @discardableResult
+    mutating func commit(_ count: Int = .max) -> [Answer] {
+        guard let last = records.prefix(count).last else { return [] }
+        storedRevision = last.to
+        log.stored += records.prefix(count)
+        records.removeFirst(min(count, records.count))
+        return send { $0.stored(through: last.sequence, into: &$1) }
+    }
+
+    /// The journal has no room for its records.
+    @discardableResult
+    mutating func fill(_ message: String = "no room") -> [Answer] {
+        let now = now
+        isResumed = false
+        let answers = send { $0.journalIsFull(message, at: now, into: &$1) }
+        #expect(isResumed == (commitment == .stored), "the journal accepts records again once the engine rolled back")
+        if commitment == .stored { records = [] }
+        return answers
+    }
+
+    /// The state of a revision is encoded.
+    mutating func snapshotEncoded(_ bytes: [UInt8], at revision: UInt64, digest: UInt64? = nil) {
+        let now = now
+        _ = send {
+            $0.snapshotEncoded(
+                .success(bytes),
+                revision: Revision(revision),
+                digest: digest ?? revision,
+                at: now,
+                into: &$1
+            )
+        }
+    }
+
+    /// Encodes the next state that joiners wait for.
+    mutating func encodeNext() throws {
+        guard !encodings.isEmpty else { return }
+        let (state, revision, digest) = encodings.removeFirst()
+        snapshotEncoded(try StateEncoder().encode(state), at: revision.rawValue, digest: digest)
+    }
+
+    mutating func pastRead(_ updates: [Update]?, after revision: Revision) {
+        engine.pastRead(updates, after: revision)
+    }
+
+    mutating func finish() { engine.finish() }
+
+    /// Ends the service of the store.
+    mutating func end() { _ = send { $0.end(into: &$1) } }
+
+    /// The work of an effect sends an action.
+    mutating func send(_ action: any Action, id: LocalID? = nil, from work: EffectWork) {
+        request(.action(LocalAction(action, id: id, origin: .effect(run: work.run, work.id))))
+    }
+
+    /// The sessions and the summary, as the snapshot of a stop has them.
+    var context: SnapshotContext? {
+        var (copy, directives) = (engine, Engine.Directives())
+        copy.end(into: &directives)
+        for case .storeSnapshot(let snapshot) in directives { return snapshot.context }
+        return nil
+    }
+
+    // MARK: Directives
+
+    private mutating func send(_ event: (inout Engine, inout Engine.Directives) -> Void) -> [Answer] {
+        var directives: Engine.Directives = []
+        event(&engine, &directives)
+        var answers = directives.compactMap { perform($0) }
+        if let sequence = accepted.take() { answers += send { $0.accepted(through: sequence, into: &$1) } }
+        return answers
+    }
+
+    private mutating func perform(_ directive: StoreDirective<State>) -> Answer? {
+        switch directive {
+        case .publish(let topic, let frame):
+            log.published(frame, on: topic)
+            if case .update(let update) = frame, topic == .feed {
+                #expect(commitment != .stored || update.to <= storedRevision, "published before it is stored")
+            }
+            return .publish(topic, frame)
+        case .commit(let record):
+            #expect(commitment != .none, "a store without a journal makes no records")
+            records.append(record)
+            log.records.append(record)
+            if commitment == .accepted { accepted = record.sequence }
+        case .encodeSnapshot(let state, let revision, let digest):
+            encodings.append((state, revision, digest))
+            return .encodeSnapshot
+        case .readPast(let start, let end, let bytesMax):
+            return .readPast(after: start, through: end, bytesMax: bytesMax)
+        case .count(.joinsWaiting(let count)): joinsWaiting = count
+        case .count(.published(let counts, _)): log.counts.append(counts)
+        case .count(let event): return .count(event)
+        case .show(let state, let revision): log.shown.append((state, revision))
+        case .admit(let observer, _): log.admitted.append((observer, head))
+        case .remove(let observer): log.removed.append(observer)
+        case .answer(let id, let outcome):
+            #expect(log.answers.updateValue(outcome, forKey: id) == nil, "\(id) has two answers")
+        case .start(let effect, let key):
+            log.started.append(key.revision)
+            start(effect, at: Revision(key.revision))
+        case .dispatch(let actions):
+            log.dispatched += actions.count
+            for action in actions { request(.action(LocalAction(action, origin: .dispatched))) }
+        case .clearSuspect(let session, let number): log.cleared.append(SentAction(session: session, number: number))
+        case .resumeJournal: isResumed = true
+        case .returnRequests(let requests): log.returned += requests
+        case .storeSnapshot(let snapshot): log.snapshots.append(snapshot)
+        case .log(let notice): log.notices.append(notice)
+        }
+        return nil
+    }
+
+    private mutating func start(_ effect: Effect, at revision: Revision) {
+        switch effect.operation {
+        case nil: break
+        case .dispatch(let action): request(.action(LocalAction(action, origin: .effect(run: 0, nil))))
+        case .run(let work):
+            runCount += 1
+            runs.append(EffectWork(run: runCount, id: work.id))
+        case .cancel(let id):
+            for work in runs where work.id == id {
+                cancelledRuns.append(work.run)
+                log.cancelled[work.run] = revision
+            }
+            runs.removeAll { $0.id == id }
+        case .merge(let parts), .sequence(let parts): for part in parts { start(part, at: revision) }
+        }
+    }
+}
+
+/// The running work of an effect.
+struct EffectWork: Hashable {
+    let run: UInt64
+    let id: AnyID?
+}
+
+/// What an engine has published and reported.
+struct EngineLog<State: Sendable> {
+    fileprivate(set) var head = Revision(0)
+    /// The published outcomes of each session.
+    private(set) var receipts: [SessionID: [UInt64: Outcome]] = [:]
+    fileprivate(set) var updates: [Update] = []
+    /// All records, in the order in which they were passed to the journal.
+    fileprivate(set) var records: [CommittedBatch] = []
+    /// The records that the journal has stored.
+    fileprivate(set) var stored: [CommittedBatch] = []
+    fileprivate(set) var answers: [LocalID: LocalOutcome] = [:]
+    fileprivate(set) var shown: [(state: State, revision: Revision)] = []
+    /// The observers that were added, each with the revision that was published last.
+    fileprivate(set) var admitted: [(observer: ObserverID, head: Revision)] = []
+    fileprivate(set) var removed: [ObserverID] = []
+    /// The revisions whose effects were started.
+    fileprivate(set) var started: [UInt64] = []
+    /// The cancelled work, with the revision of the action that cancelled it.
+    fileprivate(set) var cancelled: [UInt64: Revision] = [:]
+    fileprivate(set) var dispatched = 0
+    fileprivate(set) var cleared: [SentAction] = []
+    fileprivate(set) var returned: [LocalRequest] = []
+    fileprivate(set) var snapshots: [StoredSnapshot<State>] = []
+    fileprivate(set) var notices: [StoreNotice] = []
+    fileprivate(set) var counts: [OutcomeCounts] = []
+
+    fileprivate mutating func published(_ frame: Frame, on topic: Topic) {
+        if case .update(let update) = frame, topic == .feed {
+            #expect(update.from == head, "the updates have to chain")
+            head = update.to
+            updates.append(update)
+        }
+        guard case .receipts(let session) = topic, case .receipts(let receipts) = frame else { return }
+        for (offset, outcome) in receipts.outcomes.list.enumerated() {
+            let number = receipts.outcomes.start.rawValue + UInt64(offset)
+            let old = self.receipts[session, default: [:]].updateValue(outcome, forKey: number)
+            #expect(old.map { $0.isSame(as: outcome) } ?? true, "number \(number) has two outcomes")
+        }
+    }
+}
+
+extension Outcome {
+    /// The code of a rejection.
+    var code: Rejection.Code? { if case .rejected(let rejection) = self { rejection.code } else { nil } }
+
+    /// Whether it is the same outcome, whose message may have been dropped.
+    func isSame(as other: Outcome) -> Bool {
+        if case .rejected(let rejection) = self, case .rejected(let again) = other {
+            return rejection.code == again.code && (again.message.isEmpty || again == rejection)
+        }
+        return self == other
+    }
+}
+
+/// What the shell sends, and what the engine asks of it.
+enum Answer: Hashable {
+    case publish(Topic, Frame)
+    case encodeSnapshot
+    case readPast(after: Revision, through: Revision, bytesMax: Int)
+    case count(StoreEvent)
+}
+
+/// Records which action is marked, and what happens meanwhile.
+final class RecordedMarks: ReductionMarking, Sendable {
+    enum Mark: Hashable {
+        case began(SessionID, UInt64)
+        case ended
+        /// The reducer got an action.
+        case reduced(UInt64)
+        /// A state was encoded.
+        case encoded
+    }
+
+    /// Where the states and the reducer of this task record what they do.
+    @TaskLocal static var observer: RecordedMarks?
+
+    private let recorded = Mutex<[Mark]>([])
+
+    var marks: [Mark] { recorded.withLock { $0 } }
+
+    func record(_ mark: Mark) { recorded.withLock { $0.append(mark) } }
+    func begin(_ session: SessionID, _ number: ActionNumber) { record(.began(session, number.rawValue)) }
+    func end() { record(.ended) }
+}
+
+/// The dispatcher that middlewares keep: it records what reaches it after their batch.
+final class KeptDispatcher: ActionDispatcher {
+    private let count = Mutex(0)
+
+    var dispatchedCount: Int { count.withLock { $0 } }
+
+    func dispatch(_ action: any Action) { count.withLock { $0 += 1 } }
+}
+
+extension [Answer] {
+    /// The frames published on a topic.
+    func frames(on topic: Topic) -> [Frame] {
+        compactMap { directive in
+            guard case .publish(topic, let frame) = directive else { return nil }
+            return frame
+        }
+    }
+
+    /// The receipts of a session by number.
+    func receipts(of session: SessionID = Fixture.session) -> [UInt64: Outcome] {
+        var outcomes: [UInt64: Outcome] = [:]
+        for case .receipts(let receipts) in frames(on: .receipts(session)) {
+            for (offset, outcome) in receipts.outcomes.list.enumerated() {
+                outcomes[receipts.outcomes.start.rawValue + UInt64(offset)] = outcome
+            }
+        }
+        return outcomes
+    }
+
+    func watermarks(of session: SessionID = Fixture.session) -> [Watermark] {
+        frames(on: .receipts(session)).compactMap { if case .watermark(let watermark) = $0 { watermark } else { nil } }
+    }
+
+    func expected(of session: SessionID = Fixture.session) -> [UInt64] {
+        frames(on: .receipts(session)).compactMap {
+            if case .expected(let expected) = $0 { expected.number.rawValue } else { nil }
+        }
+    }
+
+    func refusals(on topic: Topic) -> [Refusal] {
+        frames(on: topic).compactMap { if case .refusal(let refusal) = $0 { refusal } else { nil } }
+    }
+
+    func refusals(of session: SessionID = Fixture.session) -> [Rejection.Code] {
+        refusals(on: .receipts(session)).map(\.reason.code)
+    }
+
+    func updates(on topic: Topic = .feed) -> [Update] {
+        frames(on: topic).compactMap { if case .update(let update) = $0 { update } else { nil } }
+    }
+
+    func welcome(on topic: Topic) -> Welcome? {
+        guard case .welcome(let welcome)? = frames(on: topic).first else { return nil }
+        return welcome
+    }
+
+    /// The topics of the published frames, in order.
+    var topics: [Topic] { compactMap { if case .publish(let topic, _) = $0 { topic } else { nil } } }
+
+    var snapshotsOrdered: Int { count { $0 == .encodeSnapshot } }
+
+    var heartbeats: [Heartbeat] {
+        frames(on: .feed).compactMap { if case .heartbeat(let heartbeat) = $0 { heartbeat } else { nil } }
+    }
+}
