@@ -230,11 +230,9 @@ final class SenderIntake: Sendable {
     }
 
     /// Takes back the buffer of a chunk whose actions all have their outcome.
-    func reuse(_ buffer: consuming [UInt8]) {
+    func reuse(_ buffer: [UInt8]) {
         guard buffer.capacity <= Self.spareBytesMax else { return }
-        // The memory of an array is used again only if there is no other reference to it.
-        buffer.removeAll(keepingCapacity: true)
-        let buffer = buffer
+        // The caller may refer to it, too, for now. The next chunk empties it, and by then is its only owner.
         storage.withLock { storage in
             if storage.spareBuffers.count < Self.spareBuffersMax { storage.spareBuffers.append(buffer) }
         }
