@@ -273,8 +273,8 @@ extension OutcomeRuns {
     /// Reads the outcomes from number `first` on. Joins outcomes that are not written as one run and could be, such as
     /// lists of single outcomes.
     ///
-    /// - Throws: ``CodingFailure`` for anything that is no sequence of runs; with code `tooLarge` if more than `runsMax`
-    ///   runs are left after joining.
+    /// - Throws: ``CodingFailure`` for anything that is no sequence of runs; with code `tooLarge` if more than
+    ///   `runsMax` runs are left after joining.
     package init(from reader: inout CBORReader, first: ActionNumber, runsMax: Int) throws(CodingFailure) {
         self.init(first: first)
         let elements = try reader.arrayCount()
