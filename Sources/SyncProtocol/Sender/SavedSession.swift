@@ -172,8 +172,8 @@ package struct InputMark: Hashable, Sendable {
 
 // MARK: Coding
 
-/// The encoding in CBOR, for the session file: an array of 8 elements, to which later versions may append some. In files
-/// of format 1 it has 6, and contains single actions and their outcomes instead of chunks and runs.
+/// The encoding in CBOR, for the session file: an array of 8 elements, to which later versions may append some. In
+/// files of format 1 it has 6, and contains single actions and their outcomes instead of chunks and runs.
 extension SavedSession {
     package var encoded: [UInt8] {
         let size = chunks.reduce(0) { $0 + $1.bytes.count + 32 + 24 * $1.marks.count }
