@@ -13,7 +13,8 @@ struct PathBenchmark: AsyncParsableCommand {
     @Option(help: "Actions, and messages, of a throughput run.") var actions = 100_000
     @Option(help: "Actions, and messages, of a latency run.") var roundTrips = 2000
     @Option(help: "Bytes of an action, and of a message.") var bytes = 100
-    @Option(help: "The most actions of a sender without a receipt.") var window = Limits().windowActionsMax
+    @Option(help: "The most actions of a sender without a receipt.") var window = PrimaryConfiguration().limits
+        .windowActionsMax
 
     /// Without a journal first.
     private static let contestants: [(name: String, durability: Durability?)] = [
