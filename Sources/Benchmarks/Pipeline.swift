@@ -49,6 +49,7 @@ struct Pipeline {
         replica = try Replica(store: "marks", from: address.publish)
         var sending = SenderConfiguration()
         sending.pendingMax = max(16_384, 2 * window)
+        sending.limits.windowActionsMax = window
         sender = try ActionSender(store: "marks", from: address.publish, configuration: sending)
         action = Marked(mark: String(repeating: "m", count: max(0, actionBytes - 17)))
         Task { [replica] in try await replica.run() }
