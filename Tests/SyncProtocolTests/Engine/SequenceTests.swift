@@ -342,3 +342,77 @@ import Testing
         )
     }
 }
+
+/// A batch is reduced again in halves, and the first half cancels an effect.
+@Suite struct `A cancelled effect` {
+    private struct Cancelling: Action {
+        var number: Int
+    }
+
+    /// Number 1 cannot be published. Number 2 is refused while number 1 is applied, and otherwise cancels the effect.
+    private struct Numbers: Codable, Equatable {
+        var isBroken = false
+        var applied: [Int] = []
+
+        private enum CodingKeys: CodingKey { case applied }
+
+        init() {}
+        init(from decoder: any Decoder) throws {
+            applied = try decoder.container(keyedBy: CodingKeys.self).decode([Int].self, forKey: .applied)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            guard !isBroken else {
+                let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "broken")
+                throw EncodingError.invalidValue(self, context)
+            }
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(applied, forKey: .applied)
+        }
+    }
+
+    @Test(arguments: [StoreSettings.Commitment.none, .stored, .accepted])
+    func `sends nothing any more once a part of the batch cancels it`(commitment: StoreSettings.Commitment) throws {
+        let state = Numbers()
+        var bench = EngineBench(
+            StoreProgram(
+                try ActionTable([Cancelling.self]),
+                reducer: Reducer(of: Cancelling.self) { state, action -> Effect in
+                    state.applied.append(action.number)
+                    if action.number == 1 { state.isBroken = true }
+                    if action.number == 0 { return .run(id: "work") { _ in } }
+                    return action.number == 2 ? .cancel(id: "work") : .none
+                },
+                middleware: [
+                    .policy { action, store in
+                        guard (action as? Cancelling)?.number == 2, store.state.applied.contains(1) else { return }
+                        throw Rejection(.refused, "after number 1")
+                    }
+                ],
+                dispatcher: KeptDispatcher()
+            ),
+            history: History(
+                lineage: Fixture.lineage,
+                epoch: Fixture.epoch,
+                summary: try Summary(ofEncoded: StateEncoder().encode(state))
+            ),
+            state: state,
+            commitment: commitment
+        )
+        bench.request(.action(LocalAction(Cancelling(number: 0), origin: .dispatched)))
+        bench.turn()
+        bench.commit()
+        let work = try #require(bench.runs.first)
+        for number in 1...2 { bench.request(.action(LocalAction(Cancelling(number: number), origin: .dispatched))) }
+        bench.send(Cancelling(number: 3), id: LocalID(3), from: work)
+        bench.request(.action(LocalAction(Cancelling(number: 4), origin: .dispatched)))
+        bench.turn()
+        bench.commit()
+        #expect(bench.engine.state.applied == [0, 2, 4])
+        guard case .rejected(let reason)? = bench.log.answers[LocalID(3)] else {
+            Issue.record("its effect was cancelled")
+            return
+        }
+        #expect(reason.message.hasSuffix("the effect was cancelled"))
+    }
+}
