@@ -168,6 +168,8 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         if canMakeBatch(at: now) { takeFrames(into: &batch, budget, marking: marking, &directives) }
         takeRequests(into: &batch, budget, at: now, &directives)
         close(batch, marking: marking, into: &directives)
+        // After all parts of the batch: an effect that a part cancels must not send an action in a later one.
+        if !hasJournal { publish(through: commits.sequence, into: &directives) }
         admission.endTurn()
         if feed.hasRequests { append(feed.serve(at: now, time: time), to: &directives) }
         directives.append(.count(.joinsWaiting(feed.joinsWaiting)))
@@ -408,10 +410,7 @@ extension StoreEngine {
                 bytes: body.count
             )
         )
-        guard hasJournal else {
-            commits.stored(through: sequence)
-            return publish(through: sequence, into: &directives)
-        }
+        guard hasJournal else { return commits.stored(through: sequence) }
         snapshots.count(body.count)
         directives.append(.commit(CommittedBatch(sequence: sequence, from: from, to: to, body: body)))
     }

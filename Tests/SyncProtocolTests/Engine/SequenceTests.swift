@@ -342,3 +342,238 @@ import Testing
         )
     }
 }
+
+/// A batch is reduced again in halves, and the first half cancels an effect.
+@Suite struct `A cancelled effect` {
+    private struct Cancelling: Action {
+        var number: Int
+    }
+
+    /// Number 1 cannot be published. Number 2 is refused while number 1 is applied, and otherwise cancels the effect.
+    private struct Numbers: Codable, Equatable {
+        var isBroken = false
+        var applied: [Int] = []
+
+        private enum CodingKeys: CodingKey { case applied }
+
+        init() {}
+        init(from decoder: any Decoder) throws {
+            applied = try decoder.container(keyedBy: CodingKeys.self).decode([Int].self, forKey: .applied)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            guard !isBroken else {
+                let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "broken")
+                throw EncodingError.invalidValue(self, context)
+            }
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(applied, forKey: .applied)
+        }
+    }
+
+    @Test(arguments: [StoreSettings.Commitment.none, .stored, .accepted])
+    func `sends nothing any more once a part of the batch cancels it`(commitment: StoreSettings.Commitment) throws {
+        let state = Numbers()
+        var bench = EngineBench(
+            StoreProgram(
+                try ActionTable([Cancelling.self]),
+                reducer: Reducer(of: Cancelling.self) { state, action -> Effect in
+                    state.applied.append(action.number)
+                    if action.number == 1 { state.isBroken = true }
+                    if action.number == 0 { return .run(id: "work") { _ in } }
+                    return action.number == 2 ? .cancel(id: "work") : .none
+                },
+                middleware: [
+                    .policy { action, store in
+                        guard (action as? Cancelling)?.number == 2, store.state.applied.contains(1) else { return }
+                        throw Rejection(.refused, "after number 1")
+                    }
+                ],
+                dispatcher: KeptDispatcher()
+            ),
+            history: History(
+                lineage: Fixture.lineage,
+                epoch: Fixture.epoch,
+                summary: try Summary(ofEncoded: StateEncoder().encode(state))
+            ),
+            state: state,
+            commitment: commitment
+        )
+        bench.request(.action(LocalAction(Cancelling(number: 0), origin: .dispatched)))
+        bench.turn()
+        bench.commit()
+        let work = try #require(bench.runs.first)
+        for number in 1...2 { bench.request(.action(LocalAction(Cancelling(number: number), origin: .dispatched))) }
+        bench.send(Cancelling(number: 3), id: LocalID(3), from: work)
+        bench.request(.action(LocalAction(Cancelling(number: 4), origin: .dispatched)))
+        bench.turn()
+        bench.commit()
+        #expect(bench.engine.state.applied == [0, 2, 4])
+        guard case .rejected(let reason)? = bench.log.answers[LocalID(3)] else {
+            Issue.record("its effect was cancelled")
+            return
+        }
+        #expect(reason.message.hasSuffix("the effect was cancelled"))
+    }
+}
+
+@Suite struct `A full disk of a relaxed journal` {
+    @Test func `takes nothing back, and refuses further actions`() {
+        var bench = PrimaryBench(commitment: .accepted)
+        bench.engine.budget = TurnBudget(actions: 2)
+        bench.reduce(1...3)
+        #expect(bench.head == Revision(2), "published before it is stored")
+        bench.act(1)
+        bench.engine.request(.action(LocalAction(TestAction(number: 0), id: LocalID(1), origin: .awaited)))
+        bench.fill()
+        bench.turn()
+        #expect(bench.engine.log.answers.isEmpty, "it arrived after the journal's report")
+        bench.fill()
+        #expect(bench.engine.log.answers == [LocalID(1): .rejected(Rejection(.storageFull, "no room"))])
+        bench.turn()
+        #expect(bench.push(4...4).refusals() == [.storageFull])
+        bench.turn()
+        #expect(bench.head == Revision(2) && bench.records.count == 1)
+        bench.now = .seconds(1)
+        bench.turn()
+        // The rest of the frame, and the action that nothing awaits.
+        #expect(bench.head == Revision(4))
+        #expect(bench.engine.log.receipts[Fixture.session]?.keys.sorted() == [1, 2, 3])
+        bench.commit()
+        #expect(bench.engine.log.notices.contains(.hasRoomAgain))
+    }
+}
+
+@Suite struct `Observers in the primary's own process` {
+    @Test func `are added with a replay once the actions before them are published`() {
+        var bench = PrimaryBench()
+        bench.engine.request(.observe(ObserverID(1), .current))
+        bench.turn()
+        #expect(bench.engine.log.admitted.map(\.head) == [Revision(0)], "nothing is in flight")
+        bench.act()
+        bench.engine.request(.observe(ObserverID(2), .current))
+        bench.turn()
+        bench.engine.request(.observe(ObserverID(3), .current))
+        bench.engine.request(.observe(ObserverID(4), .none))
+        bench.turn()
+        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1), ObserverID(4)])
+        bench.commit()
+        #expect(bench.engine.log.admitted.map(\.observer) == [1, 4, 2, 3].map { ObserverID($0) })
+        #expect(bench.engine.log.admitted.map(\.head) == [0, 0, 1, 1].map { Revision($0) })
+        bench.engine.request(.ignore(ObserverID(2)))
+        bench.turn()
+        #expect(bench.engine.log.removed == [ObserverID(2)])
+    }
+
+    @Test(arguments: [StoreSettings.Commitment.none, .stored, .accepted])
+    func `are added once, after all parts of a batch that is reduced again`(commitment: StoreSettings.Commitment) {
+        var bench = PrimaryBench(commitment: commitment)
+        bench.act()
+        bench.engine.request(.action(LocalAction(TestAction(number: 0, verdict: .breaksState), origin: .dispatched)))
+        bench.engine.request(.observe(ObserverID(1), .current))
+        bench.act(2)
+        bench.turn()
+        bench.commit()
+        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1)])
+        #expect(bench.engine.log.admitted.map(\.head) == [Revision(3)])
+    }
+
+    @Test func `are added if a batch is a single action that is rejected`() {
+        var bench = PrimaryBench()
+        bench.engine.request(.action(LocalAction(TestAction(number: 0, verdict: .breaksState), origin: .dispatched)))
+        bench.engine.request(.observe(ObserverID(1), .current))
+        bench.turn()
+        bench.commit()
+        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1)])
+    }
+}
+
+@Suite struct `The end of a store` {
+    @Test func `answers what is in flight as unknown, and returns what waits`() throws {
+        var bench = PrimaryBench(.with { $0.uncommittedRecordsMax = 1 })
+        bench.push(1...2)
+        bench.turnAndCommit()
+        bench.engine.request(.action(LocalAction(TestAction(number: 0), id: LocalID(1), origin: .awaited)))
+        bench.engine.request(.observe(ObserverID(1), .current))
+        bench.turn()
+        bench.engine.request(.action(LocalAction(TestAction(number: 0), id: LocalID(2), origin: .awaited)))
+        bench.engine.request(.ignore(ObserverID(2)))
+        bench.turn()
+        bench.engine.end()
+        let log = bench.engine.log
+        guard case .rejected(let reason)? = log.answers[LocalID(1)], log.answers.count == 1 else {
+            Issue.record("\(log.answers)")
+            return
+        }
+        #expect(reason.code == .outcomeUnknown)
+        let returned = log.returned.map { request in
+            switch request {
+            case .action(let action): "action \(action.id?.rawValue ?? 0)"
+            case .observe(let observer, _): "observe \(observer.rawValue)"
+            case .ignore(let observer): "ignore \(observer.rawValue)"
+            }
+        }
+        #expect(returned == ["observe 1", "action 2", "ignore 2"])
+        let snapshot = try #require(log.snapshots.first)
+        #expect(log.snapshots.count == 1 && snapshot.isLast)
+        #expect(snapshot.revision == Revision(2) && snapshot.sequence == JournalSequence(1))
+        #expect(snapshot.state.value == 2)
+    }
+}
+
+@Suite struct `Snapshots for the journal` {
+    @Test func `are due by the policy, contain what is published, and one is made at a time`() {
+        let history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: PrimaryBench.summary(0))
+        var bench = PrimaryBench(history: history, snapshots: SnapshotPolicy(bytes: .max, records: 2))
+        for number in UInt64(1)...3 { bench.reduce(number...number) }
+        #expect(bench.engine.log.snapshots.isEmpty, "nothing is stored")
+        bench.commit(1)
+        #expect(bench.engine.log.snapshots.map(\.revision) == [Revision(1)])
+        #expect(bench.engine.log.snapshots.map(\.sequence) == [JournalSequence(1)])
+        #expect(bench.engine.log.snapshots.map(\.state.value) == [1])
+        for number in UInt64(4)...5 { bench.reduce(number...number) }
+        bench.commit()
+        #expect(bench.engine.log.snapshots.count == 1, "one is being stored")
+        bench.engine.snapshotStored(true)
+        bench.reduce(6...6)
+        bench.commit()
+        #expect(bench.engine.log.snapshots.map(\.revision) == [Revision(1), Revision(6)])
+        #expect(bench.engine.log.snapshots.allSatisfy { !$0.isLast })
+    }
+}
+
+/// A middleware may keep its store for longer than its batch.
+@Suite struct `A store that a middleware keeps` {
+    private final class Kept: @unchecked Sendable {
+        var stores: [MiddlewareStore<TestCount>] = []
+    }
+
+    @Test func `has the published state after its batch, and dispatches directly`() throws {
+        let kept = Kept()
+        let dispatcher = KeptDispatcher()
+        var bench = EngineBench(
+            StoreProgram(
+                PrimaryBench.table,
+                reducer: Reducer(of: TestAction.self) { state, _ in state.value += 1 },
+                middleware: [
+                    Middleware { action, store, next in
+                        kept.stores.append(store)
+                        let value = try next(action)
+                        #expect(store.state.value == UInt64(kept.stores.count), "within its pass it has the new state")
+                        store.dispatch(action)
+                        return value
+                    }
+                ],
+                dispatcher: dispatcher
+            ),
+            history: History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: PrimaryBench.summary(0)),
+            state: TestCount()
+        )
+        bench.receive(PrimaryBench().frame(1...3))
+        bench.turn()
+        #expect(bench.log.dispatched == 3 && dispatcher.dispatchedCount == 0)
+        #expect(kept.stores.map(\.state.value) == [0, 0, 0], "nothing is published yet")
+        kept.stores[0].dispatch(TestAction(number: 9))
+        #expect(dispatcher.dispatchedCount == 1)
+    }
+}

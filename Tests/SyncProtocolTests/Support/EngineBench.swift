@@ -39,6 +39,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     /// The last record that a relaxed journal has accepted.
     private var accepted: JournalSequence?
     private var storedRevision: Revision
+    private var storedSequence: JournalSequence
     private var isResumed = false
 
     init(
@@ -48,12 +49,13 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         limits: Limits = Limits(),
         commitment: StoreSettings.Commitment = .stored,
         suspects: [Suspect] = [],
+        snapshots: SnapshotPolicy = SnapshotPolicy(bytes: .max, records: .max),
         now: Instant = .origin
     ) {
         self.limits = limits
         self.commitment = commitment
         self.now = now
-        storedRevision = history.head
+        (storedRevision, storedSequence) = (history.head, history.sequence)
         log.head = history.head
         engine = Engine(
             program,
@@ -64,7 +66,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
                 actionsEndpoint: Fixture.endpoint,
                 commitment: commitment,
                 durability: "full",
-                snapshots: SnapshotPolicy(bytes: .max, records: .max)
+                snapshots: snapshots
             ),
             history: history,
             state: state,
@@ -132,7 +134,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     @discardableResult
     mutating func commit(_ count: Int = .max) -> [Answer] {
         guard let last = records.prefix(count).last else { return [] }
-        storedRevision = last.to
+        (storedRevision, storedSequence) = (last.to, last.sequence)
         log.stored += records.prefix(count)
         records.removeFirst(min(count, records.count))
         return send { $0.stored(through: last.sequence, into: &$1) }
@@ -176,6 +178,9 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
 
     mutating func finish() { engine.finish() }
 
+    /// A snapshot that was started is stored, or could not be.
+    mutating func snapshotStored(_ isStored: Bool) { engine.snapshotStored(isStored: isStored) }
+
     /// Ends the service of the store.
     mutating func end() { _ = send { $0.end(into: &$1) } }
 
@@ -212,6 +217,8 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
             return .publish(topic, frame)
         case .commit(let record):
             #expect(commitment != .none, "a store without a journal makes no records")
+            #expect(record.sequence == (records.last?.sequence ?? storedSequence).next, "the records have to chain")
+            #expect(record.from == records.last?.to ?? storedRevision, "the records have to chain")
             records.append(record)
             log.records.append(record)
             if commitment == .accepted { accepted = record.sequence }

@@ -69,7 +69,8 @@ struct PrimaryBench {
         history: History,
         _ limits: Limits = Limits(),
         commitment: StoreSettings.Commitment = .stored,
-        suspects: [Suspect] = []
+        suspects: [Suspect] = [],
+        snapshots: SnapshotPolicy = SnapshotPolicy(bytes: .max, records: .max)
     ) {
         var state = TestCount()
         state.value = history.head.rawValue
@@ -79,7 +80,8 @@ struct PrimaryBench {
             state: state,
             limits: limits,
             commitment: commitment,
-            suspects: suspects
+            suspects: suspects,
+            snapshots: snapshots
         )
     }
 
