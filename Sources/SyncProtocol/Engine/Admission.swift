@@ -17,8 +17,9 @@ struct Admission: Hashable, Sendable {
     private enum Answer: Hashable {
         case subscription(SessionID)
         case frame(SessionID)
-        /// A late duplicate must not suppress the refusal of the current frame.
-        case refusal(SessionID, opened: JournalSequence)
+        /// A late duplicate must not suppress the refusal of the current frame, nor one reason another: a sender that
+        /// is told only to retry would not learn that its session is unknown.
+        case refusal(SessionID, opened: JournalSequence, Rejection.Code)
     }
 
     /// The part of a frame that is to be reduced.
@@ -121,7 +122,7 @@ struct Admission: Hashable, Sendable {
         into directives: inout [PlainDirective]
     ) {
         directives.append(.count(.refused(reason.code)))
-        guard isFirst(.refusal(id, opened: frame.opened)) else { return }
+        guard isFirst(.refusal(id, opened: frame.opened, reason.code)) else { return }
         let refusal = Refusal(reason, retryAfter: retryAfter, frame: frame)
         directives.append(.publish(.receipts(id), .refusal(refusal)))
     }
@@ -200,6 +201,7 @@ struct Admission: Hashable, Sendable {
     /// Records the outcomes of the next numbers of a session.
     mutating func append(_ outcomes: OutcomeRuns, of id: SessionID) {
         sessions.update(id) { $0.append(contentsOf: outcomes, countMax: limits.windowActionsMax) }
+        sessions.evict(runsMax: limits.sessionRunsMax)
     }
 
     /// Forgets the outcomes of a batch, which is reduced again.
