@@ -414,6 +414,9 @@ import Testing
             return
         }
         #expect(reason.message.hasSuffix("the effect was cancelled"))
+        let entries = bench.log.stored.flatMap(\.record.runs).flatMap(\.entries)
+        let cancelled = entries.filter { $0.rejection?.message == reason.message }.map(\.action)
+        #expect(try cancelled == (commitment == .none ? [] : [ActionTable.encode(Cancelling(number: 3))]))
     }
 }
 
