@@ -262,6 +262,8 @@ let tests: [Target] = [
             "Threading", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "CZeroMQ", "ZeroMQ", "Journal",
             "SQLiteJournal", "CounterApp", "FleetApp", metricsTesting, coreMetrics,
         ],
+        // Tests read these files in place.
+        exclude: ["Session/Golden"],
         swiftSettings: settingsOfUnoptimizedTests
     ),
     .testTarget(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Journal
+import Statecast
 
 /// The whole path and the raw libzmq pipe, in turn: without a journal, and with one of each durability.
 struct PathBenchmark: AsyncParsableCommand {
@@ -12,6 +13,8 @@ struct PathBenchmark: AsyncParsableCommand {
     @Option(help: "Actions, and messages, of a throughput run.") var actions = 100_000
     @Option(help: "Actions, and messages, of a latency run.") var roundTrips = 2000
     @Option(help: "Bytes of an action, and of a message.") var bytes = 100
+    @Option(help: "The most actions of a sender without a receipt.") var window = PrimaryConfiguration().limits
+        .windowActionsMax
 
     /// Without a journal first.
     private static let contestants: [(name: String, durability: Durability?)] = [
@@ -23,17 +26,18 @@ struct PathBenchmark: AsyncParsableCommand {
         let pipe = RawPipe(bytes: bytes)
         var pipelines: [Pipeline] = []
         for contestant in Self.contestants {
-            pipelines.append(try await Pipeline(actionBytes: bytes, durability: contestant.durability))
+            pipelines.append(try await Pipeline(actionBytes: bytes, window: window, durability: contestant.durability))
         }
         var raw = Figures()
         var figures = pipelines.map { _ in Figures() }
+        var times = pipelines.map { _ in ThreadTimes() }
         for _ in 0..<runs {
             raw.add(try pipe.throughput(messages: actions).messagesPerSecond, try pipe.latency(roundTrips: roundTrips))
             for (index, pipeline) in pipelines.enumerated() {
-                figures[index].add(
-                    try await pipeline.throughput(actions: actions),
-                    try await pipeline.latency(actions: roundTrips)
-                )
+                let start = ThreadTimes.now
+                let rate = try await pipeline.throughput(actions: actions)
+                times[index] = times[index] + (ThreadTimes.now - start)
+                figures[index].add(rate, try await pipeline.latency(actions: roundTrips))
             }
         }
         print("\(bytes) bytes, median of \(runs) runs in turn      per second     p50 us     p99 us")
@@ -42,6 +46,7 @@ struct PathBenchmark: AsyncParsableCommand {
             print(contestant.name.padded(to: 38) + figures[index].row)
             print("  ratio to the raw pipe               " + figures[index].ratio(to: raw))
             if index > 0 { print("  ratio to the path without a journal " + figures[index].ratio(to: figures[0])) }
+            print("  CPU ns per action: " + times[index].perAction(runs * actions))
             let records = try await pipelines[index].close()
             guard records > 0 else { continue }
             // In a latency run each action is a batch, including the first one, which opens the path.

@@ -26,18 +26,20 @@ struct Pipeline {
     private let folder: String?
 
     /// - Parameter durability: of the primary's journal; `nil` for none.
-    init(actionBytes: Int, durability: Durability? = nil) async throws {
+    init(actionBytes: Int, window: Int = PrimaryConfiguration().limits.windowActionsMax, durability: Durability? = nil) async throws {
         let folder = durability.map { _ in
             FileManager.default.temporaryDirectory.appending(path: "statecast-bench-\(UUID().uuidString)").path
         }
         self.folder = folder
         let journal = durability.flatMap { durability in folder.map { SQLiteJournal(at: $0, durability: durability) } }
+        var configuration = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
+        configuration.limits.windowActionsMax = window
         primary = try Primary(
             store: "marks",
             state: Marks(),
             actions: [Marked.self],
             journal: journal,
-            configuration: PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
+            configuration: configuration
         ) { state, action in
             guard let action = action as? Marked else { return }
             state.count += 1
@@ -45,9 +47,10 @@ struct Pipeline {
         }
         let address = try await primary.start()
         replica = try Replica(store: "marks", from: address.publish)
-        var configuration = SenderConfiguration()
-        configuration.pendingMax = 16_384
-        sender = try ActionSender(store: "marks", from: address.publish, configuration: configuration)
+        var sending = SenderConfiguration()
+        sending.pendingMax = max(16_384, 2 * window)
+        sending.limits.windowActionsMax = window
+        sender = try ActionSender(store: "marks", from: address.publish, configuration: sending)
         action = Marked(mark: String(repeating: "m", count: max(0, actionBytes - 17)))
         Task { [replica] in try await replica.run() }
         Task { [sender] in try await sender.run() }

@@ -14,6 +14,12 @@ public struct Limits: Hashable, Sendable {
     /// The maximum number of a session's actions without a receipt, and of the outcomes that the primary remembers for
     /// it.
     public var windowActionsMax = 1024
+    /// The maximum size of a sender's outstanding actions. One larger action may be outstanding alone.
+    public var windowBytesMax = 16 << 20
+    /// While actions are outstanding, a sender pushes a smaller frame of actions only when receipts arrive.
+    public var frameBytesMin = 16 << 10
+    /// The maximum size of the actions in a sender's frame. One larger action is pushed alone.
+    public var frameBytesTarget = 256 << 10
     /// The maximum number of sessions that a store remembers.
     public var sessionsMax = 1024
     /// The maximum number of uncommitted records; beyond it, incoming actions wait.
@@ -80,6 +86,9 @@ public struct Limits: Hashable, Sendable {
 
     /// The chunk size that also fits a frame.
     package var chunkBytes: Int { max(1, min(chunkBytesMax, frameBytesMax - Self.topicBytesMax - 16)) }
+
+    /// The maximum number of frames of actions that a sender has outstanding: a window of the smallest frames.
+    package var windowFramesMax: Int { max(1, windowBytesMax / max(1, frameBytesMin)) }
 
     /// The maximum size of a message from a subscriber: a topic and one flag byte, or a handshake command (CURVE's
     /// longest has at least 276 bytes).

@@ -201,8 +201,11 @@ package struct CBORWriter: @unchecked Sendable {
         count += bytes
     }
 
+    /// Calls `body` with the bytes that have been written.
     @inline(__always)
-    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+    package func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         try body(UnsafeBufferPointer(start: base, count: count))
     }
 

@@ -57,7 +57,7 @@ extension SocketOptions {
             $0.noticeDeadConnections()
             $0.immediate = true
             $0.reconnectIntervalMax = .seconds(2)
-            $0.sendHighWaterMark = limits.windowActionsMax
+            $0.sendHighWaterMark = limits.windowFramesMax
         }
     }
 }

@@ -1,14 +1,23 @@
 internal import StateCoding
-internal import Threading
 
 /// Encodes actions: a CBOR array of the name and the payload.
 enum ActionCoding {
+    /// Encodes an action and passes the bytes to `body`, which must not encode anything.
+    ///
     /// - Throws: ``StatecastError`` with code `definition` if the action has no encoding.
-    static func encode<A: Action>(_ action: A) throws -> [UInt8] {
-        do { return encode(name: name(of: A.self), payload: try StateEncoder().encode(action)) } catch {
+    static func encode<A: Action, Result>(
+        _ action: A,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) throws(StatecastError) -> Result {
+        do throws(CodingFailure) { return try NamedEncoding.encode(action, name: A.name, body) } catch {
             throw StatecastError(.definition, "\(A.name) cannot be encoded: \(error)", cause: error)
         }
     }
+
+    /// The encoding of an action.
+    ///
+    /// - Throws: as ``encode(_:_:)``.
+    static func encode<A: Action>(_ action: A) throws(StatecastError) -> [UInt8] { try encode(action) { Array($0) } }
 
     /// Encodes an action from its name and encoded payload.
     static func encode(name: String, payload: [UInt8]) -> [UInt8] {
@@ -23,15 +32,5 @@ enum ActionCoding {
     static func name(in bytes: [UInt8]) -> String? {
         var reader = CBORReader(bytes)
         return (try? reader.arrayCount()).flatMap { _ in try? reader.text() }
-    }
-
-    /// A cache of the names by type: deriving the default name from the type costs more than encoding a small action.
-    private static let names = Locked<[ObjectIdentifier: String]>([:])
-
-    private static func name<A: Action>(of type: A.Type) -> String {
-        if let name = names.withLock({ $0[ObjectIdentifier(type)] }) { return name }
-        let name = A.name
-        names.withLock { $0[ObjectIdentifier(type)] = name }
-        return name
     }
 }

@@ -54,8 +54,9 @@ public final class ActionSender: Service, ActionDispatcher {
         resumed = session?.actions ?? []
         intake = SenderIntake(
             pendingMax: configuration.pendingMax,
+            chunkBytesMin: configuration.limits.frameBytesMin,
             after: session?.saved.last ?? Ticket(rawValue: 0),
-            pending: session?.pending.count ?? 0
+            pending: session?.saved.outstandingCount ?? 0
         )
         node = try SenderNode(
             store: self.store,
@@ -73,7 +74,6 @@ public final class ActionSender: Service, ActionDispatcher {
         // run() has ended, or was never called: the node gives up the actions that wait for it.
         node.shutdown()
         statusBroadcast.finish()
-        for action in resumed { action.receipt.resolve(.notSent(SenderNode.releasedEarly(.kept))) }
     }
 
     // MARK: Sending
@@ -85,13 +85,18 @@ public final class ActionSender: Service, ActionDispatcher {
     ///   `outcome-unknown` (the message names session and number) or `not-sent`.
     @discardableResult
     public func send(_ action: some Action, timeout: Duration? = nil) async throws -> Receipt {
-        try await deliver(try ActionCoding.encode(action), timeout: timeout)
+        try await deliver(timeout) { until, expired in
+            try await enqueue(action, mark: nil, until: until, expired: expired)
+        }
     }
 
     /// Sends an action by its name and payload, and waits until it is applied.
     @discardableResult
     public func send(named name: String, payload: Value, timeout: Duration? = nil) async throws -> Receipt {
-        try await deliver(ActionCoding.encode(name: name, payload: payload.encoded), timeout: timeout)
+        let bytes = ActionCoding.encode(name: name, payload: payload.encoded)
+        return try await deliver(timeout) { until, expired in
+            await enqueue(.init(bytes: bytes), until: until, expired: expired)
+        }
     }
 
     /// Enqueues an action and returns at once; waits only while the maximum number of actions has no receipt.
@@ -101,7 +106,7 @@ public final class ActionSender: Service, ActionDispatcher {
     /// - Parameter position: the position in the caller's input after this action. With a session file, the next
     ///   process finds it in ``SessionFile/position``.
     public func submit(_ action: some Action, position: UInt64? = nil) async throws -> PendingReceipt {
-        await enqueue(.init(bytes: try ActionCoding.encode(action), mark: position.map { InputMark(position: $0) }))
+        try await enqueue(action, mark: position.map { InputMark(position: $0) })
     }
 
     /// Enqueues an action by its name and payload; see ``submit(_:position:)``.
@@ -133,22 +138,29 @@ public final class ActionSender: Service, ActionDispatcher {
     /// after the end of ``run()``, is dropped and logged. Metrics count rejections. When ``run()`` ends, it logs the
     /// number of actions without a receipt.
     public func dispatch(_ action: any Action) {
-        do { try intake.enqueueAtOnce(try ActionCoding.encode(action)) } catch {
-            let reason = if case .closed(let cause) = error as? SenderIntake.Refusal { cause } else { "\(error)" }
-            logger.warning(
-                "action dropped",
-                metadata: ["store": "\(store)", "action": "\(type(of: action).name)", "reason": "\(reason)"]
-            )
-        }
+        do {
+            let attempt = try ActionCoding.encode(action) { intake.attempt($0, isAwaited: false) }
+            if case .closed(let cause) = attempt { dropped(action, cause) }
+        } catch { dropped(action, "\(error)") }
     }
 
-    private func deliver(_ bytes: [UInt8], timeout: Duration?) async throws -> Receipt {
+    private func dropped(_ action: any Action, _ reason: String) {
+        logger.warning(
+            "action dropped",
+            metadata: ["store": "\(store)", "action": "\(type(of: action).name)", "reason": "\(reason)"]
+        )
+    }
+
+    private func deliver(
+        _ timeout: Duration?,
+        enqueue: (_ until: ContinuousClock.Instant?, _ expired: String) async throws -> PendingReceipt
+    ) async throws -> Receipt {
         guard !Task.isCancelled else {
             throw Rejection(.notSent, "the task was cancelled before the action was sent; it will not be applied")
         }
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let expired = timeout.map { "no receipt within \($0)" } ?? ""
-        let pending = await enqueue(.init(bytes: bytes), until: deadline, expired: expired)
+        let pending = try await enqueue(deadline, expired)
         guard let ticket = pending.ticket else { return try await pending.receipt() }
         let node = node
         let alarm = deadline.map { deadline in
@@ -165,25 +177,37 @@ public final class ActionSender: Service, ActionDispatcher {
         }
     }
 
-    /// - Returns: the action's receipt; a resolved one without a ticket if the action was not enqueued.
+    /// - Returns: the action's receipt; one that is refused if the action was not enqueued.
+    private func enqueue(
+        _ action: some Action,
+        mark: InputMark?,
+        until deadline: ContinuousClock.Instant? = nil,
+        expired: String = ""
+    ) async throws -> PendingReceipt {
+        switch try ActionCoding.encode(action, { intake.attempt($0, mark: mark) }) {
+        case .enqueued(let receipt): receipt
+        case .noRoom(let bytes): await enqueue(.init(bytes: bytes, mark: mark), until: deadline, expired: expired)
+        case .closed(let cause): Self.refused(cause)
+        }
+    }
+
     private func enqueue(
         _ submission: SenderIntake.Submission,
         until deadline: ContinuousClock.Instant? = nil,
         expired: String = ""
     ) async -> PendingReceipt {
         do { return try await intake.enqueue(submission, until: deadline) } catch {
-            let cause =
-                switch error as? SenderIntake.Refusal {
-                case .cancelled: "the waiting was cancelled"
-                case .timedOut: expired
-                case .closed(let cause): cause
-                case nil: "\(error)"
-                }
-            let receipt = PendingReceipt()
-            let reason = "\(cause) before the action was sent; it will not be applied"
-            receipt.resolve(.notSent(Rejection(.notSent, reason)))
-            return receipt
+            switch error as? SenderIntake.Refusal {
+            case .cancelled: return Self.refused("the waiting was cancelled")
+            case .timedOut: return Self.refused(expired)
+            case .closed(let cause): return Self.refused(cause)
+            case nil: return Self.refused("\(error)")
+            }
         }
+    }
+
+    private static func refused(_ cause: String) -> PendingReceipt {
+        PendingReceipt(refused: Rejection(.notSent, "\(cause) before the action was sent; it will not be applied"))
     }
 
     // MARK: Schema and status

@@ -1,5 +1,4 @@
 public import SyncProtocol
-internal import Threading
 
 /// The primary's confirmation that an action was applied, and the revision that it produced.
 public struct Receipt: Hashable, Sendable {
@@ -28,26 +27,36 @@ public struct ActionOutcome: Hashable, Sendable {
     }
 }
 
-/// An action that was submitted, and the outcome that it will have.
-///
-/// Unchecked `Sendable`: each access to the outcome and the monitor holds the lock.
-public final class PendingReceipt: @unchecked Sendable {
-    /// Whether a caller has this receipt; a dispatched action has none.
-    let isAwaited: Bool
-    /// The action's ticket; `nil` if the action was not accepted.
-    let ticket: Ticket?
-
-    /// The receipts of a sender share it: a lock of its own would be most of the cost of a receipt.
-    private let lock: Lock
-    private var resolved: ActionOutcome?
-    /// Exists if a task waits for the outcome.
-    private var monitor: Monitor<ActionOutcome?>?
-
-    init(ticket: Ticket? = nil, isAwaited: Bool = true, lock: Lock = Lock()) {
-        self.ticket = ticket
-        self.isAwaited = isAwaited
-        self.lock = lock
+extension ActionOutcome {
+    init(_ outcome: SavedOutcome) {
+        let result: Result<Receipt, Rejection>
+        switch (outcome.resolution, outcome.sent) {
+        case (.applied(let position), let sent?):
+            result = .success(Receipt(session: sent.session, number: sent.number, position: position))
+        case (.rejected(let rejection), _): result = .failure(rejection)
+        case (.applied, nil): preconditionFailure("an action without a number was applied: \(outcome)")
+        }
+        self.init(session: outcome.sent?.session, number: outcome.sent?.number, result: result)
     }
+}
+
+/// An action that was submitted, and the outcome that it will have.
+public struct PendingReceipt: Sendable {
+    private enum Source {
+        case page(ReceiptPage, Ticket)
+        /// The action was not accepted.
+        case refused(ActionOutcome)
+    }
+
+    private let source: Source
+
+    init(_ page: ReceiptPage, _ ticket: Ticket) { source = .page(page, ticket) }
+
+    /// The receipt of an action that was not accepted.
+    init(refused reason: Rejection) { source = .refused(.notSent(reason)) }
+
+    /// The action's ticket; `nil` if the action was not accepted.
+    var ticket: Ticket? { if case .page(_, let ticket) = source { ticket } else { nil } }
 
     /// Waits for the receipt.
     ///
@@ -59,33 +68,9 @@ public final class PendingReceipt: @unchecked Sendable {
     ///
     /// - Throws: `CancellationError` if the task is cancelled, which does not withdraw the action.
     public func outcome() async throws -> ActionOutcome {
-        switch current() {
-        case .resolved(let outcome): return outcome
-        case .pending(let monitor): return try await monitor.wait { $0 }
+        switch source {
+        case .page(let page, let ticket): try await page.outcome(of: ticket)
+        case .refused(let outcome): outcome
         }
-    }
-
-    private enum State {
-        case resolved(ActionOutcome)
-        case pending(Monitor<ActionOutcome?>)
-    }
-
-    private func current() -> State {
-        lock.lock()
-        defer { lock.unlock() }
-        if let resolved { return .resolved(resolved) }
-        let monitor = monitor ?? Monitor(nil)
-        self.monitor = monitor
-        return .pending(monitor)
-    }
-
-    /// Sets the outcome; only the first one counts.
-    func resolve(_ outcome: ActionOutcome) {
-        lock.lock()
-        let isFirst = resolved == nil
-        if isFirst { resolved = outcome }
-        let monitor = monitor
-        lock.unlock()
-        if isFirst { monitor?.change { $0 = outcome } }
     }
 }

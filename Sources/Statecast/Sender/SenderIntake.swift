@@ -3,13 +3,13 @@ internal import SyncProtocol
 internal import Threading
 internal import ZeroMQ
 
-/// The queue of actions between submitters, on any thread, and the loop that sends them.
+/// The actions between submitters, on any thread, and the loop that sends them.
 ///
-/// Enqueueing costs a lock, not a hop to the loop: the first action in an empty queue wakes the loop, which dequeues
-/// all of them. The number of awaited actions without an outcome is bounded; further submitters wait in order of
-/// arrival.
+/// An encoded action is appended to a buffer, which costs a lock, not a hop to the loop: the first action in an empty
+/// buffer wakes the loop, which takes the whole buffer as a chunk. The number of awaited actions without an outcome is
+/// bounded; further submitters wait in order of arrival.
 final class SenderIntake: Sendable {
-    /// An action to be sent.
+    /// An action that waits for room, or input that is no action.
     struct Submission {
         let bytes: [UInt8]
         /// The position in the input after this action, if the submitter passed one.
@@ -18,22 +18,13 @@ final class SenderIntake: Sendable {
         var verdict: Rejection?
     }
 
-    /// An action with its ticket.
-    struct QueuedAction {
-        let ticket: Ticket
-        let submission: Submission
-        let receipt: PendingReceipt
-
-        /// The action for the session file.
-        var saved: SavedAction {
-            let outcome = submission.verdict.map { SavedOutcome(sent: nil, resolution: .rejected($0)) }
-            return SavedAction(
-                ticket: ticket,
-                position: submission.mark?.position,
-                bytes: submission.bytes,
-                outcome: outcome
-            )
-        }
+    /// The actions that the loop takes at once.
+    struct Drained {
+        let chunk: ActionChunk
+        /// The pages whose first action is in the chunk.
+        let pages: [ReceiptPage]
+        /// The actions of which no caller awaits the outcome.
+        let dispatched: [Range<Ticket>]
     }
 
     /// Why an action was not enqueued.
@@ -43,6 +34,14 @@ final class SenderIntake: Sendable {
         case timedOut
     }
 
+    /// The result of enqueueing without waiting.
+    enum Attempt {
+        case enqueued(PendingReceipt)
+        /// There is no room. Contains a copy of the action.
+        case noRoom([UInt8])
+        case closed(because: String)
+    }
+
     private struct Waiter {
         let key: UInt64
         let submission: Submission
@@ -50,74 +49,109 @@ final class SenderIntake: Sendable {
     }
 
     private struct Storage {
-        var queue: [QueuedAction] = []
-        var ticketCount: UInt64 = 0
+        var chunk: ActionChunk
+        /// The page of the last action.
+        var page: ReceiptPage?
+        var newPages: [ReceiptPage] = []
+        var dispatched: [Range<Ticket>] = []
         /// The number of awaited actions without an outcome.
         var pending = 0
         /// Submitters that wait for room, in order of arrival.
         var waiters: Deque<Waiter> = []
         var waiterCount: UInt64 = 0
+        /// Buffers of earlier chunks.
+        var spareBuffers: [[UInt8]] = []
         /// `nil` before the loop runs.
         var bell: Doorbell?
         /// Why no more actions are accepted.
         var end: String?
-        /// The lock of all receipts.
-        let receiptLock = Lock()
 
-        mutating func enqueue(_ submission: Submission, isAwaited: Bool) -> PendingReceipt {
-            ticketCount += 1
-            if isAwaited { pending += 1 }
-            let receipt = PendingReceipt(
-                ticket: Ticket(rawValue: ticketCount),
-                isAwaited: isAwaited,
-                lock: receiptLock
-            )
-            queue.append(QueuedAction(ticket: Ticket(rawValue: ticketCount), submission: submission, receipt: receipt))
-            return receipt
+        mutating func enqueue(isAwaited: Bool, _ add: (inout ActionChunk) -> Void) -> PendingReceipt {
+            let ticket = chunk.end
+            add(&chunk)
+            if isAwaited {
+                pending += 1
+            } else if let last = dispatched.last, last.upperBound == ticket {
+                dispatched[dispatched.count - 1] = last.lowerBound..<ticket.next
+            } else {
+                dispatched.append(ticket..<ticket.next)
+            }
+            if let page, ticket < page.tickets.upperBound { return PendingReceipt(page, ticket) }
+            let page = ReceiptPage(first: ticket)
+            self.page = page
+            newPages.append(page)
+            return PendingReceipt(page, ticket)
         }
 
-        /// The bell to ring after an action was enqueued in the empty queue.
-        func bell(countBefore: Int) -> Doorbell? { countBefore == 0 && !queue.isEmpty ? bell : nil }
+        mutating func enqueue(_ submission: Submission) -> PendingReceipt {
+            enqueue(isAwaited: true) { chunk in
+                if let verdict = submission.verdict {
+                    chunk.append(verdict: verdict, mark: submission.mark)
+                } else {
+                    chunk.append(submission.bytes, mark: submission.mark)
+                }
+            }
+        }
+
+        /// The bell to ring after actions were enqueued: they are the first in an empty buffer, or the loop may wait
+        /// for as many bytes.
+        func bell(bytesBefore: Int, bytesMin: Int) -> Doorbell? {
+            let bytes = chunk.bytes.count
+            return bytesBefore == 0 && bytes > 0 || bytesBefore < bytesMin && bytes >= bytesMin ? bell : nil
+        }
     }
 
     private let storage: Locked<Storage>
     private let pendingMax: Int
+    private let chunkBytesMin: Int
+
+    /// The maximum number of buffers that are kept for further chunks, and the maximum size of each.
+    private static let spareBuffersMax = 8
+    private static let spareBytesMax = 1 << 20
 
     /// - Parameters:
+    ///   - chunkBytesMin: the loop is woken again when as many bytes are enqueued.
     ///   - last: the last ticket of an earlier process.
     ///   - pending: the number of its actions without a receipt.
-    init(pendingMax: Int, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
+    init(pendingMax: Int, chunkBytesMin: Int = 0, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
         self.pendingMax = pendingMax
-        storage = Locked(Storage(ticketCount: last.rawValue, pending: pending))
+        self.chunkBytesMin = chunkBytesMin
+        storage = Locked(Storage(chunk: ActionChunk(first: last.next), pending: pending))
     }
 
     // MARK: From any thread
+
+    /// Enqueues an encoded action if there is room for it and for all submitters before.
+    ///
+    /// - Parameter isAwaited: whether it counts against the bound; others are enqueued regardless of it.
+    func attempt(_ action: UnsafeBufferPointer<UInt8>, mark: InputMark? = nil, isAwaited: Bool = true) -> Attempt {
+        let (attempt, bell) = storage.withLock { storage -> (Attempt, Doorbell?) in
+            if let end = storage.end { return (.closed(because: end), nil) }
+            guard !isAwaited || (storage.pending < pendingMax && storage.waiters.isEmpty) else {
+                return (.noRoom(Array(action)), nil)
+            }
+            let bytes = storage.chunk.bytes.count
+            let receipt = storage.enqueue(isAwaited: isAwaited) { $0.append(action, mark: mark) }
+            return (.enqueued(receipt), storage.bell(bytesBefore: bytes, bytesMin: chunkBytesMin))
+        }
+        bell?.ring()
+        return attempt
+    }
 
     /// Enqueues an action once there is room for it and for all submitters before.
     ///
     /// - Throws: ``Refusal``.
     func enqueue(_ submission: Submission, until deadline: ContinuousClock.Instant?) async throws -> PendingReceipt {
-        if let receipt = try attempt(submission, isAwaited: true) { return receipt }
-        return try await waitForRoom(submission, until: deadline)
-    }
-
-    /// Enqueues an action regardless of the bound, for submitters that cannot wait. It does not count against the
-    /// bound.
-    ///
-    /// - Throws: ``Refusal/closed(because:)``.
-    func enqueueAtOnce(_ bytes: [UInt8]) throws { _ = try attempt(Submission(bytes: bytes), isAwaited: false) }
-
-    /// `nil` if there is no room.
-    private func attempt(_ submission: Submission, isAwaited: Bool) throws -> PendingReceipt? {
         let (receipt, bell) = try storage.withLock { storage -> (PendingReceipt?, Doorbell?) in
             if let end = storage.end { throw Refusal.closed(because: end) }
-            guard !isAwaited || (storage.pending < pendingMax && storage.waiters.isEmpty) else { return (nil, nil) }
-            let count = storage.queue.count
-            let receipt = storage.enqueue(submission, isAwaited: isAwaited)
-            return (receipt, storage.bell(countBefore: count))
+            guard storage.pending < pendingMax, storage.waiters.isEmpty else { return (nil, nil) }
+            let bytes = storage.chunk.bytes.count
+            let receipt = storage.enqueue(submission)
+            return (receipt, storage.bell(bytesBefore: bytes, bytesMin: chunkBytesMin))
         }
         bell?.ring()
-        return receipt
+        if let receipt { return receipt }
+        return try await waitForRoom(submission, until: deadline)
     }
 
     private func waitForRoom(
@@ -164,12 +198,12 @@ final class SenderIntake: Sendable {
     private func admitWaiters(after change: (inout Storage) -> Void = { _ in }) {
         let (admitted, bell) = storage.withLock { storage in
             change(&storage)
-            let count = storage.queue.count
+            let bytes = storage.chunk.bytes.count
             var admitted: [(waiter: Waiter, receipt: PendingReceipt)] = []
             while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
-                admitted.append((waiter, storage.enqueue(waiter.submission, isAwaited: true)))
+                admitted.append((waiter, storage.enqueue(waiter.submission)))
             }
-            return (admitted, storage.bell(countBefore: count))
+            return (admitted, storage.bell(bytesBefore: bytes, bytesMin: chunkBytesMin))
         }
         bell?.ring()
         for (waiter, receipt) in admitted { waiter.continuation.resume(returning: receipt) }
@@ -183,18 +217,30 @@ final class SenderIntake: Sendable {
     /// The loop runs, and dequeues when the bell rings. Actions that were enqueued before this call did not ring it.
     func open(_ bell: Doorbell) { storage.withLock { $0.bell = bell } }
 
-    /// Dequeues all actions, in order.
-    func dequeueAll() -> [QueuedAction] {
+    /// Takes the actions out, in order.
+    ///
+    /// - Parameter bytesMin: the minimum size of the chunk; the bell rings when it is reached.
+    func drain(bytesMin: Int = 1) -> Drained? {
         storage.withLock { storage in
-            defer { storage.queue.removeAll(keepingCapacity: true) }
-            return storage.queue
+            guard storage.chunk.bytes.count >= bytesMin else { return nil }
+            let next = ActionChunk(first: storage.chunk.end, reusing: storage.spareBuffers.popLast() ?? [])
+            defer { (storage.chunk, storage.newPages, storage.dispatched) = (next, [], []) }
+            return Drained(chunk: storage.chunk, pages: storage.newPages, dispatched: storage.dispatched)
         }
     }
 
-    /// Releases the slot of an action that has its outcome, and resumes a waiting submitter.
-    func release(_ receipt: PendingReceipt) {
-        guard receipt.isAwaited else { return }
-        admitWaiters { $0.pending -= 1 }
+    /// Takes back the buffer of a chunk whose actions all have their outcome.
+    func reuse(_ buffer: [UInt8]) {
+        guard buffer.capacity <= Self.spareBytesMax else { return }
+        // The caller may refer to it, too, for now. The next chunk empties it, and by then is its only owner.
+        storage.withLock { storage in
+            if storage.spareBuffers.count < Self.spareBuffersMax { storage.spareBuffers.append(buffer) }
+        }
+    }
+
+    /// Releases the slots of awaited actions that have their outcome, and resumes waiting submitters.
+    func release(_ count: Int) {
+        if count > 0 { admitWaiters { $0.pending -= count } }
     }
 
     /// Accepts no more actions.

@@ -27,9 +27,11 @@ struct SenderMetrics {
         outbox = Gauge(label: "statecast_sender_outbox_actions", dimensions: dimensions)
     }
 
-    func applied() { appliedCount.increment() }
+    func applied(_ count: Int) { appliedCount.increment(by: count) }
 
-    func rejected(_ code: Rejection.Code) { counter("actions_rejected_total", code).increment() }
+    func rejected(_ code: Rejection.Code, _ count: Int) {
+        counter("actions_rejected_total", code).increment(by: count)
+    }
 
     func pending(_ count: Int) { outbox.record(count) }
 

@@ -1,4 +1,5 @@
 internal import Logging
+internal import StateCoding
 internal import SyncProtocol
 internal import Threading
 internal import ZeroMQ
@@ -29,7 +30,9 @@ actor SenderNode {
     private let writer: SessionWriter?
     private var downlink: Downlink?
     private var push: Push?
-    private var pending: [Ticket: PendingReceipt]
+    private var receipts: OpenReceipts
+    /// The memory of pushed frames.
+    private var frameWriter = CBORWriter()
     private var schemaRequests: [SchemaRequest] = []
     private var isStopped = false
     private var unreadable = UnreadableMessageLog()
@@ -82,24 +85,26 @@ actor SenderNode {
         }
         saver = session.map { SessionSaver($0.saved) }
         writer = session.map { SessionWriter($0.file) }
-        pending = session?.pending ?? [:]
+        receipts = session.map(OpenReceipts.init(resuming:)) ?? OpenReceipts()
     }
 
     /// Gives up the actions of a sender that never ran; `stop` leaves none.
     deinit {
-        let waiting = pending.values + intake.dequeueAll().map(\.receipt)
-        for receipt in waiting { receipt.resolve(.notSent(Self.releasedEarly(.notSent))) }
-        guard waiting.contains(where: { !$0.isAwaited }) else { return }
+        if let actions = intake.drain() { receipts.add(actions) }
+        var dispatched = 0
+        for range in receipts.unresolved {
+            for (part, code) in range.split(after: saver?.last, .kept, .notSent) {
+                let end = code == .kept ? "the session file keeps the action" : "the action was not sent"
+                let reason = Rejection(code, "the sender was released before it ran; \(end)")
+                let run = ResolvedRun(part.lowerBound, count: part.count, sent: nil, .rejected(reason))
+                for resolved in receipts.resolve(run) { dispatched += resolved.run.count - resolved.awaited }
+            }
+        }
+        guard dispatched > 0 else { return }
         logger.warning(
             "actions given up: the sender was released before it ran",
-            metadata: ["store": "\(store)", "not-sent": "\(waiting.count)"]
+            metadata: ["store": "\(store)", "not-sent": "\(dispatched)"]
         )
-    }
-
-    /// The outcome of actions that wait when a sender is released that never ran.
-    static func releasedEarly(_ code: Rejection.Code) -> Rejection {
-        let end = code == .kept ? "the session file keeps the action" : "the action was not sent"
-        return Rejection(code, "the sender was released before it ran; \(end)")
     }
 
     nonisolated func shutdown() { loop.shutdown() }
@@ -115,7 +120,7 @@ actor SenderNode {
             onReadable: { [weak self] in self?.assumeIsolated { $0.drain() } },
             onDeadline: { [weak self] in self?.assumeIsolated { $0.turn() } }
         )
-        intake.open(loop.doorbell { [weak self] in self?.assumeIsolated { $0.dequeueActions() } })
+        intake.open(loop.doorbell { [weak self] in self?.assumeIsolated { $0.actionsArrived() } })
         if let writer {
             let bell = loop.doorbell { [weak self] in self?.assumeIsolated { $0.writerProgressed() } }
             writer.onProgress { bell.ring() }
@@ -142,29 +147,47 @@ actor SenderNode {
     // MARK: Actions
 
     /// Dequeues the submitted actions. They are sent at the end of this turn, so that they share frames.
-    private func dequeueActions() {
-        let actions = intake.dequeueAll()
-        for action in actions { pending[action.ticket] = action.receipt }
-        for action in actions {
-            saver?.enqueue(action.saved, mark: action.submission.mark)
-            if let verdict = action.submission.verdict {
-                resolve(action.ticket, nil, .rejected(verdict))
-            } else if saver == nil {
-                perform(machine.enqueue(action.submission.bytes, as: action.ticket))
-            }
-        }
+    private func dequeueActions(bytesMin: Int = 1) {
+        dequeue(bytesMin: bytesMin)
         downlink?.timer.set(.now)
+    }
+
+    private func dequeue(bytesMin: Int) {
+        guard let actions = intake.drain(bytesMin: bytesMin) else { return }
+        receipts.add(actions)
+        if saver != nil { saver?.enqueue(actions.chunk) } else { perform(machine.enqueue(actions.chunk)) }
+        for verdict in actions.chunk.verdicts {
+            resolve(ResolvedRun(verdict.ticket, sent: nil, .rejected(verdict.rejection)))
+        }
+    }
+
+    /// The bell of the intake has rung. While receipts are awaited, a small chunk would make a small frame: it waits.
+    private func actionsArrived() {
+        let canWait = saver == nil && machine.awaitsReceipts
+        dequeueActions(bytesMin: canWait ? configuration.limits.frameBytesMin : 1)
     }
 
     /// Gives up all actions, and logs the number of those that no caller awaits.
     private func giveUpAll(because cause: String) {
-        var (notSent, unknown) = (0, 0)
-        for (ticket, receipt) in pending.sorted(by: { $0.key < $1.key }) {
-            let code = giveUp(ticket, because: cause)
-            guard !receipt.isAwaited else { continue }
-            if code == .notSent { notSent += 1 }
-            if code == .outcomeUnknown { unknown += 1 }
+        var counts: [Rejection.Code: Int] = [:]
+        func giveUp(_ run: ResolvedRun) {
+            for resolved in resolve(run) {
+                guard let code = resolved.run.code else { continue }
+                counts[code, default: 0] += resolved.run.count - resolved.awaited
+            }
         }
+        if saver == nil {
+            for case .resolve(let run) in machine.withdrawAll(because: cause, notSent: Self.notSent(because: cause)) {
+                giveUp(run)
+            }
+        }
+        for range in receipts.unresolved {
+            for (part, code) in range.split(after: saver?.last, .kept, .notSent) {
+                let reason = code == .kept ? Self.kept(because: cause) : Self.notSent(because: cause)
+                giveUp(ResolvedRun(part.lowerBound, count: part.count, sent: nil, .rejected(reason)))
+            }
+        }
+        let (notSent, unknown) = (counts[.notSent, default: 0], counts[.outcomeUnknown, default: 0])
         guard notSent + unknown > 0 else { return }
         logger.warning(
             "actions given up: \(cause)",
@@ -173,31 +196,26 @@ actor SenderNode {
     }
 
     /// Resolves an action whose outcome is not awaited any more.
-    ///
-    /// - Returns: the code of its rejection.
-    @discardableResult
-    func giveUp(_ ticket: Ticket, because cause: String) -> Rejection.Code? {
-        if !isStopped { dequeueActions() }
-        guard let receipt = pending.removeValue(forKey: ticket) else { return nil }
-        let outcome = outcomeOfGivingUp(ticket, because: cause)
-        receipt.resolve(outcome)
-        intake.release(receipt)
-        guard case .failure(let reason) = outcome.result else { return nil }
-        if reason.code != .kept { metrics.rejected(reason.code) }
-        return reason.code
+    func giveUp(_ ticket: Ticket, because cause: String) {
+        guard !isStopped else { return }
+        dequeueActions()
+        guard receipts.isOpen(ticket) else { return }
+        if saver != nil {
+            // Actions that are not written to the file yet are kept, too, unless the write fails.
+            resolve(ResolvedRun(ticket, sent: nil, .rejected(Self.kept(because: cause))))
+        } else if let sent = machine.withdraw(ticket) {
+            resolve(ResolvedRun(ticket, sent: sent, .unknown(because: cause)))
+        } else {
+            resolve(ResolvedRun(ticket, sent: nil, .rejected(Self.notSent(because: cause))))
+        }
     }
 
-    private func outcomeOfGivingUp(_ ticket: Ticket, because cause: String) -> ActionOutcome {
-        // Actions that are not written to the file yet are kept, too, unless the write fails.
-        if let saver, ticket <= saver.last || !isStopped {
-            let reason = "\(cause); the session file keeps the action, which goes on when its sender does"
-            return .notSent(Rejection(.kept, reason))
-        }
-        guard saver == nil, let sent = machine.withdraw(ticket) else {
-            return .notSent(Rejection(.notSent, "\(cause) before the action was sent; it will not be applied"))
-        }
-        let reason = "\(cause); action \(sent.number) of session \(sent.session) may or may not have been applied"
-        return ActionOutcome(sent, .rejected(Rejection(.outcomeUnknown, reason)))
+    private static func kept(because cause: String) -> Rejection {
+        Rejection(.kept, "\(cause); the session file keeps the action, which goes on when its sender does")
+    }
+
+    private static func notSent(because cause: String) -> Rejection {
+        Rejection(.notSent, "\(cause) before the action was sent; it will not be applied")
     }
 
     /// Requests the store's schema.
@@ -232,6 +250,8 @@ actor SenderNode {
             guard let message = downlink.next() else { break }
             received(message)
         }
+        // What waited for receipts is due if they have arrived.
+        if !machine.awaitsReceipts || machine.isPrompted { dequeue(bytesMin: 1) }
         flush()
         setTimer()
     }
@@ -267,9 +287,9 @@ actor SenderNode {
         save()
         guard let push, !push.isBlocked, saver?.mayPush ?? true else { return }
         for _ in 0..<Self.framesPerTurnMax {
-            guard let frame = machine.nextFrame else { break }
+            guard let frame = machine.nextCut else { break }
             do throws(ZeroMQError) {
-                guard try push.socket.send(Message.encode(.actions(frame), to: Address(store, .actions))) else {
+                guard try send(frame, through: push.socket) else {
                     push.isBlocked = true
                     push.watch.wantsWritable = true
                     statuses.send(.unreachable(push.endpoint))
@@ -283,7 +303,17 @@ actor SenderNode {
             perform(machine.pushed(frame, at: clock.now, using: &generator))
         }
         // Continues in the next turn if frames are left.
-        push.watch.wantsWritable = machine.nextFrame != nil
+        push.watch.wantsWritable = machine.nextCut != nil
+    }
+
+    /// - Returns: `false` if there is no connection.
+    private func send(_ frame: FrameCut, through socket: borrowing Socket) throws(ZeroMQError) -> Bool {
+        frameWriter.removeAll()
+        frameWriter.encoded(Address(store, .actions).bytes)
+        frame.write(to: &frameWriter)
+        return try frameWriter.withBytes { bytes throws(ZeroMQError) in
+            try socket.send(UnsafeRawBufferPointer(bytes))
+        }
     }
 
     /// There is a connection, or frames are left from the last turn.
@@ -315,8 +345,8 @@ actor SenderNode {
     }
 
     private func processWritten(_ count: Int) {
-        guard let (actions, standing) = saver?.written(count) else { return }
-        for action in actions { perform(machine.enqueue(action.bytes, as: action.ticket)) }
+        guard let (chunks, standing) = saver?.written(count) else { return }
+        for chunk in chunks { perform(machine.enqueue(chunk)) }
         if let standing { machine.saved(standing) }
     }
 
@@ -359,9 +389,10 @@ actor SenderNode {
             case .subscribe(let topic): downlink?.subscribe(topic)
             case .unsubscribe(let topic): downlink?.unsubscribe(topic)
             case .connect(let endpoint): refusal = connect(endpoint)
-            case .resolve(let ticket, let sent, let resolution):
-                saver?.resolve(ticket, sent, resolution)
-                resolve(ticket, sent, resolution)
+            case .resolve(let run):
+                saver?.resolve(run)
+                resolve(run)
+            case .reuse(let buffer): if saver == nil { intake.reuse(buffer) }
             case .status(.open) where refusal != nil: break
             case .status(let status):
                 logger.debug("status", metadata: ["store": "\(store)", "status": "\(status)"])
@@ -372,14 +403,21 @@ actor SenderNode {
         if let refusal { perform(machine.refused(endpoint: refusal, at: clock.now, using: &generator)) }
     }
 
-    private func resolve(_ ticket: Ticket, _ sent: SentAction?, _ resolution: Resolution) {
-        guard let receipt = pending.removeValue(forKey: ticket) else { return }
-        switch resolution {
-        case .applied: metrics.applied()
-        case .rejected(let rejection): metrics.rejected(rejection.code)
+    /// Reports outcomes to those who wait for them.
+    ///
+    /// - Returns: the actions that had no outcome before.
+    @discardableResult
+    private func resolve(_ run: ResolvedRun) -> [OpenReceipts.Resolved] {
+        let resolved = receipts.resolve(run)
+        for part in resolved {
+            switch part.run.code {
+            case nil: metrics.applied(part.run.count)
+            case .kept?: break
+            case let code?: metrics.rejected(code, part.run.count)
+            }
         }
-        receipt.resolve(ActionOutcome(sent, resolution))
-        intake.release(receipt)
+        intake.release(resolved.reduce(0) { $0 + $1.awaited })
+        return resolved
     }
 
     /// Connects to the announced endpoint.
@@ -425,5 +463,17 @@ actor SenderNode {
     private func setTimer() {
         metrics.pending(machine.pendingCount)
         downlink?.timer.set(machine.nextDeadline.map(clock.deadline))
+    }
+}
+
+extension Range<Ticket> {
+    /// The parts up to a ticket and after it, each with its code.
+    fileprivate func split(
+        after last: Ticket?,
+        _ before: Rejection.Code,
+        _ after: Rejection.Code
+    ) -> [(part: Range<Ticket>, code: Rejection.Code)] {
+        let middle = Swift.min(Swift.max(last?.next ?? lowerBound, lowerBound), upperBound)
+        return [(lowerBound..<middle, before), (middle..<upperBound, after)].filter { !$0.0.isEmpty }
     }
 }

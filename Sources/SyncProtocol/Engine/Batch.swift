@@ -93,7 +93,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
                     if let bytes = reduction.bytes {
                         entries?.applied(bytes)
                     } else {
-                        entries?.applied(item, of: index, count: 1)
+                        entries?.applied(index, item, count: 1)
                     }
                     if !reduction.effect.isNone {
                         let outcome = Outcome.applied(version.revision)
@@ -103,9 +103,9 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
                     let rejection = surroundings.final(reason)
                     runs.append(.rejected(rejection), count: 1)
                     if case .success = arrived {
-                        entries?.rejected(item, of: index, rejection)
+                        entries?.rejected(.item(index, item), rejection)
                     } else {
-                        entries?.rejected(nil, rejection)
+                        entries?.rejected(.none, rejection)
                     }
                     notices.append(.rejected(rejection))
                     counts.countRejected(rejection.code)
@@ -165,7 +165,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         case .failure(let reason):
             let rejection = surroundings.final(reason)
             outcome = .rejected(rejection)
-            entries?.rejected(try? encoded.get(), rejection)
+            entries?.rejected((try? encoded.get()).map { .bytes($0) } ?? .none, rejection)
             notices.append(.rejected(rejection))
             counts.countRejected(rejection.code)
             follow(.primary, number, outcome, effect: .none, local: local)
@@ -315,12 +315,12 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         switch item {
         case .slice(let slice, let index, let session, let opened):
             entries?.begin(session, opened: opened, first: slice.first, time: time, user: nil)
-            entries?.rejected(slice.offset..<slice.end, of: index, rejection)
+            entries?.rejected(.item(index, slice.offset..<slice.end), rejection)
             return rejected(rejection, slice.first, of: session, opened: opened)
         case .local(let local, let number):
             entries?.begin(.primary, opened: JournalSequence(0), first: number, time: time, user: nil)
             let bytes = try? surroundings.bytesForJournal(of: local.action).get()
-            entries?.rejected(bytes, rejection)
+            entries?.rejected(bytes.map { .bytes($0) } ?? .none, rejection)
             follow(.primary, number, .rejected(rejection), effect: .none, local: local)
             return rejected(rejection, number, of: .primary, opened: JournalSequence(0))
         }

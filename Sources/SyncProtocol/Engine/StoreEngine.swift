@@ -393,13 +393,7 @@ extension StoreEngine {
         if !dispatched.isEmpty { directives.append(.dispatch(dispatched)) }
         let forgotten = admission.drainForgotten()
         let patch = to > from ? change.patch : []
-        let head = RecordHead(
-            epoch: epoch,
-            from: from,
-            to: to,
-            digest: change.summary.digest,
-            bytes: change.summary.bytes
-        )
+        let head = RecordHead(epoch: epoch, from: from, to: to, summary: change.summary)
         let body = batch.recordBody(head, forgotten: forgotten, patch: patch)
         let sequence = commits.sequence.next
         commits.append(

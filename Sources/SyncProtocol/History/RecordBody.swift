@@ -1,4 +1,4 @@
-internal import StateCoding
+package import StateCoding
 package import StateCore
 
 /// What a record states beside its actions.
@@ -7,16 +7,14 @@ package struct RecordHead: Hashable, Sendable {
     package let epoch: Epoch
     package let from: Revision
     package let to: Revision
-    /// The digest and size of the state after the batch.
-    package let digest: UInt64
-    package let bytes: Int
+    /// Of the state after the batch.
+    package let summary: Summary
 
-    package init(epoch: Epoch, from: Revision, to: Revision, digest: UInt64, bytes: Int) {
+    package init(epoch: Epoch, from: Revision, to: Revision, summary: Summary) {
         self.epoch = epoch
         self.from = from
         self.to = to
-        self.digest = digest
-        self.bytes = bytes
+        self.summary = summary
     }
 }
 
@@ -42,8 +40,17 @@ package struct RecordEntries: Hashable, Sendable {
         }
     }
 
+    /// Where a rejected action is.
+    package enum Source: Hashable, Sendable {
+        /// In the frame with this index, in this range.
+        case item(Int, Range<Int>)
+        case bytes([UInt8])
+        /// Nowhere: it was too large, or could not be decoded.
+        case none
+    }
+
     /// Where the byte strings of a piece are.
-    fileprivate enum Source: Hashable {
+    fileprivate enum Place: Hashable {
         /// In the frame with this index.
         case frame(Int)
         /// In `encoded`.
@@ -54,7 +61,7 @@ package struct RecordEntries: Hashable, Sendable {
 
     /// Consecutive applied actions of a run, or one that was rejected.
     fileprivate struct Piece: Hashable {
-        let source: Source
+        let place: Place
         var range: Range<Int>
         let rejection: Rejection?
     }
@@ -79,11 +86,11 @@ package struct RecordEntries: Hashable, Sendable {
         next = Run(session: session, opened: opened, first: first, time: time, user: user)
     }
 
-    /// Appends `count` applied actions whose byte strings are next to each other in a frame.
+    /// Appends an applied action of a frame, or `count` of them that are next to each other.
     ///
     /// - Parameter frame: the index of the frame among those that ``body(_:frames:forgotten:patch:messageBytesMax:)``
     ///   gets.
-    package mutating func applied(_ range: Range<Int>, of frame: Int, count: Int) {
+    package mutating func applied(_ frame: Int, _ range: Range<Int>, count: Int = 1) {
         append(.frame(frame), range, count: count)
     }
 
@@ -92,17 +99,12 @@ package struct RecordEntries: Hashable, Sendable {
         append(.encoded, store(action), count: 1)
     }
 
-    /// Appends a rejected action of a frame.
-    package mutating func rejected(_ item: Range<Int>, of frame: Int, _ rejection: Rejection) {
-        append(.frame(frame), item, rejection, count: 1)
-    }
-
-    /// Appends a rejected action; `nil` if it was too large or could not be decoded.
-    package mutating func rejected(_ action: [UInt8]?, _ rejection: Rejection) {
-        if let action {
-            append(.encoded, store(action), rejection, count: 1)
-        } else {
-            append(.none, 0..<0, rejection, count: 1)
+    /// Appends a rejected action.
+    package mutating func rejected(_ source: Source, _ rejection: Rejection) {
+        switch source {
+        case .item(let frame, let range): append(.frame(frame), range, rejection, count: 1)
+        case .bytes(let action): append(.encoded, store(action), rejection, count: 1)
+        case .none: append(.none, 0..<0, rejection, count: 1)
         }
     }
 
@@ -112,7 +114,7 @@ package struct RecordEntries: Hashable, Sendable {
         return start..<encoded.count
     }
 
-    private mutating func append(_ source: Source, _ range: Range<Int>, _ rejection: Rejection? = nil, count: Int) {
+    private mutating func append(_ place: Place, _ range: Range<Int>, _ rejection: Rejection? = nil, count: Int) {
         if var run = next.take(), runs.last?.isContinued(by: run) != true {
             run.start = pieces.count
             runs.append(run)
@@ -120,11 +122,11 @@ package struct RecordEntries: Hashable, Sendable {
         guard let run = runs.indices.last else { preconditionFailure("an action before the first run") }
         runs[run].count += count
         if let last = pieces.indices.last, last >= runs[run].start, rejection == nil, pieces[last].rejection == nil,
-            pieces[last].source == source, pieces[last].range.upperBound == range.lowerBound
+            pieces[last].place == place, pieces[last].range.upperBound == range.lowerBound
         {
             pieces[last].range = pieces[last].range.lowerBound..<range.upperBound
         } else {
-            pieces.append(Piece(source: source, range: range, rejection: rejection))
+            pieces.append(Piece(place: place, range: range, rejection: rejection))
         }
     }
 
@@ -187,15 +189,15 @@ package struct RecordEntries: Hashable, Sendable {
         writer.write(head.epoch)
         writer.write(head.from)
         writer.write(head.to)
-        writer.unsigned(head.digest)
-        writer.write(count: head.bytes)
+        writer.unsigned(head.summary.digest)
+        writer.write(count: head.summary.bytes)
         writer.array(count: runs.count)
         for (index, run) in runs.enumerated() {
             run.write(to: &writer)
             for index in pieces(of: index) {
                 let piece = pieces[index]
                 if piece.rejection != nil { writer.array(count: 3) }
-                switch piece.source {
+                switch piece.place {
                 case .frame(let frame):
                     writer.move(to: &body)
                     body.append(contentsOf: frames[frame][piece.range])

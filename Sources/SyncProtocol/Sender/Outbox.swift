@@ -2,21 +2,51 @@ import DequeModule
 
 /// A sender's actions without a receipt: first the sent ones, by number and without gaps, then the queued ones, which
 /// have no number.
+///
+/// The actions stay in the chunks in which they were submitted. A piece is a range of a chunk, so the cost of an
+/// operation depends on the number of pieces, not of actions; only an operation that divides a piece reads the heads of
+/// its actions.
 struct Outbox: Hashable, Sendable {
-    struct Numbered: Hashable, Sendable {
+    /// Consecutive actions of one chunk.
+    struct Piece: Hashable, Sendable {
+        /// The index of the chunk among all that were added.
+        let chunk: Int
+        /// The place of the actions in the chunk's bytes.
+        var range: Range<Int>
+        var ticket: Ticket
+        var count: Int
+    }
+
+    private struct Sent: Hashable, Sendable {
         let number: ActionNumber
-        let ticket: Ticket
-        let bytes: [UInt8]
+        /// The number of frames of new actions before the one that contained it first.
+        let frame: Int
+        var piece: Piece
+        /// Whether the actions have their receipts and wait for the one of an earlier action.
         var isResolved = false
+
+        var end: ActionNumber { number.advanced(by: piece.count) }
     }
 
-    struct Queued: Hashable, Sendable {
+    /// Sent actions whose outcome is not known.
+    struct Unresolved: Hashable, Sendable {
         let ticket: Ticket
-        let bytes: [UInt8]
+        let number: ActionNumber
+        let count: Int
     }
 
-    private(set) var numbered: Deque<Numbered> = []
-    private(set) var queued: Deque<Queued> = []
+    /// The chunks of all pieces. The first one has the index `chunksDropped`.
+    private var chunks: Deque<ActionChunk> = []
+    private var chunksDropped = 0
+    private var sent: Deque<Sent> = []
+    private var queued: Deque<Piece> = []
+    private var queuedCount = 0
+    /// The size of the queued actions, with their heads.
+    private(set) var queuedBytes = 0
+    /// The size of the sent actions from `first` on, with their heads.
+    private var sentBytes = 0
+    /// The number of frames of new actions.
+    private var frameCount = 0
     /// The number of the next queued action.
     private(set) var next = ActionNumber(1)
     /// The next number to push; below `next` while sent actions are pushed again.
@@ -26,11 +56,12 @@ struct Outbox: Hashable, Sendable {
     /// The oldest number whose receipt a resumed session may need; `nil` if the session is not saved.
     private var needed: ActionNumber?
 
-    var isEmpty: Bool { numbered.isEmpty && queued.isEmpty }
+    /// Whether no action was sent that has no receipt.
+    var isNothingSent: Bool { sent.isEmpty }
     /// The number of actions without a receipt.
-    var count: Int { numbered.count - resolvedCount + queued.count }
+    var count: Int { next.distance(beyond: first) - resolvedCount + queuedCount }
     /// The oldest number without a receipt, or the next number.
-    var first: ActionNumber { numbered.first?.number ?? next }
+    var first: ActionNumber { sent.first?.number ?? next }
 
     init() {}
 
@@ -40,25 +71,81 @@ struct Outbox: Hashable, Sendable {
         next = standing.first
         cursor = next
         needed = next
-        for action in saved.actions {
-            if let outcome = action.outcome {
-                // Resolved before earlier actions: it keeps its place among them.
-                guard let sent = outcome.sent, sent.session == standing.session, sent.number >= standing.first else {
+        chunks = saved.chunks
+        var outcomes = saved.outcomes[...]
+        for (index, chunk) in saved.chunks.enumerated() {
+            var rest = Piece(chunk: index, range: 0..<chunk.bytes.count, ticket: chunk.first, count: chunk.count)
+            _ = take(saved.first.distance(beyond: rest.ticket), of: &rest)
+            while rest.count > 0 {
+                while let run = outcomes.first, run.end <= rest.ticket { outcomes.removeFirst() }
+                guard let run = outcomes.first else {
+                    restore(take(rest.count, of: &rest), standing)
                     continue
                 }
-                precondition(sent.number == next, "expected number \(next) in a saved session, got \(sent.number)")
-            } else if standing.link == nil {
-                queued.append(Queued(ticket: action.ticket, bytes: action.bytes))
-                continue
+                restore(take(min(rest.count, run.first.distance(beyond: rest.ticket)), of: &rest), standing)
+                guard rest.ticket >= run.first else { continue }
+                let resolved = take(min(rest.count, run.end.distance(beyond: rest.ticket)), of: &rest)
+                restore(resolved, standing, run.outcome(of: resolved.ticket))
             }
-            let isResolved = action.outcome != nil
-            numbered.append(Numbered(number: next, ticket: action.ticket, bytes: action.bytes, isResolved: isResolved))
-            resolvedCount += isResolved ? 1 : 0
-            next = next.next
         }
     }
 
-    mutating func append(_ action: Queued) { queued.append(action) }
+    private mutating func restore(_ piece: Piece, _ standing: SessionCheckpoint, _ outcome: SavedOutcome? = nil) {
+        guard piece.count > 0 else { return }
+        if let outcome {
+            // Resolved before earlier actions: it keeps its place among them.
+            guard let sent = outcome.sent, sent.session == standing.session, sent.number >= standing.first else {
+                return
+            }
+            precondition(sent.number == next, "expected number \(next) in a saved session, got \(sent.number)")
+        } else if standing.link == nil {
+            return enqueue(piece)
+        }
+        sent.append(Sent(number: next, frame: 0, piece: piece, isResolved: outcome != nil))
+        sentBytes += piece.range.count
+        resolvedCount += outcome == nil ? 0 : piece.count
+        next = next.advanced(by: piece.count)
+    }
+
+    // MARK: Adding and removing
+
+    /// Queues the actions of a chunk, which follow those that were added before; not its input that is no action.
+    mutating func append(_ chunk: ActionChunk) {
+        let index = chunksDropped + chunks.count
+        chunks.append(chunk)
+        var rest = Piece(chunk: index, range: 0..<chunk.bytes.count, ticket: chunk.first, count: chunk.count)
+        for verdict in chunk.verdicts {
+            enqueue(take(verdict.ticket.distance(beyond: rest.ticket), of: &rest))
+            _ = take(1, of: &rest)
+        }
+        enqueue(rest)
+    }
+
+    private mutating func enqueue(_ piece: Piece) {
+        guard piece.count > 0 else { return }
+        queued.append(piece)
+        queuedCount += piece.count
+        queuedBytes += piece.range.count
+    }
+
+    private func chunk(_ piece: Piece) -> ActionChunk { chunks[piece.chunk - chunksDropped] }
+
+    /// Removes the first `count` actions of a piece, and returns them.
+    private func take(_ count: Int, of piece: inout Piece) -> Piece {
+        var taken = piece
+        let offset: Int
+        switch count {
+        case 0: offset = piece.range.lowerBound
+        case piece.count: offset = piece.range.upperBound
+        default: offset = chunk(piece).offset(after: count, from: piece.range.lowerBound)
+        }
+        taken.range = piece.range.lowerBound..<offset
+        taken.count = count
+        piece.range = offset..<piece.range.upperBound
+        piece.ticket = piece.ticket.advanced(by: count)
+        piece.count -= count
+        return taken
+    }
 
     /// Receipts of lower numbers are not needed again.
     mutating func releaseReceipts(before number: ActionNumber) { needed = number }
@@ -67,96 +154,267 @@ struct Outbox: Hashable, Sendable {
     ///
     /// - Returns: `false` if it is not queued.
     mutating func withdraw(_ ticket: Ticket) -> Bool {
-        guard let index = queued.firstIndex(where: { $0.ticket == ticket }) else { return false }
-        queued.remove(at: index)
+        let index = queued.partitioningIndex { $0.ticket > ticket } - 1
+        guard index >= 0, ticket < queued[index].ticket.advanced(by: queued[index].count) else { return false }
+        var rest = queued[index]
+        let before = take(ticket.distance(beyond: rest.ticket), of: &rest)
+        let removed = take(1, of: &rest)
+        queued.replaceSubrange(index...index, with: [before, rest].filter { $0.count > 0 })
+        queuedCount -= 1
+        queuedBytes -= removed.range.count
         return true
     }
 
-    /// The number of a sent action; `nil` if it was not sent.
+    /// The number of a sent action without a receipt; `nil` if there is none with this ticket.
     func number(of ticket: Ticket) -> ActionNumber? {
-        numbered.first { $0.ticket == ticket && !$0.isResolved }?.number
+        let index = sent.partitioningIndex { $0.piece.ticket > ticket } - 1
+        guard index >= 0, !sent[index].isResolved else { return nil }
+        let distance = ticket.distance(beyond: sent[index].piece.ticket)
+        return distance < sent[index].piece.count ? sent[index].number.advanced(by: distance) : nil
     }
 
-    /// Whether each sent action still fits a frame with this space for actions.
-    func fits(bytesMax: Int) -> Bool { numbered.allSatisfy { $0.bytes.count + Self.framingBytesMax <= bytesMax } }
-
-    /// The actions to push next, from the cursor on.
-    func actions(countMax: Int, bytesMax: Int) -> [[UInt8]] {
-        // The primary remembers one outcome for each number of the window.
-        let window = countMax - cursor.distance(beyond: min(first, needed ?? first))
-        var bytesLeft = bytesMax
-        var actions: [[UInt8]] = []
-        func append(_ bytes: [UInt8]) -> Bool {
-            bytesLeft -= bytes.count + Self.framingBytesMax
-            guard actions.count < window, bytesLeft >= 0 else { return false }
-            actions.append(bytes)
-            return true
+    /// Removes the queued actions that are larger than `bytesMax`.
+    mutating func removeQueued(largerThan bytesMax: Int) -> [(ticket: Ticket, bytes: Int)] {
+        guard queued.contains(where: { chunk($0).largestActionBytes > bytesMax }) else { return [] }
+        var removed: [(ticket: Ticket, bytes: Int)] = []
+        let pieces = queued
+        (queued, queuedCount, queuedBytes) = ([], 0, 0)
+        for var rest in pieces {
+            guard chunk(rest).largestActionBytes > bytesMax else {
+                enqueue(rest)
+                continue
+            }
+            var (offset, fitting) = (rest.range.lowerBound, 0)
+            for _ in 0..<rest.count {
+                let action = chunk(rest).action(at: offset)
+                offset = action.upperBound
+                fitting += 1
+                guard action.count > bytesMax else { continue }
+                enqueue(take(fitting - 1, of: &rest))
+                removed.append((take(1, of: &rest).ticket, action.count))
+                fitting = 0
+            }
+            enqueue(rest)
         }
-        for action in numbered.dropFirst(cursor.distance(beyond: first)) where !append(action.bytes) { return actions }
-        for action in queued where !append(action.bytes) { return actions }
-        return actions
+        return removed
     }
+
+    /// Removes all queued actions.
+    mutating func removeQueued() -> [Piece] {
+        defer { (queued, queuedCount, queuedBytes) = ([], 0, 0) }
+        return Array(queued)
+    }
+
+    /// Requeues all sent actions: they were never applied, and are sent again under another session.
+    mutating func requeueSent() {
+        let lowest = first
+        for sent in sent.reversed() where !sent.isResolved {
+            queued.prepend(sent.piece)
+            queuedCount += sent.piece.count
+            queuedBytes += sent.piece.range.count
+        }
+        next = lowest
+        forgetSent()
+    }
+
+    /// Removes all sent actions; queued ones stay.
+    mutating func abandonSent() -> [Unresolved] {
+        defer { forgetSent() }
+        return sent.filter { !$0.isResolved }
+            .map { Unresolved(ticket: $0.piece.ticket, number: $0.number, count: $0.piece.count) }
+    }
+
+    private mutating func forgetSent() {
+        (sent, sentBytes, resolvedCount) = ([], 0, 0)
+        cursor = next
+    }
+
+    /// Drops the chunks of which no action is left.
+    ///
+    /// - Returns: their buffers, for further chunks.
+    mutating func dropChunks() -> [[UInt8]] {
+        let kept = sent.first?.piece.chunk ?? queued.first?.chunk ?? chunksDropped + chunks.count
+        guard kept > chunksDropped else { return [] }
+        let buffers = chunks.prefix(kept - chunksDropped).map(\.bytes)
+        chunks.removeFirst(kept - chunksDropped)
+        chunksDropped = kept
+        return buffers
+    }
+
+    // MARK: Sending
 
     /// The maximum size of an action's CBOR head.
     static let framingBytesMax = 5
 
+    /// Whether each sent action still fits a frame with this space for actions.
+    func fits(bytesMax: Int) -> Bool {
+        sent.allSatisfy { sent in
+            let chunk = chunk(sent.piece)
+            if chunk.largestActionBytes + Self.framingBytesMax <= bytesMax { return true }
+            var offset = sent.piece.range.lowerBound
+            return (0..<sent.piece.count).allSatisfy { _ in
+                let action = chunk.action(at: offset)
+                offset = action.upperBound
+                return action.count + Self.framingBytesMax <= bytesMax
+            }
+        }
+    }
+
+    /// The bounds of the next frame.
+    struct Bounds {
+        /// The maximum number of outstanding actions.
+        var windowActionsMax: Int
+        /// The maximum size of the outstanding actions, unless one alone exceeds it.
+        var windowBytesMax: Int
+        /// The maximum number of outstanding frames.
+        var windowFramesMax: Int
+        /// The maximum size of a frame's actions, unless one alone exceeds it.
+        var bytesTarget: Int
+        /// The maximum size of a frame's actions.
+        var bytesMax: Int
+    }
+
+    /// The actions to push next, from the cursor on.
+    func actions(within bounds: Bounds) -> (count: Int, ranges: [ArraySlice<UInt8>]) {
+        // The primary remembers one outcome for each number of the window.
+        var countLeft = bounds.windowActionsMax - cursor.distance(beyond: min(first, needed ?? first))
+        var bytesLeft = min(bounds.bytesTarget, bounds.bytesMax)
+        var count = 0
+        var ranges: [ArraySlice<UInt8>] = []
+
+        /// - Parameter aloneMax: the maximum size of the first action in the frame.
+        /// - Returns: whether all of the piece's actions were added.
+        func add(_ piece: Piece, aloneMax: Int) -> Bool {
+            let chunk = chunk(piece)
+            var (end, added) = (piece.range.upperBound, piece.count)
+            if piece.count > countLeft || piece.range.count > bytesLeft {
+                (end, added) = (piece.range.lowerBound, 0)
+                while added < min(piece.count, countLeft) {
+                    let next = chunk.action(at: end).upperBound
+                    let size = next - piece.range.lowerBound
+                    let fits = size <= bytesLeft || count + added == 0 && size <= aloneMax
+                    guard fits else { break }
+                    (end, added) = (next, added + 1)
+                }
+            }
+            guard added > 0 else { return false }
+            ranges.append(chunk.bytes[piece.range.lowerBound..<end])
+            count += added
+            countLeft -= added
+            bytesLeft -= end - piece.range.lowerBound
+            return added == piece.count
+        }
+
+        if cursor < next {
+            let index = index(of: cursor)
+            for sent in sent[index...] {
+                var piece = sent.piece
+                _ = take(cursor.distance(beyond: sent.number), of: &piece)
+                guard add(piece, aloneMax: bounds.bytesMax) else { return (count, ranges) }
+            }
+        }
+        guard frameCount - (sent.first?.frame ?? frameCount) < bounds.windowFramesMax else { return (count, ranges) }
+        let windowLeft = bounds.windowBytesMax - sentBytes
+        bytesLeft = min(bytesLeft, windowLeft)
+        let aloneMax = sent.isEmpty ? bounds.bytesMax : min(bounds.bytesMax, windowLeft)
+        for piece in queued where !add(piece, aloneMax: aloneMax) { break }
+        return (count, ranges)
+    }
+
     /// Records that `count` actions from the cursor on were sent.
     mutating func markSent(count: Int) {
-        let resent = min(count, next.distance(beyond: cursor))
-        for _ in 0..<(count - resent) {
-            let action = queued.removeFirst()
-            numbered.append(Numbered(number: next, ticket: action.ticket, bytes: action.bytes))
-            next = next.next
+        let added = count - min(count, next.distance(beyond: cursor))
+        var left = added
+        while left > 0, var piece = queued.popFirst() {
+            let taken = take(min(left, piece.count), of: &piece)
+            if piece.count > 0 { queued.prepend(piece) }
+            sent.append(Sent(number: next, frame: frameCount, piece: taken))
+            next = next.advanced(by: taken.count)
+            left -= taken.count
+            queuedCount -= taken.count
+            queuedBytes -= taken.range.count
+            sentBytes += taken.range.count
         }
+        if added > 0 { frameCount += 1 }
+        precondition(left == 0, "\(left) of \(count) actions were sent that are not in the outbox")
         cursor = cursor.advanced(by: count)
     }
 
     /// Pushes again from this number on, but never from one that has its receipt.
     mutating func rewind(to number: ActionNumber) { cursor = min(next, max(first, number)) }
 
+    // MARK: Receipts
+
+    /// The index of the piece with a sent number.
+    private func index(of number: ActionNumber) -> Int { sent.partitioningIndex { $0.number > number } - 1 }
+
     /// Whether the number was sent and has no receipt.
     func awaitsReceipt(of number: ActionNumber) -> Bool {
-        number >= first && number < next && !numbered[number.distance(beyond: first)].isResolved
+        number >= first && number < next && !sent[index(of: number)].isResolved
     }
 
-    /// Records an outcome; `nil` if the number awaits none.
-    mutating func resolve(_ number: ActionNumber) -> Ticket? {
-        guard awaitsReceipt(of: number) else { return nil }
-        let index = number.distance(beyond: first)
-        numbered[index].isResolved = true
-        resolvedCount += 1
-        let ticket = numbered[index].ticket
-        while numbered.first?.isResolved == true {
-            numbered.removeFirst()
-            resolvedCount -= 1
+    /// Records outcomes. Those of numbers that await none are ignored.
+    ///
+    /// - Parameter report: called with the actions that had no outcome before, and the outcome of the first of them,
+    ///   which the others follow.
+    mutating func resolve(_ runs: OutcomeRuns, _ report: (Unresolved, Outcome) -> Void) {
+        let runs = runs.slice(from: first, through: next.previous)
+        guard !runs.isEmpty else { return }
+        // With the neighbours, with which the resolved pieces may join.
+        let lower = max(index(of: runs.start) - 1, sent.startIndex)
+        let upper = min(index(of: runs.end.previous) + 2, sent.endIndex)
+        var pieces: [Sent] = []
+        func keep(_ sent: Sent) {
+            if let last = pieces.last, last.isResolved, sent.isResolved, last.piece.chunk == sent.piece.chunk,
+                last.piece.range.upperBound == sent.piece.range.lowerBound
+            {
+                pieces[pieces.count - 1].piece.range = last.piece.range.lowerBound..<sent.piece.range.upperBound
+                pieces[pieces.count - 1].piece.count += sent.piece.count
+            } else if sent.piece.count > 0 {
+                pieces.append(sent)
+            }
+        }
+        var runsLeft = runs.runs[...]
+        for sent in sent[lower..<upper] {
+            guard !sent.isResolved, sent.end > runs.start, sent.number < runs.end else {
+                keep(sent)
+                continue
+            }
+            var (number, rest) = (sent.number, sent.piece)
+            func takeNext(_ count: Int) -> Sent {
+                defer { number = number.advanced(by: count) }
+                return Sent(number: number, frame: sent.frame, piece: take(count, of: &rest))
+            }
+            keep(takeNext(runs.start.distance(beyond: number)))
+            while rest.count > 0, let run = runsLeft.first(where: { $0.end > number }) {
+                while let first = runsLeft.first, first.end <= number { runsLeft.removeFirst() }
+                var resolved = takeNext(min(rest.count, run.end.distance(beyond: number)))
+                let (ticket, first, count) = (resolved.piece.ticket, resolved.number, resolved.piece.count)
+                report(Unresolved(ticket: ticket, number: first, count: count), run.outcome(of: first))
+                resolved.isResolved = true
+                resolvedCount += count
+                keep(resolved)
+            }
+            keep(takeNext(rest.count))
+        }
+        sent.replaceSubrange(lower..<upper, with: pieces)
+        while let oldest = sent.first, oldest.isResolved {
+            sent.removeFirst()
+            resolvedCount -= oldest.piece.count
+            sentBytes -= oldest.piece.range.count
         }
         cursor = max(cursor, first)
-        return ticket
     }
+}
 
-    /// Requeues all sent actions: they were never applied, and are sent again under another session.
-    mutating func requeueNumbered() {
-        queued =
-            Deque(numbered.lazy.filter { !$0.isResolved }.map { Queued(ticket: $0.ticket, bytes: $0.bytes) }) + queued
-        next = first
-        numbered = []
-        resolvedCount = 0
-        cursor = next
-    }
-
-    /// Removes all sent actions; queued ones stay.
-    mutating func abandonNumbered() -> [Numbered] {
-        defer {
-            numbered = []
-            resolvedCount = 0
-            cursor = next
+extension Deque {
+    /// The index of the first element that meets a condition, which all later ones meet, too.
+    fileprivate func partitioningIndex(where meets: (Element) -> Bool) -> Int {
+        var (lower, upper) = (startIndex, endIndex)
+        while lower < upper {
+            let middle = lower + (upper - lower) / 2
+            if meets(self[middle]) { upper = middle } else { lower = middle + 1 }
         }
-        return numbered.filter { !$0.isResolved }
-    }
-
-    /// Removes the queued actions that meet the condition.
-    mutating func removeQueued(where condition: (Queued) -> Bool) -> [Queued] {
-        defer { queued.removeAll(where: condition) }
-        return queued.filter(condition)
+        return lower
     }
 }

@@ -11,7 +11,12 @@ package struct SavedSession: Hashable, Sendable {
     package private(set) var mark = InputMark.start
     /// Whether the input ended at `mark`.
     package private(set) var isInputEnded = false
-    private var kept: Deque<SavedAction> = []
+    /// The chunks of the kept actions. The first one may have earlier actions, too.
+    private(set) var chunks: Deque<ActionChunk> = []
+    /// The outcomes of kept actions, in the order of their tickets.
+    private(set) var outcomes: Deque<ResolvedRun> = []
+    /// The first kept action, or the next one.
+    private(set) var first = Ticket(rawValue: 1)
     /// The last assigned ticket.
     package private(set) var last = Ticket(rawValue: 0)
 
@@ -21,83 +26,98 @@ package struct SavedSession: Hashable, Sendable {
         standing = SessionCheckpoint(fresh: session)
     }
 
-    init(
-        store: StoreName,
-        standing: SessionCheckpoint,
-        mark: InputMark,
-        isInputEnded: Bool,
-        actions: [SavedAction],
-        last: Ticket
-    ) {
-        self.store = store
-        self.standing = standing
-        self.mark = mark
-        self.isInputEnded = isInputEnded
-        kept = Deque(actions)
-        self.last = last
+    /// The actions, the oldest first; their tickets have no gaps up to `last`.
+    package var actions: [SavedAction] {
+        var actions: [SavedAction] = []
+        var outcomes = outcomes[...]
+        for chunk in chunks {
+            var offset = 0
+            var marks = chunk.marks[...]
+            for index in 0..<chunk.count {
+                let (ticket, content) = (chunk.first.advanced(by: index), chunk.action(at: offset))
+                offset = content.upperBound
+                let mark = marks.first?.ticket == ticket ? marks.removeFirst().mark : nil
+                while let run = outcomes.first, run.end <= ticket { outcomes.removeFirst() }
+                guard ticket >= first else { continue }
+                let outcome = outcomes.first.flatMap { $0.first <= ticket ? $0.outcome(of: ticket) : nil }
+                let bytes = Array(chunk.bytes[content])
+                actions.append(SavedAction(ticket: ticket, position: mark?.position, bytes: bytes, outcome: outcome))
+            }
+        }
+        return actions
     }
 
-    /// The actions, the oldest first; their tickets have no gaps up to `last`.
-    package var actions: [SavedAction] { Array(kept) }
+    private var keptCount: Int { last.next.distance(beyond: first) }
 
     /// The number of actions without an outcome.
-    package var outstandingCount: Int { kept.count { $0.outcome == nil } }
+    package var outstandingCount: Int { keptCount - outcomes.reduce(0) { $0 + $1.count } }
 
     /// Whether actions remain whose outcome was not acknowledged, or input that did not end.
-    package var isUnfinished: Bool { !kept.isEmpty || mark != .start && !isInputEnded }
+    package var isUnfinished: Bool { keptCount > 0 || mark != .start && !isInputEnded }
 
     /// Applies a change.
     ///
     /// - Throws: ``CodingFailure`` if the change cannot follow this session.
     package mutating func apply(_ change: SessionChange) throws(CodingFailure) {
         standing = change.standing ?? standing
-        for action in change.enqueued {
-            guard action.ticket == last.next else {
-                throw CodingFailure(.malformed, "expected action \(last.next.rawValue), got \(action.ticket.rawValue)")
-            }
-            kept.append(action)
-            last = action.ticket
-        }
-        for resolved in change.resolved {
-            guard let index = index(of: resolved.ticket), kept[index].outcome == nil else {
-                throw CodingFailure(
-                    .malformed,
-                    "action \(resolved.ticket.rawValue) already has an outcome or is unknown"
-                )
-            }
-            kept[index].outcome = resolved.outcome
-        }
+        for chunk in change.chunks { try append(chunk) }
+        for run in change.resolved { try insert(run) }
         if let acknowledged = change.acknowledged {
-            while let first = kept.first, first.ticket <= acknowledged {
-                guard first.outcome != nil else {
-                    throw CodingFailure(
-                        .malformed,
-                        "action \(first.ticket.rawValue) is acknowledged and has no outcome"
-                    )
-                }
-                kept.removeFirst()
+            let next = min(acknowledged, last).next
+            dropOutcomes(before: next)
+            guard first >= next else {
+                throw CodingFailure(.malformed, "action \(first.rawValue) is acknowledged and has no outcome")
             }
         }
         mark = change.mark ?? mark
         isInputEnded = change.isInputEnded ?? isInputEnded
     }
 
+    private mutating func append(_ chunk: ActionChunk) throws(CodingFailure) {
+        guard chunk.first == last.next else {
+            throw CodingFailure(.malformed, "expected action \(last.next.rawValue), got \(chunk.first.rawValue)")
+        }
+        chunks.append(chunk)
+        last = chunk.last
+    }
+
+    private mutating func insert(_ run: ResolvedRun) throws(CodingFailure) {
+        let index = outcomes.lastIndex { $0.first < run.end }.map { $0 + 1 } ?? outcomes.startIndex
+        let previous = index > outcomes.startIndex ? outcomes[index - 1].end : first
+        guard run.first >= max(first, previous), run.count <= last.next.distance(beyond: run.first) else {
+            throw CodingFailure(.malformed, "action \(run.first.rawValue) already has an outcome or is unknown")
+        }
+        outcomes.insert(run, at: index)
+    }
+
     /// Begins another input.
     package mutating func beginInput() { (mark, isInputEnded) = (.start, false) }
 
     /// Drops the oldest actions that have their outcome.
-    package mutating func dropResolved() {
-        while kept.first?.outcome != nil { kept.removeFirst() }
+    package mutating func dropResolved() { dropOutcomes(before: last.next) }
+
+    /// Drops the oldest actions that have their outcome, up to a ticket.
+    private mutating func dropOutcomes(before end: Ticket) {
+        while let run = outcomes.first, run.first == first, first < end {
+            outcomes.removeFirst()
+            first = min(run.end, end)
+            if first < run.end { outcomes.prepend(run.clamped(to: first..<run.end)) }
+        }
+        while let chunk = chunks.first, chunk.end <= first { chunks.removeFirst() }
     }
 
-    private func index(of ticket: Ticket) -> Int? {
-        guard let first = kept.first?.ticket, ticket >= first, ticket <= last else { return nil }
-        return kept.startIndex + Int(ticket.rawValue - first.rawValue)
+    /// Whether both have the same actions and outcomes, in whatever chunks and runs.
+    package static func == (left: Self, right: Self) -> Bool {
+        (left.store, left.standing, left.mark, left.isInputEnded, left.last)
+            == (right.store, right.standing, right.mark, right.isInputEnded, right.last)
+            && left.actions == right.actions
     }
-}
 
-extension Ticket {
-    package var next: Ticket { Ticket(rawValue: rawValue + 1) }
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(store)
+        hasher.combine(standing)
+        hasher.combine(last)
+    }
 }
 
 /// The part of a session's state that only the sender has.
@@ -152,18 +172,23 @@ package struct InputMark: Hashable, Sendable {
 
 // MARK: Coding
 
-/// The encoding in CBOR, for the session file; later versions may append elements.
+/// The encoding in CBOR, for the session file: an array of 8 elements, to which later versions may append some. In
+/// files of format 1 it has 6, and contains single actions and their outcomes instead of chunks and runs.
 extension SavedSession {
     package var encoded: [UInt8] {
-        var writer = CBORWriter(reserving: 128 + actions.reduce(0) { $0 + $1.byteCount })
-        writer.array(count: 6)
+        let size = chunks.reduce(0) { $0 + $1.bytes.count + 32 + 24 * $1.marks.count }
+        var writer = CBORWriter(reserving: 128 + size + 64 * outcomes.count)
+        writer.array(count: 8)
         writer.text(store.text)
         standing.write(to: &writer)
         writer.write(mark)
         writer.bool(isInputEnded)
         writer.unsigned(last.rawValue)
-        writer.array(count: actions.count)
-        for action in actions { action.write(to: &writer) }
+        writer.array(count: 0)
+        writer.array(count: chunks.count)
+        for chunk in chunks { chunk.write(from: max(first, chunk.first), to: &writer) }
+        writer.array(count: outcomes.count)
+        for run in outcomes { run.write(to: &writer) }
         return writer.bytes
     }
 
@@ -172,27 +197,26 @@ extension SavedSession {
         var reader = CBORReader(bytes)
         let count = try reader.arrayCount(atLeast: 6)
         let name = try reader.text()
-        let store: StoreName
         do { store = try StoreName(name) } catch { throw CodingFailure(.malformed, error.message) }
-        let standing = try SessionCheckpoint(from: &reader)
-        let mark = try reader.mark()
-        let isInputEnded = try reader.bool()
+        standing = try SessionCheckpoint(from: &reader)
+        mark = try reader.mark()
+        isInputEnded = try reader.bool()
         let last = Ticket(rawValue: try reader.unsigned())
-        let actions = try reader.list { reader throws(CodingFailure) in try SavedAction(from: &reader) }
-        for _ in 6..<count { try reader.skip() }
-        try reader.requireEnd()
-        for (action, ticket) in zip(actions.reversed(), sequence(first: last) { Ticket(rawValue: $0.rawValue &- 1) })
-        where action.ticket != ticket {
-            throw CodingFailure(.malformed, "expected action \(ticket.rawValue), got \(action.ticket.rawValue)")
+        var (chunks, resolved) = try reader.savedActions()
+        if count >= 8 {
+            chunks += try reader.list { reader throws(CodingFailure) in try ActionChunk(from: &reader) }
+            resolved += try reader.list { reader throws(CodingFailure) in try ResolvedRun(from: &reader) }
         }
-        self.init(
-            store: store,
-            standing: standing,
-            mark: mark,
-            isInputEnded: isInputEnded,
-            actions: actions,
-            last: last
-        )
+        for _ in (count >= 8 ? 8 : 6)..<count { try reader.skip() }
+        try reader.requireEnd()
+        let kept = chunks.reduce(0) { $0 + $1.count }
+        guard last.rawValue >= UInt64(kept), last.rawValue < .max else {
+            throw CodingFailure(.malformed, "expected \(kept) actions up to \(last.rawValue)")
+        }
+        self.last = Ticket(rawValue: last.rawValue - UInt64(kept))
+        first = self.last.next
+        for chunk in chunks { try append(chunk) }
+        for run in resolved { try insert(run) }
     }
 }
 

@@ -6,8 +6,10 @@ package enum SenderDirective: Hashable, Sendable {
     case unsubscribe(Topic)
     /// Push to this endpoint; a wildcard host stands for the host that the sender connected to.
     case connect(String)
-    /// Report the outcome of an action to its submitter.
-    case resolve(Ticket, SentAction?, Resolution)
+    /// Report the outcomes of actions to their submitters.
+    case resolve(ResolvedRun)
+    /// The buffer of a chunk whose actions all have their outcome, for a further chunk.
+    case reuse([UInt8])
     case status(SenderStatus)
     case count(SenderEvent)
 }
@@ -18,6 +20,19 @@ package struct Ticket: Hashable, Sendable, Comparable {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// Saturates instead of trapping.
+    package func advanced(by count: Int) -> Ticket {
+        let (sum, overflow) = rawValue.addingReportingOverflow(UInt64(max(0, count)))
+        return Ticket(rawValue: overflow ? .max : sum)
+    }
+
+    package var next: Ticket { advanced(by: 1) }
+
+    /// The distance from `other` up to this ticket; zero if this one is not greater.
+    package func distance(beyond other: Ticket) -> Int {
+        rawValue > other.rawValue ? Int(clamping: rawValue - other.rawValue) : 0
+    }
 }
 
 /// The identity of an action on the wire, assigned when it is first sent.

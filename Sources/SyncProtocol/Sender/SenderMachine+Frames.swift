@@ -36,7 +36,7 @@ extension SenderMachine {
         }
         var directives: [SenderDirective] = []
         if link?.watermark?.endpoint != watermark.endpoint { directives.append(.connect(watermark.endpoint)) }
-        if let link, link.lineage == watermark.lineage, watermark.number != nil || !outbox.numbered.isEmpty {
+        if let link, link.lineage == watermark.lineage, watermark.number != nil || !outbox.isNothingSent {
             guard watermark.windowActionsMax > 0, outbox.fits(bytesMax: roomForActions(in: watermark)) else {
                 return abandonSession(.limitsLowered, using: &generator) + askAgain(at: now, using: &generator)
             }
@@ -49,11 +49,8 @@ extension SenderMachine {
         } else {
             directives += begin(watermark)
         }
-        let bytesMax = actionBytesMax
-        let oversize = outbox.removeQueued { $0.bytes.count > bytesMax }
-        directives += oversize.map {
-            .resolve($0.ticket, nil, .rejected(.tooLarge($0.bytes.count, bytesMax: bytesMax)))
-        }
+        directives += rejectOversize() + dropChunks()
+        isPrompted = true
         awaitReceipts(at: now, using: &generator)
         return isStillRefused ? directives : directives + changed(to: .open)
     }
@@ -67,7 +64,7 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        outbox.requeueNumbered()
+        outbox.requeueSent()
         session = SessionID(using: &generator)
         link = nil
         return [.count(.outcomesLost)] + askAgain(at: now, using: &generator)
@@ -77,7 +74,7 @@ extension SenderMachine {
     /// in the same one nothing is outstanding.
     private mutating func begin(_ watermark: Watermark) -> [SenderDirective] {
         let isOther = link.map { $0.lineage != watermark.lineage } ?? false
-        let directives = isOther ? [.count(.lineageChanged)] + abandonNumbered(.otherLineage) : []
+        let directives = isOther ? [.count(.lineageChanged)] + abandonSent(Rejection.otherLineage.message) : []
         link = Link(
             lineage: watermark.lineage,
             opened: watermark.opened,
@@ -93,22 +90,21 @@ extension SenderMachine {
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         guard let link, receipts.lineage == link.lineage else { return [] }
+        let session = session
         var directives: [SenderDirective] = []
-        // A primary may state any numbers: the cost depends on the outstanding ones among them.
-        for run in receipts.outcomes.slice(from: outbox.first, through: outbox.next.previous).runs {
-            for offset in 0..<run.count {
-                let number = run.first.advanced(by: offset)
-                guard let ticket = outbox.resolve(number) else { continue }
-                switch run.outcome(of: number) {
-                case .applied(let revision):
-                    let position = Position(lineage: receipts.lineage, epoch: receipts.epoch, revision: revision)
-                    directives.append(.resolve(ticket, sent(number), .applied(position)))
-                case .rejected(let rejection): directives.append(.resolve(ticket, sent(number), .rejected(rejection)))
-                }
+        outbox.resolve(receipts.outcomes) { actions, outcome in
+            let kind: ResolvedRun.Kind
+            switch outcome {
+            case .applied(let revision):
+                kind = .applied(Position(lineage: receipts.lineage, epoch: receipts.epoch, revision: revision))
+            case .rejected(let rejection): kind = .rejected(rejection)
             }
+            directives.append(.resolve(actions.resolved(kind, in: session)))
         }
         guard !directives.isEmpty else { return [] }
+        directives += dropChunks()
         backoff.reset()
+        isPrompted = true
         self.link?.resolvedBy = max(link.resolvedBy, receipts.epoch)
         guard case .open = phase else { return directives }
         awaitReceipts(at: now, using: &generator)
@@ -148,7 +144,7 @@ extension SenderMachine {
             var directives: [SenderDirective] = []
             if link?.framesOutstanding == 1, refusal.frame?.first == outbox.first {
                 // All outstanding actions were in one frame, and this is its answer: none was applied.
-                outbox.requeueNumbered()
+                outbox.requeueSent()
                 session = SessionID(using: &generator)
                 link = nil
             } else {
@@ -195,8 +191,7 @@ extension SenderMachine {
         until: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        let failing = isSaved ? [] : outbox.removeQueued { _ in true }
-        let unsent = failing.map { SenderDirective.resolve($0.ticket, nil, .rejected(reason)) }
+        let unsent = isSaved ? [] : rejectQueued(reason)
         let directives = abandonSession(reason, using: &generator)
         phase = .refused(reason, until: until)
         return directives + unsent + changed(to: .refused(reason))
@@ -208,22 +203,21 @@ extension SenderMachine {
         _ cause: Rejection,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        let directives = abandonNumbered(cause)
+        let directives = abandonSent(cause.message)
         session = SessionID(using: &generator)
         link = nil
         return directives
     }
 
-    private func sent(_ number: ActionNumber) -> SentAction { SentAction(session: session, number: number) }
+    /// Resolves all sent actions: their outcome is unknown.
+    mutating func abandonSent(_ cause: String) -> [SenderDirective] {
+        outbox.abandonSent().map { .resolve($0.resolved(.unknown(because: cause), in: session)) }
+    }
+}
 
-    private mutating func abandonNumbered(_ cause: Rejection) -> [SenderDirective] {
-        outbox.abandonNumbered().map { action in
-            let reason = Rejection(
-                .outcomeUnknown,
-                "action \(action.number) of session \(session) may or may not have been applied: \(cause.message)"
-            )
-            return .resolve(action.ticket, sent(action.number), .rejected(reason))
-        }
+extension Outbox.Unresolved {
+    fileprivate func resolved(_ kind: ResolvedRun.Kind, in session: SessionID) -> ResolvedRun {
+        ResolvedRun(ticket, count: count, sent: SentAction(session: session, number: number), kind)
     }
 }
 

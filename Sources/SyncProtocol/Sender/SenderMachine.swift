@@ -1,4 +1,4 @@
-internal import StateCore
+package import StateCore
 
 /// The state machine of a sender's session. It decides what to push, when to push it again, and which outcome each
 /// action has.
@@ -45,6 +45,8 @@ package struct SenderMachine: Hashable, Sendable {
     var link: Link?
     var outbox = Outbox()
     var backoff: Backoff
+    /// Whether receipts have arrived since the last frame was pushed.
+    package internal(set) var isPrompted = false
     /// Whether actions are saved and outlive the process, so that none fails for a transient reason.
     let isSaved: Bool
     package private(set) var status = SenderStatus.connecting
@@ -70,15 +72,31 @@ package struct SenderMachine: Hashable, Sendable {
     /// The number of actions without an outcome, without those that were withdrawn before they were sent.
     package var pendingCount: Int { outbox.count }
 
-    /// Enqueues an encoded action. Resolves it at once if it cannot be sent.
-    package mutating func enqueue(_ bytes: [UInt8], as ticket: Ticket) -> [SenderDirective] {
-        if case .refused(let reason, _) = phase, !isSaved { return [.resolve(ticket, nil, .rejected(reason))] }
-        guard bytes.count <= actionBytesMax else {
-            return [.resolve(ticket, nil, .rejected(.tooLarge(bytes.count, bytesMax: actionBytesMax)))]
-        }
-        outbox.append(Outbox.Queued(ticket: ticket, bytes: bytes))
-        return []
+    /// Whether further actions wait until receipts arrive or until more of them are ready.
+    package var awaitsReceipts: Bool { if case .open = phase { !outbox.isNothingSent } else { false } }
+
+    /// Enqueues the actions of a chunk. Resolves those at once that cannot be sent.
+    package mutating func enqueue(_ chunk: ActionChunk) -> [SenderDirective] {
+        outbox.append(chunk)
+        if case .refused(let reason, _) = phase, !isSaved { return rejectQueued(reason) + dropChunks() }
+        return (chunk.largestActionBytes > actionBytesMax ? rejectOversize() : []) + dropChunks()
     }
+
+    /// Rejects the queued actions that are too large.
+    mutating func rejectOversize() -> [SenderDirective] {
+        let bytesMax = actionBytesMax
+        return outbox.removeQueued(largerThan: bytesMax).map { ticket, bytes in
+            .resolve(ResolvedRun(ticket, sent: nil, .rejected(.tooLarge(bytes, bytesMax: bytesMax))))
+        }
+    }
+
+    /// Rejects all queued actions.
+    mutating func rejectQueued(_ reason: Rejection) -> [SenderDirective] {
+        outbox.removeQueued().map { .resolve(ResolvedRun($0.ticket, count: $0.count, sent: nil, .rejected(reason))) }
+    }
+
+    /// Releases the chunks of which no action is left.
+    mutating func dropChunks() -> [SenderDirective] { outbox.dropChunks().map { .reuse($0) } }
 
     /// Withdraws an action whose submitter stopped waiting.
     ///
@@ -89,22 +107,40 @@ package struct SenderMachine: Hashable, Sendable {
         return SentAction(session: session, number: number)
     }
 
-    /// The next frame to push, if the window allows one.
-    package var nextFrame: ActionsFrame? {
-        guard case .open = phase, let link, let watermark = link.watermark else { return nil }
-        let actions = outbox.actions(
-            countMax: min(watermark.windowActionsMax, limits.windowActionsMax),
-            bytesMax: roomForActions(in: watermark)
+    /// Gives up all actions: the outcome of sent ones is unknown, queued ones are rejected.
+    package mutating func withdrawAll(because cause: String, notSent reason: Rejection) -> [SenderDirective] {
+        abandonSent(cause) + rejectQueued(reason)
+    }
+
+    /// The next frame to push, if the window allows one and it is due.
+    ///
+    /// A frame is due if no action is outstanding. Otherwise it waits until it has `frameBytesMin` bytes or until
+    /// receipts arrive, so that a sender under load does not send small frames.
+    package var nextCut: FrameCut? {
+        guard case .open = phase, let link, let watermark = link.watermark, isDue else { return nil }
+        let (count, ranges) = outbox.actions(
+            within: Outbox.Bounds(
+                windowActionsMax: min(watermark.windowActionsMax, limits.windowActionsMax),
+                windowBytesMax: limits.windowBytesMax,
+                windowFramesMax: limits.windowFramesMax,
+                bytesTarget: limits.frameBytesTarget,
+                bytesMax: roomForActions(in: watermark)
+            )
         )
-        guard !actions.isEmpty else { return nil }
-        return ActionsFrame(
+        guard count > 0 else { return nil }
+        return FrameCut(
             lineage: link.lineage,
             session: session,
             opened: link.opened,
             base: link.base,
             first: outbox.cursor,
-            actions: actions
+            count: count,
+            ranges: ranges
         )
+    }
+
+    private var isDue: Bool {
+        isPrompted || outbox.isNothingSent || outbox.cursor < outbox.next || outbox.queuedBytes >= limits.frameBytesMin
     }
 
     /// The maximum size of a frame of actions without the actions: address, identities and four numbers.
@@ -112,15 +148,16 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// The socket accepted the frame.
     package mutating func pushed(
-        _ frame: ActionsFrame,
+        _ frame: FrameCut,
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        if outbox.numbered.isEmpty { link?.framesOutstanding = 0 }
+        if outbox.isNothingSent { link?.framesOutstanding = 0 }
         link?.framesOutstanding += 1
-        outbox.markSent(count: frame.header.count)
+        outbox.markSent(count: frame.count)
+        isPrompted = false
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
-        return [.count(.framePushed(actions: frame.header.count))]
+        return [.count(.framePushed(actions: frame.count))]
     }
 
     /// The socket reconnected. The peer may be another primary, so request the watermark before anything is sent:
@@ -228,7 +265,7 @@ package struct SenderMachine: Hashable, Sendable {
         self.link?.resolvedBy = link.resolvedBy
         // A refusal proves that nothing was applied only if exactly one frame is outstanding. The count is unknown
         // here, so assume two.
-        self.link?.framesOutstanding = outbox.numbered.isEmpty ? 0 : 2
+        self.link?.framesOutstanding = outbox.isNothingSent ? 0 : 2
     }
 
     /// The part of the session's state to save.

@@ -1,7 +1,7 @@
 package import StateCoding
 import StateCore
 
-/// A saved action, kept until its outcome is not needed any more.
+/// A saved action, which is kept until its outcome is not needed any more.
 package struct SavedAction: Hashable, Sendable {
     package let ticket: Ticket
     /// Its position in the sender's input, if known.
@@ -31,15 +31,10 @@ package struct SavedOutcome: Hashable, Sendable {
 
 /// The changes of a session since it was last saved. They are saved as a unit.
 package struct SessionChange: Hashable, Sendable {
-    /// The outcome of an action.
-    package struct Resolved: Hashable, Sendable {
-        package let ticket: Ticket
-        package let outcome: SavedOutcome
-    }
-
     package var standing: SessionCheckpoint?
-    package private(set) var enqueued: [SavedAction] = []
-    package private(set) var resolved: [Resolved] = []
+    /// The submitted actions. Input that is no action is among them, and has its outcome in `resolved`.
+    package private(set) var chunks: [ActionChunk] = []
+    package private(set) var resolved: [ResolvedRun] = []
     /// The outcomes up to this ticket are not needed any more.
     package private(set) var acknowledged: Ticket?
     package private(set) var mark: InputMark?
@@ -47,33 +42,17 @@ package struct SessionChange: Hashable, Sendable {
 
     package init() {}
 
-    init(
-        standing: SessionCheckpoint?,
-        enqueued: [SavedAction],
-        resolved: [Resolved],
-        acknowledged: Ticket?,
-        mark: InputMark?,
-        isInputEnded: Bool?
-    ) {
-        self.standing = standing
-        self.enqueued = enqueued
-        self.resolved = resolved
-        self.acknowledged = acknowledged
-        self.mark = mark
-        self.isInputEnded = isInputEnded
-    }
-
     package var isEmpty: Bool { self == SessionChange() }
 
-    package mutating func enqueue(_ action: SavedAction, mark: InputMark?) {
-        enqueued.append(action)
-        self.mark = mark ?? self.mark
+    package mutating func enqueue(_ chunk: ActionChunk) {
+        var chunk = chunk
+        resolved += chunk.removeVerdicts().map { ResolvedRun($0.ticket, sent: nil, .rejected($0.rejection)) }
+        chunks.append(chunk)
+        mark = chunk.marks.last?.mark ?? mark
         isInputEnded = false
     }
 
-    package mutating func resolve(_ ticket: Ticket, _ outcome: SavedOutcome) {
-        resolved.append(Resolved(ticket: ticket, outcome: outcome))
-    }
+    package mutating func resolve(_ run: ResolvedRun) { resolved.append(run) }
 
     package mutating func acknowledge(upTo ticket: Ticket) { acknowledged = max(acknowledged ?? ticket, ticket) }
 
@@ -82,7 +61,7 @@ package struct SessionChange: Hashable, Sendable {
     /// Appends later changes.
     package mutating func merge(_ later: SessionChange) {
         standing = later.standing ?? standing
-        enqueued += later.enqueued
+        chunks += later.chunks
         resolved += later.resolved
         if let acknowledged = later.acknowledged { acknowledge(upTo: acknowledged) }
         mark = later.mark ?? mark
@@ -90,22 +69,25 @@ package struct SessionChange: Hashable, Sendable {
     }
 }
 
+// MARK: Coding
+
+/// The encoding in CBOR: an array of 8 elements. In files of format 1 it has 6, and contains single actions and their
+/// outcomes instead of chunks and runs.
 extension SessionChange {
     package var encoded: [UInt8] {
-        var writer = CBORWriter(reserving: 64 + enqueued.reduce(0) { $0 + $1.byteCount } + 40 * resolved.count)
-        writer.array(count: 6)
+        let size = chunks.reduce(0) { $0 + $1.bytes.count + 32 + 24 * $1.marks.count }
+        var writer = CBORWriter(reserving: 64 + size + 64 * resolved.count)
+        writer.array(count: 8)
         if let standing { standing.write(to: &writer) } else { writer.null() }
-        writer.array(count: enqueued.count)
-        for action in enqueued { action.write(to: &writer) }
-        writer.array(count: resolved.count)
-        for resolved in resolved {
-            writer.array(count: 2)
-            writer.unsigned(resolved.ticket.rawValue)
-            resolved.outcome.write(to: &writer)
-        }
+        writer.array(count: 0)
+        writer.array(count: 0)
         if let acknowledged { writer.unsigned(acknowledged.rawValue) } else { writer.null() }
         if let mark { writer.write(mark) } else { writer.null() }
         if let isInputEnded { writer.bool(isInputEnded) } else { writer.null() }
+        writer.array(count: chunks.count)
+        for chunk in chunks { chunk.write(from: chunk.first, to: &writer) }
+        writer.array(count: resolved.count)
+        for run in resolved { run.write(to: &writer) }
         return writer.bytes
     }
 
@@ -113,39 +95,132 @@ extension SessionChange {
     package init(decoding bytes: [UInt8]) throws(CodingFailure) {
         var reader = CBORReader(bytes)
         let count = try reader.arrayCount(atLeast: 6)
-        self.init(
-            standing: try reader.optional { reader throws(CodingFailure) in try SessionCheckpoint(from: &reader) },
-            enqueued: try reader.list { reader throws(CodingFailure) in try SavedAction(from: &reader) },
-            resolved: try reader.list { reader throws(CodingFailure) in
-                try reader.fixedArray(2)
-                return Resolved(
-                    ticket: Ticket(rawValue: try reader.unsigned()),
-                    outcome: try SavedOutcome(from: &reader)
-                )
-            },
-            acknowledged: try reader.optional { reader throws(CodingFailure) in Ticket(rawValue: try reader.unsigned())
-            },
-            mark: try reader.optional { reader throws(CodingFailure) in try reader.mark() },
-            isInputEnded: try reader.optional { reader throws(CodingFailure) in try reader.bool() }
-        )
-        for _ in 6..<count { try reader.skip() }
+        standing = try reader.optional { reader throws(CodingFailure) in try SessionCheckpoint(from: &reader) }
+        (chunks, resolved) = try reader.savedActions()
+        resolved += try reader.list { reader throws(CodingFailure) in
+            try reader.fixedArray(2)
+            let ticket = Ticket(rawValue: try reader.unsigned())
+            return ResolvedRun(ticket, try SavedOutcome(from: &reader))
+        }
+        acknowledged = try reader.optional { reader throws(CodingFailure) in Ticket(rawValue: try reader.unsigned()) }
+        mark = try reader.optional { reader throws(CodingFailure) in try reader.mark() }
+        isInputEnded = try reader.optional { reader throws(CodingFailure) in try reader.bool() }
+        if count >= 8 {
+            chunks += try reader.list { reader throws(CodingFailure) in try ActionChunk(from: &reader) }
+            resolved += try reader.list { reader throws(CodingFailure) in try ResolvedRun(from: &reader) }
+        }
+        for _ in (count >= 8 ? 8 : 6)..<count { try reader.skip() }
         try reader.requireEnd()
     }
 }
 
-extension SavedAction {
-    /// The approximate encoded size.
-    var byteCount: Int { bytes.count + 24 + (outcome == nil ? 0 : 40) }
-
-    func write(to writer: inout CBORWriter) {
+extension ActionChunk {
+    /// Writes the actions from a ticket on, which the chunk has.
+    func write(from ticket: Ticket, to writer: inout CBORWriter) {
+        let skipped = ticket.distance(beyond: first)
+        let start = offset(after: skipped, from: 0)
+        let marks = marks.filter { $0.ticket >= ticket }
         writer.array(count: 4)
         writer.unsigned(ticket.rawValue)
-        if let position { writer.unsigned(position) } else { writer.null() }
-        writer.bytes(bytes)
-        if let outcome { outcome.write(to: &writer) } else { writer.null() }
+        writer.write(count: count - skipped)
+        if start == 0 { writer.bytes(bytes) } else { writer.bytes(Array(bytes[start...])) }
+        writer.array(count: marks.count)
+        for mark in marks {
+            writer.array(count: 2)
+            writer.unsigned(mark.ticket.rawValue)
+            writer.write(mark.mark)
+        }
     }
 
     init(from reader: inout CBORReader) throws(CodingFailure) {
+        try reader.fixedArray(4)
+        let first = Ticket(rawValue: try reader.unsigned())
+        let count = try reader.count()
+        let bytes = try reader.bytes()
+        let marks = try reader.list { reader throws(CodingFailure) in
+            try reader.fixedArray(2)
+            return Mark(ticket: Ticket(rawValue: try reader.unsigned()), mark: try reader.mark())
+        }
+        guard let chunk = ActionChunk(first: first, count: count, bytes: bytes, marks: marks) else {
+            throw CodingFailure(.malformed, "expected \(count) actions from \(first.rawValue) on, got other bytes")
+        }
+        self = chunk
+    }
+}
+
+extension ResolvedRun {
+    func write(to writer: inout CBORWriter) {
+        writer.array(count: 4)
+        writer.unsigned(first.rawValue)
+        writer.write(count: count)
+        if let sent {
+            writer.array(count: 2)
+            writer.write(sent.session)
+            writer.write(sent.number)
+        } else {
+            writer.null()
+        }
+        switch kind {
+        case .applied(let position):
+            writer.array(count: 3)
+            writer.write(position.lineage)
+            writer.write(position.epoch)
+            writer.write(position.revision)
+        case .rejected(let rejection):
+            writer.array(count: 2)
+            writer.write(rejection)
+        case .unknown(let cause):
+            writer.array(count: 1)
+            writer.text(cause)
+        }
+    }
+
+    init(from reader: inout CBORReader) throws(CodingFailure) {
+        try reader.fixedArray(4)
+        let first = Ticket(rawValue: try reader.unsigned())
+        let count = try reader.count()
+        guard count >= 1 else { throw CodingFailure(.malformed, "a run of outcomes has at least one action, got 0") }
+        let sent = try reader.optional { reader throws(CodingFailure) in try SentAction(from: &reader) }
+        switch try reader.arrayCount() {
+        case 1: self.init(first, count: count, sent: sent, .unknown(because: try reader.text()))
+        case 2: self.init(first, count: count, sent: sent, .rejected(try reader.rejection()))
+        case 3 where sent != nil: self.init(first, count: count, sent: sent, .applied(try reader.position()))
+        case let size: throw CodingFailure(.malformed, "an outcome has 1 to 3 elements and a number, got \(size)")
+        }
+    }
+}
+
+extension SentAction {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
+        try reader.fixedArray(2)
+        self.init(session: try reader.session(), number: try reader.quantity())
+    }
+}
+
+extension CBORReader {
+    fileprivate mutating func position() throws(CodingFailure) -> Position {
+        let lineage = try lineage()
+        let epoch: Epoch = try quantity()
+        return Position(lineage: lineage, epoch: epoch, revision: try quantity())
+    }
+
+    /// Reads the actions of a file of format 1.
+    mutating func savedActions() throws(CodingFailure) -> (chunks: [ActionChunk], resolved: [ResolvedRun]) {
+        let actions = try list { reader throws(CodingFailure) in try SavedAction(from: &reader) }
+        var (chunks, resolved): ([ActionChunk], [ResolvedRun]) = ([], [])
+        for action in actions {
+            if chunks.last?.end != action.ticket { chunks.append(ActionChunk(first: action.ticket)) }
+            let mark = action.position.map { InputMark(position: $0) }
+            chunks[chunks.count - 1].append(action.bytes, mark: mark)
+            if let outcome = action.outcome { resolved.append(ResolvedRun(action.ticket, outcome)) }
+        }
+        return (chunks, resolved)
+    }
+}
+
+/// The encoding of single actions in files of format 1.
+extension SavedAction {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
         try reader.fixedArray(4)
         self.init(
             ticket: Ticket(rawValue: try reader.unsigned()),
@@ -157,40 +232,13 @@ extension SavedAction {
 }
 
 extension SavedOutcome {
-    func write(to writer: inout CBORWriter) {
-        writer.array(count: 2)
-        if let sent {
-            writer.array(count: 2)
-            writer.write(sent.session)
-            writer.write(sent.number)
-        } else {
-            writer.null()
-        }
-        switch resolution {
-        case .applied(let position):
-            writer.array(count: 3)
-            writer.write(position.lineage)
-            writer.write(position.epoch)
-            writer.write(position.revision)
-        case .rejected(let rejection):
-            writer.array(count: 2)
-            writer.write(rejection)
-        }
-    }
-
-    init(from reader: inout CBORReader) throws(CodingFailure) {
+    fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
         try reader.fixedArray(2)
-        sent = try reader.optional { reader throws(CodingFailure) in
-            try reader.fixedArray(2)
-            return SentAction(session: try reader.session(), number: try reader.quantity())
-        }
-        switch try reader.arrayCount() {
-        case 2: resolution = .rejected(try reader.rejection())
-        case 3:
-            let lineage = try reader.lineage()
-            let epoch: Epoch = try reader.quantity()
-            resolution = .applied(Position(lineage: lineage, epoch: epoch, revision: try reader.quantity()))
-        case let count: throw CodingFailure(.malformed, "an outcome has 2 or 3 elements, got \(count)")
+        sent = try reader.optional { reader throws(CodingFailure) in try SentAction(from: &reader) }
+        switch (try reader.arrayCount(), sent) {
+        case (2, _): resolution = .rejected(try reader.rejection())
+        case (3, _?): resolution = .applied(try reader.position())
+        case (let count, _): throw CodingFailure(.malformed, "an outcome has 2 or 3 elements, got \(count)")
         }
     }
 }

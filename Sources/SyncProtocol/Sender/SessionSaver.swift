@@ -5,11 +5,13 @@ import DequeModule
 package struct SessionSaver: Hashable, Sendable {
     /// A change that was passed to the writer and whose write was not confirmed.
     private struct Group: Hashable, Sendable {
-        let actions: [SavedAction]
+        let chunks: [ActionChunk]
         let standing: SessionCheckpoint
     }
 
     private var change = SessionChange()
+    /// The chunks of the change.
+    private var chunks: [ActionChunk] = []
     private var groups: Deque<Group> = []
     private var standing: SessionCheckpoint
     /// The number of changes that were passed to the writer, and of those on the disk.
@@ -32,14 +34,17 @@ package struct SessionSaver: Hashable, Sendable {
 
     // MARK: Changes
 
-    /// Adds an action, or another piece of input that already has its outcome.
-    package mutating func enqueue(_ action: SavedAction, mark: InputMark?) { change.enqueue(action, mark: mark) }
+    /// Adds the actions of a chunk, and its input that is no action and already has its outcome.
+    package mutating func enqueue(_ chunk: ActionChunk) {
+        change.enqueue(chunk)
+        chunks.append(chunk)
+    }
 
-    /// Adds the outcome of an action.
-    package mutating func resolve(_ ticket: Ticket, _ sent: SentAction?, _ resolution: Resolution) {
-        change.resolve(ticket, SavedOutcome(sent: sent, resolution: resolution))
-        // The action gets no number, and a resumed session needs that information.
-        if sent == nil { needsBarrier = true }
+    /// Adds the outcomes of actions.
+    package mutating func resolve(_ run: ResolvedRun) {
+        change.resolve(run)
+        // The actions get no number, and a resumed session needs that information.
+        if run.sent == nil { needsBarrier = true }
     }
 
     /// The outcomes up to `ticket` are not needed any more.
@@ -60,8 +65,8 @@ package struct SessionSaver: Hashable, Sendable {
             self.standing = standing
         }
         guard !change.isEmpty else { return nil }
-        defer { (change, needsBarrier) = (SessionChange(), false) }
-        groups.append(Group(actions: change.enqueued, standing: standing))
+        defer { (change, chunks, needsBarrier) = (SessionChange(), [], false) }
+        groups.append(Group(chunks: chunks, standing: standing))
         flushed += 1
         if needsBarrier { barrier = flushed }
         return change
@@ -70,15 +75,15 @@ package struct SessionSaver: Hashable, Sendable {
     /// The first `count` changes are on the disk.
     ///
     /// - Returns: the actions that may be sent now, and the saved standing.
-    package mutating func written(_ count: Int) -> (actions: [SavedAction], standing: SessionCheckpoint?) {
-        var actions: [SavedAction] = []
+    package mutating func written(_ count: Int) -> (chunks: [ActionChunk], standing: SessionCheckpoint?) {
+        var chunks: [ActionChunk] = []
         var standing: SessionCheckpoint?
         while saved < count, let group = groups.popFirst() {
             saved += 1
-            last = group.actions.last?.ticket ?? last
-            actions += group.actions.filter { $0.outcome == nil }
+            last = group.chunks.last?.last ?? last
+            chunks += group.chunks
             standing = group.standing
         }
-        return (actions, standing)
+        return (chunks, standing)
     }
 }

@@ -26,19 +26,19 @@ import Testing
 
     private static func enqueuing(_ ticket: UInt64, bytes: Int = 10) -> SessionChange {
         var change = SessionChange()
-        let action = SavedAction(
-            ticket: Ticket(rawValue: ticket),
-            position: ticket,
-            bytes: Array(repeating: UInt8(truncatingIfNeeded: ticket), count: bytes)
+        var chunk = ActionChunk(first: Ticket(rawValue: ticket))
+        chunk.append(
+            Array(repeating: UInt8(truncatingIfNeeded: ticket), count: bytes),
+            mark: InputMark(position: ticket)
         )
-        change.enqueue(action, mark: InputMark(position: ticket))
+        change.enqueue(chunk)
         return change
     }
 
     private static func rejecting(_ ticket: UInt64) -> SessionChange {
         var change = SessionChange()
         let rejection = Rejection(.tooLarge, "too large")
-        change.resolve(Ticket(rawValue: ticket), SavedOutcome(sent: nil, resolution: .rejected(rejection)))
+        change.resolve(ResolvedRun(Ticket(rawValue: ticket), sent: nil, .rejected(rejection)))
         change.acknowledge(upTo: Ticket(rawValue: ticket))
         return change
     }
@@ -127,7 +127,7 @@ import Testing
         let whole = try bytes
         #expect(message(store: "fleet")?.contains("belongs to store counter, not fleet") == true)
         var later = whole
-        later[try #require(whole.firstIndex(of: UInt8(ascii: "1")))] = UInt8(ascii: "2")
+        later[try #require(whole.firstIndex(of: UInt8(ascii: "2")))] = UInt8(ascii: "3")
         try put(later)
         #expect(message()?.contains("later version") == true)
         let text = Data("the user's own\n".utf8)

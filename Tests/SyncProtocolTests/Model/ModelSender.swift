@@ -49,7 +49,7 @@ struct ModelSender {
         }
         let ticket = Ticket(rawValue: UInt64(serial))
         actions[ticket] = action
-        perform(machine.enqueue(action.bytes, as: ticket))
+        perform(machine.enqueue(ActionChunk([action.bytes], first: ticket)))
     }
 
     /// Withdraws the newest action without an outcome; saved actions cannot be withdrawn.
@@ -70,16 +70,16 @@ struct ModelSender {
     mutating func flush(at now: Instant) {
         disk?.saver.flush(machine.standing).map { disk?.unwritten.append($0) }
         guard disk?.saver.mayPush ?? true else { return }
-        while pushed.count < Self.pushedMax, let frame = machine.nextFrame {
-            pushed.append(Message.encode(.actions(frame), to: Address(Fixture.store(), .actions)))
-            perform(machine.pushed(frame, at: now, using: &generator))
+        while pushed.count < Self.pushedMax, let cut = machine.nextCut {
+            pushed.append(Message.encode(.actions(cut.frame), to: Address(Fixture.store(), .actions)))
+            perform(machine.pushed(cut, at: now, using: &generator))
         }
     }
 
     /// Writes the first `count` changes to the disk.
     mutating func write(_ count: Int) throws {
         guard let (arrived, standing) = try disk?.write(count) else { return }
-        for action in arrived { perform(machine.enqueue(action.bytes, as: action.ticket)) }
+        for chunk in arrived { perform(machine.enqueue(chunk)) }
         if let standing { machine.saved(standing) }
     }
 
@@ -109,11 +109,11 @@ struct ModelSender {
             switch directive {
             case .subscribe(let topic): link.subscribe(Address(Fixture.store(), topic).bytes)
             case .unsubscribe(let topic): link.unsubscribe(Address(Fixture.store(), topic).bytes)
-            case .resolve(let ticket, let sent, let outcome):
-                disk?.saver.resolve(ticket, sent, outcome)
-                resolve(ticket, outcome)
+            case .resolve(let run):
+                disk?.saver.resolve(run)
+                for (ticket, outcome) in run.outcomes { resolve(ticket, outcome.resolution) }
             case .count(let event): events.insert(event)
-            case .connect, .status: break
+            case .connect, .status, .reuse: break
             }
         }
     }
@@ -158,16 +158,14 @@ struct ModelDisk {
     mutating func enqueue(_ action: ModelAction) -> Ticket {
         tickets += 1
         let ticket = Ticket(rawValue: tickets)
-        let position = UInt64(action.serial + 1)
-        saver.enqueue(
-            SavedAction(ticket: ticket, position: position, bytes: action.bytes),
-            mark: InputMark(position: position)
-        )
+        var chunk = ActionChunk(first: ticket)
+        chunk.append(action.bytes, mark: InputMark(position: UInt64(action.serial + 1)))
+        saver.enqueue(chunk)
         return ticket
     }
 
     /// Writes the first `count` changes.
-    mutating func write(_ count: Int) throws -> (actions: [SavedAction], standing: SessionCheckpoint?) {
+    mutating func write(_ count: Int) throws -> (chunks: [ActionChunk], standing: SessionCheckpoint?) {
         for change in unwritten.prefix(count) {
             try session.apply(try SessionChange(decoding: change.encoded))
             session.dropResolved()

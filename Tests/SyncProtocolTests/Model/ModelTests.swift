@@ -5,6 +5,9 @@ import Testing
     /// Limits so small that every bound is reached.
     static let limits = Limits.with {
         $0.windowActionsMax = 8
+        $0.windowBytesMax = 60
+        $0.frameBytesMin = 12
+        $0.frameBytesTarget = 30
         $0.frameBytesMax += ModelState.patchBytesMax - $0.patchBytesMax
         $0.uncommittedRecordsMax = 4
         $0.heldBytesMax = 600

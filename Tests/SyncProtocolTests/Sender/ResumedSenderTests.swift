@@ -123,6 +123,36 @@ import Testing
         #expect(bench.machine.session != Fixture.session)
     }
 
+    /// PROTOCOL.md, section 8.4: a copy of a session file gives two processes one session.
+    @Test func `that was copied takes the outcomes of the other's actions for its own until the numbers differ`() throws
+    {
+        let saved = try Self.saved()
+        var (original, copy) = (SenderBench(resuming: saved), SenderBench(resuming: saved))
+        original.watermark(5)
+        copy.watermark(5)
+        original.receipts(1...5)
+        copy.receipts(1...5)
+        let (first, second) = (original.send()[0], copy.send()[0])
+        #expect(original.push().map(\.numbers) == [6...6])
+        #expect(copy.push().map(\.numbers) == [6...6])
+        // The primary applies the first one, takes the second one for a repetition, and all subscribers of the session
+        // get the receipt.
+        original.receipts(6...6)
+        copy.receipts(6...6)
+        #expect(original.revision(first) == 6)
+        #expect(copy.revision(second) == 6, "it was never applied")
+        // It is noticed when the primary has a number that this process did not assign.
+        copy.send()
+        copy.push()
+        copy.wait()
+        copy.watermark(9)
+        guard case .refused(let reason)? = copy.status else {
+            Issue.record("\(String(describing: copy.status))")
+            return
+        }
+        #expect(reason.code == .sessionDiverged)
+    }
+
     @Test func `keeps unsent actions while it is refused, and sends them afterwards`() throws {
         var saved = SavedBench()
         try saved.enqueue(2)

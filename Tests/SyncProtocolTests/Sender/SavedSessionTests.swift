@@ -22,8 +22,15 @@ import Testing
         var change = SessionChange()
         #expect(try SessionChange(decoding: change.encoded) == change)
         change.standing = SenderBench.open().machine.standing
-        change.enqueue(SavedAction(ticket: Ticket(rawValue: 1), position: nil, bytes: [1, 2]), mark: nil)
-        change.resolve(Ticket(rawValue: 1), SavedBench.applied(1))
+        var chunk = ActionChunk([[1, 2], [], Array(repeating: 3, count: 300)], first: Ticket(rawValue: 1))
+        chunk.append(verdict: Rejection(.malformed, "no action"), mark: InputMark(position: 4, digest: 5))
+        change.enqueue(chunk)
+        let sent = SentAction(session: Fixture.session, number: ActionNumber(1))
+        let first = Ticket(rawValue: 1)
+        change.resolve(ResolvedRun(first, count: 2, sent: sent, .applied(Fixture.position(8))))
+        change.resolve(ResolvedRun(first, count: 2, sent: sent, .unknown(because: "it was lost")))
+        change.resolve(ResolvedRun(first, count: 2, sent: nil, .rejected(Rejection(.tooLarge, "too large"))))
+        #expect(change.resolved.count == 4)
         change.acknowledge(upTo: Ticket(rawValue: 1))
         change.endInput(at: InputMark(position: 7, digest: .max))
         #expect(try SessionChange(decoding: change.encoded) == change)
@@ -31,10 +38,10 @@ import Testing
 
     @Test func `merged changes equal consecutive changes`() throws {
         var (first, second) = (SessionChange(), SessionChange())
-        first.enqueue(SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [1]), mark: InputMark(position: 1))
+        first.enqueue(Self.chunk(1, position: 1))
         first.endInput(at: InputMark(position: 2))
-        second.enqueue(SavedAction(ticket: Ticket(rawValue: 2), position: 3, bytes: [1]), mark: InputMark(position: 3))
-        second.resolve(Ticket(rawValue: 1), SavedBench.applied(1))
+        second.enqueue(Self.chunk(2, position: 3))
+        second.resolve(ResolvedRun(Ticket(rawValue: 1), SavedBench.applied(1)))
         second.acknowledge(upTo: Ticket(rawValue: 1))
         var apart = SavedBench().session
         var together = apart
@@ -76,33 +83,90 @@ import Testing
         #expect(throws: CodingFailure.self) { try saved.resolve(1, SavedBench.applied(1)) }
         #expect(throws: CodingFailure.self) { try saved.resolve(9, SavedBench.applied(1)) }
         #expect(throws: CodingFailure.self) { try saved.apply { $0.acknowledge(upTo: Ticket(rawValue: 2)) } }
-        let early = SavedAction(ticket: Ticket(rawValue: 9), position: nil, bytes: [])
-        #expect(throws: CodingFailure.self) { try saved.apply { $0.enqueue(early, mark: nil) } }
+        #expect(throws: CodingFailure.self) { try saved.apply { $0.enqueue(Self.chunk(9, position: 1)) } }
+        let overlapping = ResolvedRun(Ticket(rawValue: 2), count: 2, sent: nil, .rejected(Rejection(.tooLarge, "")))
+        #expect(throws: CodingFailure.self) { try saved.apply { $0.resolve(overlapping) } }
+        let beyond = ResolvedRun(Ticket(rawValue: 4), count: 2, sent: nil, .rejected(Rejection(.tooLarge, "")))
+        #expect(throws: CodingFailure.self) { try saved.apply { $0.resolve(beyond) } }
+    }
+
+    private static func chunk(_ ticket: UInt64, position: UInt64) -> ActionChunk {
+        var chunk = ActionChunk(first: Ticket(rawValue: ticket))
+        chunk.append([1], mark: InputMark(position: position))
+        return chunk
+    }
+
+    @Test func `keeps the rest of a chunk whose first actions are acknowledged`() throws {
+        var saved = SavedBench()
+        try saved.apply { $0.enqueue(ActionChunk([[1], [2], [3], [4]], first: Ticket(rawValue: 1))) }
+        for ticket in UInt64(1)...2 { try saved.resolve(ticket, SavedBench.applied(ticket)) }
+        try saved.apply { $0.acknowledge(upTo: Ticket(rawValue: 2)) }
+        let read = try SavedSession(decoding: saved.session.encoded)
+        #expect(read == saved.session && read.outstandingCount == 2)
+        #expect(read.actions.map(\.bytes) == [[3], [4]])
+        #expect(read.actions.map(\.ticket.rawValue) == [3, 4])
+        var other = SavedBench()
+        try other.apply { $0.enqueue(ActionChunk([[1], [2], [3], [4]], first: Ticket(rawValue: 1))) }
+        #expect(read != other.session)
+    }
+
+    /// Random and mutated bytes are refused or read; they never trap.
+    @Test(arguments: seeds(0..<50))
+    func `is read from any bytes without a trap`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let session = try Self.full().session
+        var change = SessionChange()
+        change.enqueue(ActionChunk([[1, 2], [3]], first: Ticket(rawValue: 5)))
+        change.resolve(ResolvedRun(Ticket(rawValue: 2), count: 1, sent: nil, .rejected(Rejection(.tooLarge, ""))))
+        for _ in 0..<200 {
+            var bytes = generator.oneIn(2) ? session.encoded : change.encoded
+            for _ in 0...generator.below(3) {
+                bytes[generator.below(bytes.count)] = UInt8(truncatingIfNeeded: generator.next())
+            }
+            if let change = try? SessionChange(decoding: bytes) {
+                var copy = session
+                try? copy.apply(change)
+            }
+            guard let read = try? SavedSession(decoding: bytes) else { continue }
+            #expect(
+                read.actions.count == read.actions.last.map { $0.ticket.distance(beyond: read.actions[0].ticket) + 1 }
+                    ?? 0
+            )
+            #expect(try SavedSession(decoding: read.encoded) == read)
+        }
     }
 }
 
 /// The changes that must be on the disk before a frame is sent.
 @Suite struct `A session saver` {
-    private static let action = SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [7])
+    private static let chunk = ActionChunk([[7]], first: Ticket(rawValue: 1))
 
     @Test func `actions are released in order when they are on the disk`() {
         let bench = SenderBench.open()
         var saver = SessionSaver(SavedBench().session)
-        saver.enqueue(Self.action, mark: nil)
-        #expect(saver.flush(bench.machine.standing)?.enqueued == [Self.action])
+        saver.enqueue(Self.chunk)
+        #expect(saver.flush(bench.machine.standing)?.chunks == [Self.chunk])
         #expect(saver.last == Ticket(rawValue: 0))
-        #expect(saver.written(0).actions.isEmpty)
-        #expect(saver.written(1).actions == [Self.action])
+        #expect(saver.written(0).chunks.isEmpty)
+        #expect(saver.written(1).chunks == [Self.chunk])
         #expect(saver.last == Ticket(rawValue: 1))
     }
 
-    @Test func `a resolved action is not released`() {
+    @Test func `input that is no action is saved with its outcome, and never sent`() throws {
         var saver = SessionSaver(SavedBench().session)
-        let over = SavedAction(ticket: Ticket(rawValue: 1), position: 1, bytes: [], outcome: SavedBench.tooLarge)
-        saver.enqueue(over, mark: nil)
-        #expect(saver.flush(SenderBench().machine.standing) != nil)
-        #expect(saver.written(1).actions.isEmpty)
-        #expect(saver.last == Ticket(rawValue: 1))
+        var chunk = ActionChunk(first: Ticket(rawValue: 1))
+        chunk.append([1])
+        chunk.append(verdict: Rejection(.malformed, "no action"), mark: InputMark(position: 2))
+        chunk.append([3])
+        saver.enqueue(chunk)
+        var bench = SenderBench.open()
+        var saved = SavedBench().session
+        let change = saver.flush(bench.machine.standing)
+        try saved.apply(try #require(change))
+        #expect(saved.mark == InputMark(position: 2))
+        #expect(saved.actions.map(\.outcome?.resolution) == [nil, .rejected(Rejection(.malformed, "no action")), nil])
+        #expect(bench.machine.enqueue(chunk) == [])
+        #expect(bench.push().map(\.actions) == [[[1], [3]]])
     }
 
     @Test func `no frame is sent before its session and lineage are on the disk`() {
@@ -125,11 +189,8 @@ import Testing
         bench.send(2)
         bench.push()
         bench.receipts(1...1)
-        saver.resolve(
-            Ticket(rawValue: 1),
-            SentAction(session: Fixture.session, number: ActionNumber(1)),
-            .applied(Fixture.position(1))
-        )
+        let sent = SentAction(session: Fixture.session, number: ActionNumber(1))
+        saver.resolve(ResolvedRun(Ticket(rawValue: 1), sent: sent, .applied(Fixture.position(1))))
         #expect(saver.flush(bench.machine.standing) != nil)
         #expect(saver.mayPush)
     }
@@ -137,7 +198,7 @@ import Testing
     @Test func `no frame is sent before a skipped action is saved`() {
         let bench = SenderBench()
         var saver = SessionSaver(SavedBench().session)
-        saver.resolve(Ticket(rawValue: 1), nil, .rejected(Rejection(.tooLarge, "too large")))
+        saver.resolve(ResolvedRun(Ticket(rawValue: 1), sent: nil, .rejected(Rejection(.tooLarge, "too large"))))
         #expect(saver.flush(bench.machine.standing) != nil)
         #expect(!saver.mayPush)
         _ = saver.written(1)

@@ -146,4 +146,108 @@ import Testing
         bench.receipts(3...3)
         #expect(bench.machine.pendingCount == 0)
     }
+
+    @Test func `a small frame waits while receipts are outstanding, for more actions or for receipts`() {
+        var bench = SenderBench(.with { $0.frameBytesMin = 40 })
+        bench.watermark(nil)
+        bench.send()
+        #expect(bench.push().map(\.numbers) == [1...1], "nothing is outstanding")
+        bench.send(3, bytes: 9)
+        #expect(bench.machine.awaitsReceipts)
+        #expect(bench.push() == [])
+        bench.send(1, bytes: 9)
+        #expect(bench.push().map(\.numbers) == [2...5], "40 bytes are ready")
+        bench.send(2)
+        #expect(bench.push() == [])
+        bench.receipts(2...2)
+        #expect(bench.push().map(\.numbers) == [6...7], "receipts have arrived")
+        bench.send()
+        #expect(bench.push() == [])
+        bench.receipts(1...7)
+        #expect(!bench.machine.awaitsReceipts)
+        #expect(bench.push().map(\.numbers) == [8...8])
+    }
+
+    @Test func `actions that are pushed again do not wait`() {
+        var bench = SenderBench(.with { $0.frameBytesMin = 1000 })
+        bench.watermark(nil)
+        bench.send(3)
+        bench.push()
+        bench.expect(2)
+        #expect(bench.push().map(\.numbers) == [2...3])
+        bench.wait()
+        bench.watermark(0)
+        #expect(bench.push().map(\.numbers) == [1...3])
+    }
+
+    @Test func `frames have at most frameBytesTarget bytes of actions, and a larger action is pushed alone`() {
+        // An action of 40 bytes has a head of 2 bytes.
+        for (target, numbers) in [(84, [1...2, 3...3, 4...4, 5...5]), (83, [1...1, 2...2, 3...3, 4...4, 5...5])] {
+            var bench = SenderBench(
+                .with {
+                    $0.frameBytesMin = 0
+                    $0.frameBytesTarget = target
+                }
+            )
+            bench.watermark(nil)
+            for bytes in [40, 40, 40, 400, 40] { bench.send(bytes: bytes) }
+            #expect(bench.push().map(\.numbers) == numbers.map { UInt64($0.lowerBound)...UInt64($0.upperBound) })
+        }
+    }
+
+    @Test func `outstanding actions have at most windowBytesMax bytes, unless one is larger`() {
+        for (window, last) in [(84, 2), (83, 1)] as [(Int, UInt64)] {
+            var bench = SenderBench(
+                .with {
+                    $0.frameBytesMin = 0
+                    $0.windowBytesMax = window
+                }
+            )
+            bench.watermark(nil)
+            bench.send(3, bytes: 40)
+            #expect(bench.push().map(\.numbers) == [1...last])
+            bench.receipts(1...1)
+            #expect(bench.push().map(\.numbers) == [(last + 1)...(last + 1)])
+            bench.receipts(2...3)
+            bench.push()
+            bench.receipts(3...3)
+            bench.send(2, bytes: 400)
+            #expect(bench.push().map(\.numbers) == [4...4])
+            bench.receipts(4...4)
+            #expect(bench.push().map(\.numbers) == [5...5])
+        }
+    }
+
+    @Test func `at most windowFramesMax frames are outstanding`() {
+        let limits = Limits.with {
+            $0.windowBytesMax = 1000
+            $0.frameBytesMin = 200
+        }
+        #expect(limits.windowFramesMax == 5)
+        #expect(Limits().windowFramesMax == 1024)
+        var bench = SenderBench(limits)
+        bench.watermark(nil)
+        bench.send(30)
+        var frames = bench.push()
+        // Each receipt permits a small frame.
+        for number in UInt64(1)...20 {
+            bench.send()
+            bench.receipts(number...number)
+            frames += bench.push()
+        }
+        #expect(frames.map(\.numbers) == [1...30, 31...31, 32...32, 33...33, 34...34])
+        bench.receipts(21...30)
+        #expect(bench.push().map(\.numbers) == [35...50])
+    }
+
+    @Test func `the buffer of a chunk is released when all of its actions have their outcome`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        bench.push()
+        func released(_ directives: [SenderDirective]) -> Int {
+            directives.count { if case .reuse = $0 { true } else { false } }
+        }
+        #expect(released(bench.receipts(2...2)) == 0)
+        #expect(released(bench.receipts(1...1)) == 2)
+    }
 }

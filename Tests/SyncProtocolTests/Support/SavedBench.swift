@@ -21,17 +21,14 @@ struct SavedBench {
     mutating func enqueue(_ count: Int, bytes: Int = 3) throws {
         for _ in 0..<count {
             tickets += 1
-            let action = SavedAction(
-                ticket: Ticket(rawValue: tickets),
-                position: tickets,
-                bytes: Array(repeating: 7, count: bytes)
-            )
-            try apply { $0.enqueue(action, mark: InputMark(position: action.position ?? 0, digest: 9)) }
+            var chunk = ActionChunk(first: Ticket(rawValue: tickets))
+            chunk.append(Array(repeating: 7, count: bytes), mark: InputMark(position: tickets, digest: 9))
+            try apply { $0.enqueue(chunk) }
         }
     }
 
     mutating func resolve(_ ticket: UInt64, _ outcome: SavedOutcome) throws {
-        try apply { $0.resolve(Ticket(rawValue: ticket), outcome) }
+        try apply { $0.resolve(ResolvedRun(Ticket(rawValue: ticket), outcome)) }
     }
 
     /// An outcome: applied under a number of the session.

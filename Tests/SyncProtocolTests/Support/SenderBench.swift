@@ -1,3 +1,4 @@
+import StateCoding
 import StateCore
 import SyncProtocol
 
@@ -12,20 +13,20 @@ struct SenderBench {
     private(set) var asked = 0
     private var tickets: UInt64 = 0
 
-    init(_ limits: Limits = Limits()) {
+    init(_ limits: Limits = .sendingAtOnce) {
         machine = SenderMachine(session: Fixture.session, limits: limits, now: .origin)
         note(machine.start(at: now, using: &generator))
     }
 
     /// Resumes a saved session.
-    init(resuming saved: SavedSession, _ limits: Limits = Limits()) {
+    init(resuming saved: SavedSession, _ limits: Limits = .sendingAtOnce) {
         machine = SenderMachine(resuming: saved, limits: limits, now: .origin)
         tickets = saved.last.rawValue
         note(machine.start(at: now, using: &generator))
     }
 
     /// A sender with an open session that is new to the primary.
-    static func open(_ limits: Limits = Limits()) -> SenderBench {
+    static func open(_ limits: Limits = .sendingAtOnce) -> SenderBench {
         var bench = SenderBench(limits)
         bench.watermark(nil)
         return bench
@@ -39,12 +40,14 @@ struct SenderBench {
                 let index = subscriptions.firstIndex(of: topic)
                 precondition(index != nil, "\(topic) was not subscribed to")
                 if let index { subscriptions.remove(at: index) }
-            case .resolve(let ticket, let sent, let resolution):
-                precondition(outcomes[ticket] == nil, "\(ticket) has two outcomes")
-                outcomes[ticket] = (sent?.number, resolution)
+            case .resolve(let run):
+                for (ticket, outcome) in run.outcomes {
+                    precondition(outcomes[ticket] == nil, "\(ticket) has two outcomes")
+                    outcomes[ticket] = (outcome.sent?.number, outcome.resolution)
+                }
             case .status(let status): statuses.append(status)
             case .count(.asked): asked += 1
-            case .connect, .count: break
+            case .connect, .count, .reuse: break
             }
         }
     }
@@ -59,7 +62,7 @@ struct SenderBench {
     mutating func send(_ action: [UInt8]) -> Ticket {
         tickets += 1
         let ticket = Ticket(rawValue: tickets)
-        note(machine.enqueue(action, as: ticket))
+        note(machine.enqueue(ActionChunk([action], first: ticket)))
         return ticket
     }
 
@@ -67,9 +70,9 @@ struct SenderBench {
     @discardableResult
     mutating func push() -> [ActionsFrame] {
         var frames: [ActionsFrame] = []
-        while let frame = machine.nextFrame {
-            frames.append(frame)
-            note(machine.pushed(frame, at: now, using: &generator))
+        while let cut = machine.nextCut {
+            frames.append(cut.frame)
+            note(machine.pushed(cut, at: now, using: &generator))
         }
         return frames
     }
@@ -174,4 +177,44 @@ struct SenderBench {
 extension ActionsFrame {
     /// The numbers that it carries.
     var numbers: ClosedRange<UInt64> { header.first.rawValue...(header.first.rawValue + UInt64(header.count) - 1) }
+}
+
+extension ActionChunk {
+    /// A chunk of actions.
+    init(_ actions: [[UInt8]], first: Ticket) {
+        self.init(first: first)
+        for action in actions { append(action) }
+    }
+}
+
+extension FrameCut {
+    /// The frame that a primary reads.
+    var frame: ActionsFrame {
+        var writer = CBORWriter()
+        write(to: &writer)
+        do {
+            guard case .actions(let frame) = try Frame(decoding: writer.bytes[...]) else { fatalError("another kind") }
+            return frame
+        } catch { fatalError("the frame cannot be read: \(error)") }
+    }
+}
+
+extension SenderMachine {
+    /// The next frame, as a primary reads it.
+    var nextFrame: ActionsFrame? { nextCut?.frame }
+}
+
+extension ResolvedRun {
+    /// The outcome of each action.
+    var outcomes: [(ticket: Ticket, outcome: SavedOutcome)] {
+        (0..<count).map { index in
+            let ticket = first.advanced(by: index)
+            return (ticket, outcome(of: ticket))
+        }
+    }
+}
+
+extension Limits {
+    /// A sender pushes small frames although receipts are outstanding.
+    static var sendingAtOnce: Limits { .with { $0.frameBytesMin = 0 } }
 }

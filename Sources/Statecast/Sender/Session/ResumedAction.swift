@@ -12,7 +12,7 @@ public struct ResumedAction: Sendable {
     /// The fault of input that could not be read as an action.
     package let fault: String?
 
-    init(_ saved: SavedAction) {
+    init(_ saved: SavedAction, on page: ReceiptPage) {
         if saved.bytes.isEmpty, case .rejected(let rejection) = saved.outcome?.resolution {
             fault = rejection.message
         } else {
@@ -20,21 +20,7 @@ public struct ResumedAction: Sendable {
         }
         name = ActionCoding.name(in: saved.bytes)
         position = saved.position
-        receipt = PendingReceipt(ticket: saved.ticket)
-        if let outcome = saved.outcome { receipt.resolve(ActionOutcome(outcome.sent, outcome.resolution)) }
-    }
-}
-
-extension ActionOutcome {
-    init(_ sent: SentAction?, _ resolution: Resolution) {
-        let result: Result<Receipt, Rejection>
-        switch (resolution, sent) {
-        case (.applied(let position), let sent?):
-            result = .success(Receipt(session: sent.session, number: sent.number, position: position))
-        case (.rejected(let rejection), _): result = .failure(rejection)
-        case (.applied, nil): preconditionFailure("an action without a number was applied: \(resolution)")
-        }
-        self.init(session: sent?.session, number: sent?.number, result: result)
+        receipt = PendingReceipt(page, saved.ticket)
     }
 }
 
@@ -43,16 +29,24 @@ struct ResumedSession {
     let file: SessionFile
     let saved: SavedSession
     let actions: [ResumedAction]
+    /// The receipts of the actions.
+    let pages: [ReceiptPage]
 
     init(_ file: SessionFile, of store: StoreName) throws(StatecastError) {
         self.file = file
         saved = try file.claim(for: store)
-        actions = saved.actions.map(ResumedAction.init)
-    }
-
-    /// The receipts without an outcome.
-    var pending: [Ticket: PendingReceipt] {
-        let pairs = zip(saved.actions, actions).filter { $0.0.outcome == nil }.map { ($0.ticket, $1.receipt) }
-        return Dictionary(uniqueKeysWithValues: pairs)
+        var (actions, pages): ([ResumedAction], [ReceiptPage]) = ([], [])
+        for action in saved.actions {
+            let page: ReceiptPage
+            if let last = pages.last, last.tickets.contains(action.ticket) {
+                page = last
+            } else {
+                page = ReceiptPage(first: action.ticket)
+                pages.append(page)
+            }
+            actions.append(ResumedAction(action, on: page))
+            if let outcome = action.outcome { _ = page.resolve(ResolvedRun(action.ticket, outcome)) }
+        }
+        (self.actions, self.pages) = (actions, pages)
     }
 }

@@ -82,12 +82,10 @@ struct DocumentSender {
 
     /// Submits the actions and pushes the next frame.
     mutating func push(_ actions: [Value]) -> [UInt8]? {
-        for (index, action) in actions.enumerated() {
-            perform(machine.enqueue(action.encoded, as: Ticket(rawValue: UInt64(index))))
-        }
-        guard let frame = machine.nextFrame else { return nil }
-        perform(machine.pushed(frame, at: now, using: &randomness))
-        return Message.encode(.actions(frame), to: Address(store, .actions))
+        perform(machine.enqueue(ActionChunk(actions.map(\.encoded), first: Ticket(rawValue: 1))))
+        guard let cut = machine.nextCut else { return nil }
+        perform(machine.pushed(cut, at: now, using: &randomness))
+        return Message.encode(.actions(cut.frame), to: Address(store, .actions))
     }
 
     mutating func receive(_ message: [UInt8]) throws {
@@ -106,8 +104,8 @@ struct DocumentSender {
             switch directive {
             case .subscribe(let topic): request(topic, begins: true)
             case .unsubscribe(let topic): request(topic, begins: false)
-            case .resolve(_, _, let outcome): outcomes.append(outcome)
-            case .connect, .status, .count: break
+            case .resolve(let run): outcomes += run.outcomes.map(\.outcome.resolution)
+            case .connect, .status, .count, .reuse: break
             }
         }
     }

@@ -86,7 +86,7 @@ enum FrameLaws {
             wanted.append(append(item.item, action, to: &entries))
         }
         let body = entries.body(
-            RecordHead(epoch: Epoch(1), from: Revision(1), to: Revision(1), digest: 1, bytes: 1),
+            RecordHead(epoch: Epoch(1), from: Revision(1), to: Revision(1), summary: Summary(of: .null)),
             frames: [frame],
             forgotten: [header.session],
             patch: [],
@@ -122,16 +122,16 @@ enum FrameLaws {
             entries.applied(action.reversed())
             return BatchRecord.Entry(action: action.reversed(), rejection: nil)
         case 1:
-            entries.rejected(item, of: 0, rejection)
+            entries.rejected(.item(0, item), rejection)
             return BatchRecord.Entry(action: action, rejection: rejection)
         case 2:
-            entries.rejected(nil, rejection)
+            entries.rejected(.none, rejection)
             return BatchRecord.Entry(action: [], rejection: rejection)
         case 3:
-            entries.rejected(action, rejection)
+            entries.rejected(.bytes(action), rejection)
             return BatchRecord.Entry(action: action, rejection: rejection)
         default:
-            entries.applied(item, of: 0, count: 1)
+            entries.applied(0, item)
             return BatchRecord.Entry(action: action, rejection: nil)
         }
     }

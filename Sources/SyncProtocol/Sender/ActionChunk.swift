@@ -1,0 +1,143 @@
+package import StateCore
+
+/// Encoded actions that were submitted one after the other. Senders store, send and save their bytes as they are.
+package struct ActionChunk: Hashable, Sendable {
+    /// The position in the input after an action that has one.
+    package struct Mark: Hashable, Sendable {
+        package let ticket: Ticket
+        package let mark: InputMark
+    }
+
+    /// The rejection of input that is no action.
+    package struct Verdict: Hashable, Sendable {
+        package let ticket: Ticket
+        package let rejection: Rejection
+    }
+
+    /// The actions, each as a CBOR byte string; an empty one for input that is no action.
+    package private(set) var bytes: [UInt8]
+    /// The ticket of the first action; the others follow.
+    package let first: Ticket
+    package private(set) var count = 0
+    /// The size of the largest action, without its head.
+    package private(set) var largestActionBytes = 0
+    package private(set) var marks: [Mark] = []
+    package private(set) var verdicts: [Verdict] = []
+
+    /// Creates an empty chunk.
+    ///
+    /// - Parameter buffer: an array whose memory is used again.
+    package init(first: Ticket, reusing buffer: consuming [UInt8] = []) {
+        self.first = first
+        buffer.removeAll(keepingCapacity: true)
+        bytes = buffer
+    }
+
+    /// A chunk that was saved.
+    ///
+    /// - Returns: `nil` unless the bytes are `count` byte strings of definite length, at least one.
+    init?(first: Ticket, count: Int, bytes: [UInt8], marks: [Mark]) {
+        guard count >= 1, count <= bytes.count else { return nil }
+        self.init(first: first)
+        var offset = 0
+        for _ in 0..<count {
+            guard let content = Self.byteString(at: offset, in: bytes) else { return nil }
+            offset = content.upperBound
+            largestActionBytes = max(largestActionBytes, content.count)
+        }
+        guard offset == bytes.count else { return nil }
+        self.count = count
+        self.bytes = bytes
+        self.marks = marks
+    }
+
+    package var isEmpty: Bool { count == 0 }
+    /// The ticket of the last action.
+    package var last: Ticket { first.advanced(by: count - 1) }
+    /// The ticket after the last action.
+    package var end: Ticket { first.advanced(by: count) }
+
+    // MARK: Adding
+
+    /// Adds an action, and the position in the input after it.
+    package mutating func append(_ action: UnsafeBufferPointer<UInt8>, mark: InputMark? = nil) {
+        if let mark { marks.append(Mark(ticket: end, mark: mark)) }
+        appendHead(action.count)
+        bytes.append(contentsOf: action)
+        largestActionBytes = max(largestActionBytes, action.count)
+        count += 1
+    }
+
+    package mutating func append(_ action: [UInt8], mark: InputMark? = nil) {
+        action.withUnsafeBufferPointer { append($0, mark: mark) }
+    }
+
+    /// Adds input that is no action, which is not sent.
+    package mutating func append(verdict: Rejection, mark: InputMark?) {
+        verdicts.append(Verdict(ticket: end, rejection: verdict))
+        append([], mark: mark)
+    }
+
+    /// Forgets the rejections of input that is no action, which become outcomes.
+    mutating func removeVerdicts() -> [Verdict] {
+        defer { verdicts = [] }
+        return verdicts
+    }
+
+    /// The head of a byte string.
+    private mutating func appendHead(_ size: Int) {
+        func append(_ width: Int) {
+            for shift in stride(from: 8 * (width - 1), through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: size >> shift))
+            }
+        }
+        switch size {
+        case 0..<24: bytes.append(0x40 | UInt8(size))
+        case 24..<0x100:
+            bytes.append(0x58)
+            append(1)
+        case 0x100..<0x1_0000:
+            bytes.append(0x59)
+            append(2)
+        case 0x1_0000..<0x1_0000_0000:
+            bytes.append(0x5A)
+            append(4)
+        default:
+            bytes.append(0x5B)
+            append(8)
+        }
+    }
+
+    // MARK: Reading
+
+    /// The place of the action whose head is at an offset.
+    func action(at offset: Int) -> Range<Int> {
+        guard let content = Self.byteString(at: offset, in: bytes) else {
+            preconditionFailure("a chunk of \(bytes.count) bytes has no action at \(offset)")
+        }
+        return content
+    }
+
+    /// The offset after `count` actions from an offset on.
+    func offset(after count: Int, from offset: Int) -> Int {
+        var offset = offset
+        for _ in 0..<count { offset = action(at: offset).upperBound }
+        return offset
+    }
+
+    /// The content of the byte string at an offset; `nil` if there is none of definite length.
+    private static func byteString(at offset: Int, in bytes: [UInt8]) -> Range<Int>? {
+        guard offset < bytes.count, bytes[offset] >> 5 == 2 else { return nil }
+        let code = bytes[offset] & 0x1F
+        var (start, size) = (offset + 1, UInt64(code))
+        if code >= 24 {
+            guard code < 28 else { return nil }
+            let width = 1 << Int(code - 24)
+            guard bytes.count - start >= width else { return nil }
+            size = bytes[start..<(start + width)].reduce(0) { $0 << 8 | UInt64($1) }
+            start += width
+        }
+        guard size <= UInt64(bytes.count - start) else { return nil }
+        return start..<(start + Int(size))
+    }
+}
