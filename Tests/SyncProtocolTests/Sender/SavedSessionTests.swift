@@ -166,7 +166,7 @@ import Testing
         #expect(saved.mark == InputMark(position: 2))
         #expect(saved.actions.map(\.outcome?.resolution) == [nil, .rejected(Rejection(.malformed, "no action")), nil])
         #expect(bench.machine.enqueue(chunk) == [])
-        #expect(bench.push().map(\.actions) == [[[1], [3]]])
+        #expect(bench.push().map(\.contents) == [[[1], [3]]])
     }
 
     @Test func `no frame is sent before its session and lineage are on the disk`() {
