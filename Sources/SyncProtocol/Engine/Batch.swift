@@ -146,8 +146,9 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         items.append(.local(local, number))
         let context = ActionContext(time: surroundings.time)
         entries?.begin(.primary, opened: JournalSequence(0), first: number, time: context.time, user: nil)
-        let encoded = isCancelled ? .failure(.effectCancelled) : surroundings.bytesForJournal(of: local.action)
-        let reduced = encoded.flatMap { bytes in
+        let encoded = surroundings.bytesForJournal(of: local.action)
+        let wanted = isCancelled ? .failure(.effectCancelled) : encoded
+        let reduced = wanted.flatMap { bytes in
             reduce(local.action, as: bytes[...], context: context).map {
                 Reduction(effect: $0.effect, bytes: $0.bytes ?? bytes)
             }

@@ -7,8 +7,10 @@ import Testing
         var bench = PrimaryBench()
         bench.push(1...3)
         bench.push(4...4)
+        let answers = bench.turnAndCommit()
+        #expect(answers.frames(on: .receipts(Fixture.session)).count == 1)
         #expect(
-            bench.turnAndCommit().receipts().mapValues { $0 } == [
+            answers.receipts().mapValues { $0 } == [
                 1: .applied(Revision(1)), 2: .applied(Revision(2)), 3: .applied(Revision(3)), 4: .applied(Revision(4)),
             ]
         )

@@ -190,6 +190,15 @@ private struct Run {
         let session: SessionID
         let number: UInt64
         let entry: BatchRecord.Entry
+
+        /// Whether an applied action is stored as it reached the reducer.
+        var isAsReduced: Bool {
+            get throws {
+                guard entry.rejection == nil else { return true }
+                let step = try ActionTable([Step.self]).decode(entry.action) as? Step
+                return step.map { $0.kind != .changed } ?? false
+            }
+        }
     }
 }
 
@@ -285,7 +294,11 @@ extension SeededGenerator {
             #expect(batches.entries == single.entries, place)
             #expect(left.context?.encoded == right.context?.encoded, place)
             #expect(left.log.cleared.map(\.text).sorted() == right.log.cleared.map(\.text).sorted(), place)
-            #expect(left.log.counts.reduce(0) { $0 + $1.total } == right.log.counts.reduce(0) { $0 + $1.total }, place)
+            let total = left.log.counts.reduce(0) { $0 + $1.total }
+            #expect(total == right.log.counts.reduce(0) { $0 + $1.total }, place)
+            guard commitment != .none else { continue }
+            #expect(total == batches.entries.count, place)
+            #expect(try batches.entries.allSatisfy { try $0.isAsReduced }, place)
         }
     }
 

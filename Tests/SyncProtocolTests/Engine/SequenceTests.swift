@@ -286,7 +286,7 @@ import Testing
 /// The marks name the action that is decoded or reduced, and nothing else, so that a crash is attributed to no other.
 @Suite struct `The marks around a reduction` {
     private func pair(_ number: UInt64) -> [RecordedMarks.Mark] {
-        [.began(Fixture.session, number), .reduced(number), .ended]
+        [.began(Fixture.session, number), .decoded(number), .reduced(number), .ended]
     }
 
     @Test func `are one pair for each action and pass, and none for what is not reduced`() {
@@ -312,7 +312,7 @@ import Testing
             case .began: isMarked = true
             case .ended: isMarked = false
             case .encoded, .reduced(9): #expect(!isMarked)
-            case .reduced: #expect(isMarked)
+            case .decoded, .reduced: #expect(isMarked)
             }
         }
     }
@@ -414,6 +414,9 @@ import Testing
             return
         }
         #expect(reason.message.hasSuffix("the effect was cancelled"))
+        let entries = bench.log.stored.flatMap(\.record.runs).flatMap(\.entries)
+        let cancelled = entries.filter { $0.rejection?.message == reason.message }.map(\.action)
+        #expect(try cancelled == (commitment == .none ? [] : [ActionTable.encode(Cancelling(number: 3))]))
     }
 }
 
@@ -569,8 +572,12 @@ import Testing
             history: History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: PrimaryBench.summary(0)),
             state: TestCount()
         )
-        bench.receive(PrimaryBench().frame(1...3))
+        bench.receive(PrimaryBench().frame(1...1))
+        bench.holdsRequests = true
         bench.turn()
+        bench.receive(PrimaryBench().frame(2...3))
+        bench.turn()
+        #expect(bench.records.count == 2)
         #expect(bench.log.dispatched == 3 && dispatcher.dispatchedCount == 0)
         #expect(kept.stores.map(\.state.value) == [0, 0, 0], "nothing is published yet")
         kept.stores[0].dispatch(TestAction(number: 9))

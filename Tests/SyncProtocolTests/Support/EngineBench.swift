@@ -231,7 +231,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         case .count(.published(let counts, _)): log.counts.append(counts)
         case .count(let event): return .count(event)
         case .show(let state, let revision): log.shown.append((state, revision))
-        case .admit(let observer, _): log.admitted.append((observer, head))
+        case .admit(let observer, _): log.admitted.append((observer, log.head))
         case .remove(let observer): log.removed.append(observer)
         case .answer(let id, let outcome):
             #expect(log.answers.updateValue(outcome, forKey: id) == nil, "\(id) has two answers")
@@ -341,6 +341,8 @@ final class RecordedMarks: ReductionMarking, Sendable {
     enum Mark: Hashable {
         case began(SessionID, UInt64)
         case ended
+        /// An action was decoded.
+        case decoded(UInt64)
         /// The reducer got an action.
         case reduced(UInt64)
         /// A state was encoded.

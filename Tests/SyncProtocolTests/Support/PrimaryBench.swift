@@ -31,7 +31,7 @@ struct TestAction: Action {
 
     /// Its number, so that each action has other bytes.
     var number: UInt64
-    var verdict = Verdict.applied
+    var verdict: Verdict
 
     enum Verdict: Codable, Hashable {
         case applied
@@ -40,6 +40,20 @@ struct TestAction: Action {
         /// It is reduced, and the state cannot be published after it.
         case breaksState
     }
+
+    init(number: UInt64, verdict: Verdict = .applied) {
+        self.number = number
+        self.verdict = verdict
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        number = try container.decode(UInt64.self, forKey: .number)
+        verdict = try container.decode(Verdict.self, forKey: .verdict)
+        RecordedMarks.observer?.record(.decoded(number))
+    }
+
+    private enum CodingKeys: CodingKey { case number, verdict }
 
     /// The action in a frame.
     var encoded: [UInt8] {
