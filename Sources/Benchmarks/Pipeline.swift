@@ -26,7 +26,9 @@ struct Pipeline {
     private let folder: String?
 
     /// - Parameter durability: of the primary's journal; `nil` for none.
-    init(actionBytes: Int, window: Int = PrimaryConfiguration().limits.windowActionsMax, durability: Durability? = nil) async throws {
+    init(actionBytes: Int, window: Int = PrimaryConfiguration().limits.windowActionsMax, durability: Durability? = nil)
+        async throws
+    {
         let folder = durability.map { _ in
             FileManager.default.temporaryDirectory.appending(path: "statecast-bench-\(UUID().uuidString)").path
         }

@@ -36,7 +36,13 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
         let results = EventQueue<StoreResult>(wake: node.wake)
         self.results = results
         journal = recovered.journal.map {
-            StoreJournal($0, of: recovered.definition, limits: node.limits, policy: node.journalPolicy, results: results)
+            StoreJournal(
+                $0,
+                of: recovered.definition,
+                limits: node.limits,
+                policy: node.journalPolicy,
+                results: results
+            )
         }
         effects = EffectRunner(onCancel: { results.append(.effectCancelled(run: $0)) }) {
             [mailbox = definition.mailbox] in mailbox.enqueue(.action(.result($0)))
