@@ -17,8 +17,9 @@ struct Admission: Hashable, Sendable {
     private enum Answer: Hashable {
         case subscription(SessionID)
         case frame(SessionID)
-        /// A late duplicate must not suppress the refusal of the current frame.
-        case refusal(SessionID, opened: JournalSequence)
+        /// A late duplicate must not suppress the refusal of the current frame, and a lack of room must not suppress
+        /// that the session is unknown: its sender would try the same again.
+        case refusal(SessionID, opened: JournalSequence, Rejection.Code)
     }
 
     /// The part of a frame that is to be reduced.
@@ -121,7 +122,7 @@ struct Admission: Hashable, Sendable {
         into directives: inout [PlainDirective]
     ) {
         directives.append(.count(.refused(reason.code)))
-        guard isFirst(.refusal(id, opened: frame.opened)) else { return }
+        guard isFirst(.refusal(id, opened: frame.opened, reason.code)) else { return }
         let refusal = Refusal(reason, retryAfter: retryAfter, frame: frame)
         directives.append(.publish(.receipts(id), .refusal(refusal)))
     }
