@@ -13,7 +13,7 @@ public struct Limits: Hashable, Sendable {
     public var snapshotBytesMax = 1 << 30
     /// The maximum number of a session's actions without a receipt, and of the outcomes that the primary remembers for
     /// it.
-    public var windowActionsMax = 1024
+    public var windowActionsMax = 16_384
     /// The maximum size of a sender's outstanding actions. One larger action may be outstanding alone.
     public var windowBytesMax = 16 << 20
     /// While actions are outstanding, a sender pushes a smaller frame of actions only when receipts arrive.
@@ -22,6 +22,9 @@ public struct Limits: Hashable, Sendable {
     public var frameBytesTarget = 256 << 10
     /// The maximum number of sessions that a store remembers.
     public var sessionsMax = 1024
+    /// The maximum number of runs of equal outcomes that a store remembers for all sessions; beyond it, it forgets the
+    /// longest idle sessions. A run occupies 56 bytes beside its texts.
+    public var sessionRunsMax = 1 << 20
     /// The maximum number of uncommitted records; beyond it, incoming actions wait.
     public var uncommittedRecordsMax = 64
     /// The maximum size of all uncommitted records; beyond it, incoming actions wait.

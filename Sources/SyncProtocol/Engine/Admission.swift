@@ -17,8 +17,8 @@ struct Admission: Hashable, Sendable {
     private enum Answer: Hashable {
         case subscription(SessionID)
         case frame(SessionID)
-        /// A late duplicate must not suppress the refusal of the current frame, and a lack of room must not suppress
-        /// that the session is unknown: its sender would try the same again.
+        /// A late duplicate must not suppress the refusal of the current frame, nor one reason another: a sender that
+        /// is told only to retry would not learn that its session is unknown.
         case refusal(SessionID, opened: JournalSequence, Rejection.Code)
     }
 
@@ -201,6 +201,7 @@ struct Admission: Hashable, Sendable {
     /// Records the outcomes of the next numbers of a session.
     mutating func append(_ outcomes: OutcomeRuns, of id: SessionID) {
         sessions.update(id) { $0.append(contentsOf: outcomes, countMax: limits.windowActionsMax) }
+        sessions.evict(runsMax: limits.sessionRunsMax)
     }
 
     /// Forgets the outcomes of a batch, which is reduced again.

@@ -82,6 +82,8 @@ package struct SessionTable: Hashable, Sendable {
     /// The primary's own session: always known, never evicted, not counted.
     private(set) var own = Session(opened: JournalSequence(0), base: ActionNumber(1))
     private var uses: UInt64 = 0
+    /// The number of runs of outcomes of all senders' sessions.
+    private var runCount = 0
     /// Sessions that were opened below it may have been evicted.
     private(set) var horizon = JournalSequence(0)
     /// The sessions that were evicted since the last record.
@@ -110,6 +112,8 @@ package struct SessionTable: Hashable, Sendable {
         guard let index = sessions.index(forKey: id) else { return nil }
         uses += 1
         sessions.values[index].used = uses
+        runCount -= sessions.values[index].outcomes.runCount
+        defer { runCount += sessions.values[index].outcomes.runCount }
         return change(&sessions.values[index])
     }
 
@@ -118,12 +122,22 @@ package struct SessionTable: Hashable, Sendable {
     /// - Returns: `false` if all sessions have uncommitted actions, so that none can be evicted.
     mutating func open(_ id: SessionID, _ session: Session, countMax: Int) -> Bool {
         while sessions.count >= countMax {
-            let idle = sessions.lazy.filter { $0.value.undurableCount == 0 }
-            guard let longest = idle.min(by: { $0.value.used < $1.value.used }) else { return false }
-            forget(longest.key)
-            forgotten.append(longest.key)
+            guard evictLongestIdle() else { return false }
         }
         insert(id, session)
+        return true
+    }
+
+    /// Evicts the longest idle sessions while all sessions have more than `runsMax` runs of outcomes.
+    mutating func evict(runsMax: Int) {
+        while runCount > runsMax, evictLongestIdle() {}
+    }
+
+    private mutating func evictLongestIdle() -> Bool {
+        let idle = sessions.lazy.filter { $0.value.undurableCount == 0 }
+        guard let longest = idle.min(by: { $0.value.used < $1.value.used }) else { return false }
+        forget(longest.key)
+        forgotten.append(longest.key)
         return true
     }
 
@@ -131,6 +145,7 @@ package struct SessionTable: Hashable, Sendable {
         uses += 1
         sessions[id] = session
         sessions[id]?.used = uses
+        runCount += session.outcomes.runCount
     }
 
     /// Returns the sessions that were evicted since the last call.
@@ -146,6 +161,7 @@ package struct SessionTable: Hashable, Sendable {
 
     private mutating func forget(_ id: SessionID) {
         guard let session = sessions.removeValue(forKey: id) else { return }
+        runCount -= session.outcomes.runCount
         horizon = max(horizon, session.opened.next)
     }
 
@@ -158,6 +174,7 @@ package struct SessionTable: Hashable, Sendable {
         self.forgotten = forgotten + self.forgotten
         own.rewind()
         for index in sessions.values.indices { sessions.values[index].rewind() }
+        runCount = sessions.values.reduce(0) { $0 + $1.outcomes.runCount }
     }
 
     /// Whether this table of a snapshot is consistent with a table that was replayed from records:

@@ -1,3 +1,4 @@
+internal import StateCoding
 package import StateCore
 
 /// Encoded actions that were submitted one after the other. Senders store, send and save their bytes as they are.
@@ -41,7 +42,7 @@ package struct ActionChunk: Hashable, Sendable {
         self.init(first: first)
         var offset = 0
         for _ in 0..<count {
-            guard let content = Self.byteString(at: offset, in: bytes) else { return nil }
+            guard let content = bytes[...].contentOfByteString(at: offset) else { return nil }
             offset = content.upperBound
             largestActionBytes = max(largestActionBytes, content.count)
         }
@@ -112,7 +113,7 @@ package struct ActionChunk: Hashable, Sendable {
 
     /// The place of the action whose head is at an offset.
     func action(at offset: Int) -> Range<Int> {
-        guard let content = Self.byteString(at: offset, in: bytes) else {
+        guard let content = bytes[...].contentOfByteString(at: offset) else {
             preconditionFailure("a chunk of \(bytes.count) bytes has no action at \(offset)")
         }
         return content
@@ -123,21 +124,5 @@ package struct ActionChunk: Hashable, Sendable {
         var offset = offset
         for _ in 0..<count { offset = action(at: offset).upperBound }
         return offset
-    }
-
-    /// The content of the byte string at an offset; `nil` if there is none of definite length.
-    private static func byteString(at offset: Int, in bytes: [UInt8]) -> Range<Int>? {
-        guard offset < bytes.count, bytes[offset] >> 5 == 2 else { return nil }
-        let code = bytes[offset] & 0x1F
-        var (start, size) = (offset + 1, UInt64(code))
-        if code >= 24 {
-            guard code < 28 else { return nil }
-            let width = 1 << Int(code - 24)
-            guard bytes.count - start >= width else { return nil }
-            size = bytes[start..<(start + width)].reduce(0) { $0 << 8 | UInt64($1) }
-            start += width
-        }
-        guard size <= UInt64(bytes.count - start) else { return nil }
-        return start..<(start + Int(size))
     }
 }

@@ -128,15 +128,15 @@ package struct SenderMachine: Hashable, Sendable {
             )
         )
         guard count > 0 else { return nil }
-        return FrameCut(
+        let header = ActionsHeader(
             lineage: link.lineage,
             session: session,
             opened: link.opened,
             base: link.base,
             first: outbox.cursor,
-            count: count,
-            ranges: ranges
+            count: count
         )
+        return FrameCut(header: header, ranges: ranges)
     }
 
     private var isDue: Bool {
@@ -154,10 +154,10 @@ package struct SenderMachine: Hashable, Sendable {
     ) -> [SenderDirective] {
         if outbox.isNothingSent { link?.framesOutstanding = 0 }
         link?.framesOutstanding += 1
-        outbox.markSent(count: frame.count)
+        outbox.markSent(count: frame.header.count)
         isPrompted = false
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
-        return [.count(.framePushed(actions: frame.count))]
+        return [.count(.framePushed(actions: frame.header.count))]
     }
 
     /// The socket reconnected. The peer may be another primary, so request the watermark before anything is sent:

@@ -31,6 +31,17 @@ import Testing
         #expect(bench.reduced == Revision(3))
     }
 
+    @Test func `a frame that does not fit does not keep a sender from learning that its session is unknown`() {
+        var bench = PrimaryBench(.with { ($0.sessionsMax, $0.heldBytesMax) = (1, 0) })
+        bench.push(1...1)
+        bench.turnAndCommit()
+        bench.push(1...1, of: Fixture.otherSession, opened: 1)
+        bench.turnAndCommit()
+        #expect(bench.push(2...2) == [])
+        #expect(bench.push(3...3).refusals() == [.overloaded])
+        #expect(bench.turn().refusals() == [.unknownSession])
+    }
+
     @Test func `heldBytesMax bounds the number of frames, however small their actions are`() throws {
         var bench = PrimaryBench(.with { $0.heldBytesMax = 100_000 })
         var count = 0

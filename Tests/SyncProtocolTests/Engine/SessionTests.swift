@@ -64,6 +64,26 @@ import Testing
         #expect(numbers == [ActionNumber(2), nil, ActionNumber(1)])
     }
 
+    @Test func `sessionRunsMax runs of outcomes are remembered, one more evicts the session that was idle longest`() {
+        var bench = PrimaryBench(.with { $0.sessionRunsMax = 4 })
+        bench.verdicts[2] = .rejected(Rejection(.refused, "no"))
+        func known() -> [UInt64] {
+            bench.turn()
+            return (1...3).filter { number in
+                bench.subscribed(to: .receipts(session(number))).watermarks(of: session(number)).first?.number != nil
+            }
+        }
+        // Applied, rejected, applied; and one more run.
+        bench.push(1...3, of: session(1))
+        bench.turnAndCommit()
+        bench.push(1...1, of: session(2))
+        bench.turnAndCommit()
+        #expect(known() == [1, 2])
+        bench.push(1...1, of: session(3), opened: 2)
+        bench.turnAndCommit()
+        #expect(known() == [2, 3])
+    }
+
     @Test func `actions of an evicted session are never applied again`() {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         bench.push(1...1, of: session(1))
