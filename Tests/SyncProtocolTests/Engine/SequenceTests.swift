@@ -584,3 +584,25 @@ import Testing
         #expect(dispatcher.dispatchedCount == 1)
     }
 }
+
+@Suite struct `An evicted session` {
+    /// A sender pushes more than the inbox holds, and then waits because it is overloaded. Without the other refusal
+    /// it would push the same frames in the same session again.
+    @Test func `is refused as unknown even if a later frame of it was refused for lack of room`() {
+        var bench = PrimaryBench(
+            .with {
+                $0.sessionsMax = 1
+                $0.heldBytesMax = 0
+            }
+        )
+        bench.push(1...1)
+        bench.turnAndCommit()
+        bench.push(1...1, of: Fixture.otherSession, opened: 1)
+        bench.turnAndCommit()
+        var answers = bench.push(2...2)
+        for _ in 0..<2 { answers += bench.push(3...3) }
+        answers += bench.turn()
+        #expect(answers.refusals() == [.overloaded, .unknownSession], "each once a turn")
+        #expect(answers.refusals(on: .receipts(Fixture.session)).map(\.frame?.first.rawValue) == [3, 2])
+    }
+}
