@@ -156,7 +156,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     }
 
     private func handle(_ snapshot: EncodedSnapshot) {
-        if !snapshot.isAsPublished {
+        if case .success = snapshot.bytes, !snapshot.isAsPublished {
             logger.error(
                 """
                 the state differs from the published one: a part of it changed while its == reported no change; \

@@ -20,8 +20,8 @@ package struct RecordHead: Hashable, Sendable {
 
 /// The actions of an open batch with their outcomes, for its record.
 ///
-/// Refers to actions by the ranges of their byte strings in the batch's frames; consecutive ones share an entry here. So
-/// their bytes are copied once, into the record. ``BatchRecord`` reads it.
+/// Refers to actions by the ranges of their byte strings in the batch's frames; consecutive ones share an entry here.
+/// So their bytes are copied once, into the record. ``BatchRecord`` reads it.
 package struct RecordEntries: Hashable, Sendable {
     fileprivate struct Run: Hashable {
         let session: SessionID

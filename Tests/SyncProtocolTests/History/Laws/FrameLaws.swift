@@ -13,8 +13,8 @@ struct BrokenLaw: Error, CustomStringConvertible {
 
 /// Laws of frames of actions, which hold for any bytes. Tests and a fuzzer check them.
 enum FrameLaws {
-    /// The actions of a frame are those that a reader finds one by one; an action has one meaning, in a frame, alone and
-    /// in another form; and the record of the actions can be read, whatever their outcomes.
+    /// The actions of a frame are those that a reader finds one by one; an action has one meaning, in a frame, alone
+    /// and in another form; and the record of the actions can be read, whatever their outcomes.
     static func check(_ bytes: [UInt8]) throws(BrokenLaw) {
         guard case .actions(let frame)? = try? Frame(decoding: bytes[...]) else { return }
         let actions = try readOneByOne(frame)
