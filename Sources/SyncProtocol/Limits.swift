@@ -29,8 +29,8 @@ public struct Limits: Hashable, Sendable {
     public var uncommittedRecordsMax = 64
     /// The maximum size of all uncommitted records; beyond it, incoming actions wait.
     public var uncommittedBytesMax = 16 << 20
-    /// The maximum size of the actions that a primary of several stores holds for a store whose journal has no room,
-    /// while it serves the others; beyond it, the primary answers `overloaded`.
+    /// The maximum memory of the frames that wait for a turn of a store. Beyond it, the primary leaves further frames
+    /// in its socket, or answers `overloaded` if it reads for another store.
     public var heldBytesMax = 16 << 20
     /// The maximum number of topics with subscribers, over all stores. Beyond it, the primary closes all subscriber
     /// connections, and the subscribers reconnect. A topic costs up to 32 bytes of memory per byte of its text.
@@ -103,6 +103,6 @@ public struct Limits: Hashable, Sendable {
     /// offer arrives.
     package static let snapshotChunksMax = 1 << 20
     /// The maximum number of runs of outcomes in one frame of receipts; readers ignore a frame with more. A byte of a
-    /// frame can hold a run, which occupies up to 64 bytes of memory beside its texts.
+    /// frame can hold a run, which occupies 56 bytes of memory beside its texts.
     package static let receiptRunsMax = 4096
 }

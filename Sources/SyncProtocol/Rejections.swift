@@ -16,7 +16,7 @@ extension Rejection.Code {
     /// Final: the primary crashed twice in a row while reducing the action, and does not retry it.
     public static let crashedReducer = Self(rawValue: "crashed-reducer")
 
-    /// Transient: too many sessions are active, or too many actions wait for a store's journal.
+    /// Transient: too many sessions are active, or too many frames wait for the store.
     public static let overloaded = Self(rawValue: "overloaded")
     /// Transient: the primary's storage is full; actions wait until it has room.
     public static let storageFull = Self(rawValue: "storage-full")

@@ -19,9 +19,12 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
 
     private(set) var engine: StoreEngine<State>
     private var observers = ObserverSet<State>()
+    /// The observers that the engine knows, and their IDs.
     private var listeners: [ObserverID: Listener<Change<State>>] = [:]
+    private var observerIDs: [ObjectIdentifier: ObserverID] = [:]
     private var calls: [LocalID: MailboxAction] = [:]
-    private var callsCount: UInt64 = 0
+    /// The number of IDs that were given to observers and calls.
+    private var idsCount: UInt64 = 0
     /// The last record that a relaxed journal accepted.
     private var accepted: JournalSequence?
     private let report: RecoveryReport?
@@ -182,23 +185,30 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
             guard action.isWanted else { return action.resolve(.failure(MailboxAction.cancelled)) }
             engine.requested(.action(local(action)))
         case .observe(let listener, let replay):
-            listeners[ObserverID(listener)] = listener
-            engine.requested(.observe(ObserverID(listener), replay))
-        case .ignore(let listener): engine.requested(.ignore(ObserverID(listener)))
+            idsCount += 1
+            let id = ObserverID(idsCount)
+            listeners[id] = listener
+            observerIDs[ObjectIdentifier(listener)] = id
+            engine.requested(.observe(id, replay))
+        case .ignore(let listener):
+            // An observer of an earlier start is not known to the engine.
+            guard let id = observerIDs[ObjectIdentifier(listener)] else { return observers.remove(listener) }
+            engine.requested(.ignore(id))
         }
     }
 
     private func local(_ action: MailboxAction) -> LocalAction {
         if case .dispatched(let action) = action { return LocalAction(action, origin: .dispatched) }
-        callsCount += 1
-        let id = LocalID(callsCount)
+        idsCount += 1
+        let id = LocalID(idsCount)
         calls[id] = action
         return LocalAction(action.action, id: id, origin: action.origin)
     }
 
     // MARK: Directives
 
-    /// Passes an event to the engine and performs its directives, of which none calls the engine again.
+    /// Passes an event to the engine and performs its directives. These do not call the engine, except that the
+    /// acceptance by a relaxed journal follows when all are performed.
     private func send(_ event: (inout Engine, inout Engine.Directives) -> Void) {
         var directives: Engine.Directives = []
         event(&engine, &directives)
@@ -223,7 +233,9 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
         case .admit(let id, let replay):
             if let listener = listeners[id] { observers.insert(listener, replay: replay) }
         case .remove(let id):
-            if let listener = listeners.removeValue(forKey: id) { observers.remove(listener) }
+            guard let listener = listeners.removeValue(forKey: id) else { return }
+            observerIDs[ObjectIdentifier(listener)] = nil
+            observers.remove(listener)
         case .answer(let id, let outcome): calls.removeValue(forKey: id)?.resolve(outcome.result)
         case .start(let effect, let key): effects.start(effect, key: key)
         case .dispatch(let actions): for action in actions { definition.mailbox.dispatch(action) }
@@ -258,7 +270,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
             }
         }
         definition.mailbox.close(keeping: observers, returning: returned)
-        (observers, listeners, calls) = (ObserverSet(), [:], [:])
+        (observers, listeners, observerIDs, calls) = (ObserverSet(), [:], [:], [:])
     }
 
     // MARK: Log
@@ -290,14 +302,12 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
         case .hasRoomAgain: logger.notice("there is room in the journal again", metadata: store)
         case .unencodable(let failure):
             // Every change was encoded before, so only a type with an inconsistent encoding fails here.
-            logger.critical("the state cannot be encoded for joining replicas", metadata: ["error": "\(failure)"])
+            logger.critical(
+                "the state cannot be encoded for joining replicas",
+                metadata: ["store": "\(name)", "error": "\(failure)"]
+            )
         }
     }
-}
-
-extension ObserverID {
-    /// The identity of a listener, which the shell keeps as long as the engine has its ID.
-    fileprivate init(_ listener: AnyObject) { self.init(UInt64(UInt(bitPattern: ObjectIdentifier(listener)))) }
 }
 
 extension LocalOutcome {

@@ -146,7 +146,7 @@ actor SenderNode {
 
     // MARK: Actions
 
-    /// Dequeues the submitted actions. They are sent at the end of this turn, so that they share frames.
+    /// Dequeues the submitted actions, and schedules a turn that sends them together.
     private func dequeueActions(bytesMin: Int = 1) {
         dequeue(bytesMin: bytesMin)
         downlink?.timer.set(.now)

@@ -2,15 +2,15 @@ import StateCore
 
 /// The sessions of a store's senders: which actions are new, and the answers to their senders.
 ///
-/// A known number is answered with its outcome (with nothing while that is not durable), a number ahead with the
-/// expected one; each at most once per turn.
+/// A known number is answered with its outcome, once that is durable. A number beyond the next one is answered with the
+/// expected number, and a frame of another history with the watermark: one of these per session and turn.
 struct Admission: Hashable, Sendable {
     private(set) var sessions: SessionTable
     private let lineage: Lineage
     private let epoch: Epoch
     private let limits: Limits
     private let actionsEndpoint: String
-    /// The answers of this turn, so that a flood of frames is answered once.
+    /// Answers that are given once per turn, so that a flood of frames does not cause a flood of answers.
     private var answered: Set<Answer> = []
 
     /// An answer that is given once a turn.
@@ -129,7 +129,7 @@ struct Admission: Hashable, Sendable {
 
     private mutating func isFirst(_ answer: Answer) -> Bool { answered.insert(answer).inserted }
 
-    /// Whether the end of the turn has to be reported.
+    /// Whether answers were given since the last turn, which the next turn allows again.
     var hasAnswered: Bool { !answered.isEmpty }
 
     mutating func endTurn() { answered.removeAll(keepingCapacity: true) }

@@ -27,7 +27,7 @@ struct FollowUp: Sendable {
     let local: LocalAction?
 }
 
-/// A batch that is passed to the journal.
+/// A closed batch, which waits until it may be published.
 struct ClosedBatch<State: Sendable>: Sendable {
     let sequence: JournalSequence
     /// `nil` if no action was applied.

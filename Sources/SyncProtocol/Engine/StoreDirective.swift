@@ -5,7 +5,8 @@ package import StateCore
 package enum StoreDirective<State: Sendable>: Sendable {
     /// Publish a frame on a topic of the store.
     case publish(Topic, Frame)
-    /// Write a record to the journal, and report with ``StoreEngine/journaled(_:at:into:)``.
+    /// Write a record to the journal, and report with ``StoreEngine/stored(through:into:)`` (before it, at relaxed
+    /// durability, with ``StoreEngine/accepted(through:into:)``) or ``StoreEngine/journalIsFull(_:at:into:)``.
     case commit(CommittedBatch)
     /// Encode the state and report with ``StoreEngine/snapshotEncoded(_:revision:digest:at:into:)``. May be done on
     /// another thread.
@@ -18,7 +19,8 @@ package enum StoreDirective<State: Sendable>: Sendable {
     case readPast(after: Revision, through: Revision, bytesMax: Int)
     /// Show a published state to the observers in the primary's own process.
     case show(State, Revision)
-    /// Add an observer. The state that was shown last contains the actions that were dispatched before it registered.
+    /// Add an observer. If it wants a replay, the state that was shown last contains the actions that were dispatched
+    /// before it registered.
     case admit(ObserverID, Replay)
     case remove(ObserverID)
     /// Report the outcome of an awaited action, or of one that an effect sent.

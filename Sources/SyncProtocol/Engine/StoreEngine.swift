@@ -136,7 +136,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         var isForThisHistory = false
         answer(&directives) { isForThisHistory = $0.isForThisHistory(frame, durable: durable, into: &$1) }
         guard isForThisHistory, !isFinishing, !inbox.append(frame, bytesMax: limits.heldBytesMax) else { return }
-        let reason = Rejection(.overloaded, "the journal of this store is overloaded; the sender retries")
+        let reason = Rejection(.overloaded, "this store is overloaded; the sender retries")
         let delay = limits.retryDelayMin
         answer(&directives) { $0.refuse(frame.identity, of: session, reason, retryAfter: delay, into: &$1) }
     }
