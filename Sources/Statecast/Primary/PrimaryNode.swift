@@ -313,8 +313,11 @@ public actor PrimaryNode: Service {
         turn()
     }
 
-    /// Whether a store takes more frames. While one store does, those for the others are received, too.
-    private var takesFrames: Bool { stores.values.contains { $0.wantsFrames } }
+    /// Whether frames are received: a store takes more, and no store has too many that it can reduce. Those for a store
+    /// whose journal has no room are received, too, since they must not stop the others.
+    private var takesFrames: Bool {
+        stores.values.contains { $0.wantsFrames } && !stores.values.contains { $0.isBehind }
+    }
 
     private func publish(_ message: [UInt8]) { sockets?.publisher.send(message) }
 

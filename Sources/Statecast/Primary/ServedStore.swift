@@ -30,6 +30,8 @@ protocol ServedStore: AnyObject {
     var hasWork: Bool { get }
     /// Whether the store takes more frames. If no store does, they wait in the socket, and then at their senders.
     var wantsFrames: Bool { get }
+    /// Whether the store takes no more frames and can reduce those that wait: it needs turns, not room in its journal.
+    var isBehind: Bool { get }
 
     /// The sockets are bound: the store is served from now on.
     func begin()

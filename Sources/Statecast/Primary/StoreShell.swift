@@ -82,6 +82,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     var position: Position { engine.position }
     var nextDeadline: Instant { engine.nextDeadline }
     var wantsFrames: Bool { engine.wantsFrames }
+    var isBehind: Bool { engine.isBehind(at: node.clock.now) }
     var hasWork: Bool { engine.hasWork(at: node.clock.now) || definition.mailbox.hasRequests }
     private var name: StoreName { definition.name }
     private var logger: Logger { definition.logger }
@@ -103,8 +104,16 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     func received(_ frame: ActionsFrame) { send { $0.received(frame, at: node.clock.now, into: &$1) } }
 
     func turn() {
-        handleResults()
+        dequeueRequests()
+        takeTurn()
+    }
+
+    private func dequeueRequests() {
         for request in definition.mailbox.dequeueAll() { handle(request) }
+    }
+
+    private func takeTurn() {
+        handleResults()
         send { $0.turn(at: node.clock.now, time: node.clock.time, marking: marker, into: &$1) }
     }
 
@@ -116,8 +125,10 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
 
     func finish() {
         engine.finish()
+        // Once: other threads may go on to dispatch.
+        dequeueRequests()
         repeat {
-            repeat { turn() } while engine.hasLocalWork(at: node.clock.now)
+            repeat { takeTurn() } while engine.hasLocalWork(at: node.clock.now)
             // Results are also queued, for turns that will not come.
             for outcome in journal?.writer.drain() ?? [] { handle(.journaled(outcome)) }
         } while engine.hasLocalWork(at: node.clock.now)

@@ -59,7 +59,7 @@ struct Admission: Hashable, Sendable {
     /// Checks a frame against its session, which it may open.
     ///
     /// - Parameter durable: the last published record.
-    /// - Returns: the part to reduce; `nil` if there is none.
+    /// - Returns: the part to reduce; `nil` if the frame was refused.
     mutating func admit(
         _ frame: PendingFrame,
         durable: JournalSequence,
@@ -69,11 +69,7 @@ struct Admission: Hashable, Sendable {
         if sessions[id] == nil { open(frame, durable: durable, into: &directives) }
         guard let session = sessions[id] else { return nil }
         guard frame.first <= session.expected else {
-            directives.append(.count(.outOfOrder))
-            if isFirst(.frame(id)) {
-                let expected = Expected(lineage: lineage, number: session.expected)
-                directives.append(.publish(.receipts(id), .expected(expected)))
-            }
+            appendExpected(session.expected, of: id, to: &directives)
             return nil
         }
         let known = min(frame.count, session.expected.distance(beyond: frame.first))
@@ -83,7 +79,7 @@ struct Admission: Hashable, Sendable {
             appendReceipts(of: id, from: frame.first, through: last, into: &directives)
         }
         let count = min(frame.count - known, room(of: session))
-        return count > 0 ? Admitted(known: known, count: count, opened: session.opened) : nil
+        return Admitted(known: known, count: count, opened: session.opened)
     }
 
     /// Opens the session of a frame, unless it may be an evicted one.
@@ -96,6 +92,8 @@ struct Admission: Hashable, Sendable {
         guard header.opened >= sessions.horizon, header.opened <= opening(after: durable) else {
             return refuse(frame.identity, of: header.session, .forgottenSession, into: &directives)
         }
+        // Not opened: a session that has no action would evict others.
+        guard frame.first <= header.base else { return appendExpected(header.base, of: header.session, to: &directives) }
         let session = SessionTable.Session(opened: header.opened, base: header.base)
         guard sessions.open(header.session, session, countMax: limits.sessionsMax) else {
             let reason = Rejection.tooManySessions(limits.sessionsMax)
@@ -103,6 +101,16 @@ struct Admission: Hashable, Sendable {
             return refuse(frame.identity, of: header.session, reason, retryAfter: delay, into: &directives)
         }
         directives.append(.count(.sessionOpened))
+    }
+
+    private mutating func appendExpected(
+        _ number: ActionNumber,
+        of id: SessionID,
+        to directives: inout [PlainDirective]
+    ) {
+        directives.append(.count(.outOfOrder))
+        guard isFirst(.frame(id)) else { return }
+        directives.append(.publish(.receipts(id), .expected(Expected(lineage: lineage, number: number))))
     }
 
     /// The journal sequence at which a new session opens: after the last durable record, because another incarnation
@@ -201,8 +209,11 @@ struct Admission: Hashable, Sendable {
     /// Records the outcomes of the next numbers of a session.
     mutating func append(_ outcomes: OutcomeRuns, of id: SessionID) {
         sessions.update(id) { $0.append(contentsOf: outcomes, countMax: limits.windowActionsMax) }
-        sessions.evict(runsMax: limits.sessionRunsMax)
     }
+
+    /// Evicts sessions while all have too many outcomes. Only between a batch and its publication, when none of the
+    /// batch's sessions is idle.
+    mutating func evictExcess() { sessions.evict(runsMax: limits.sessionRunsMax) }
 
     /// Forgets the outcomes of a batch, which is reduced again.
     mutating func rewind(_ outcomes: [SessionOutcomes]) {

@@ -97,11 +97,16 @@ struct CommitQueue<State: Sendable>: Sendable {
     }
 
     /// The journal has stored the records up to `sequence`.
-    mutating func stored(through sequence: JournalSequence) {
+    ///
+    /// - Returns: whether one of them was not stored before.
+    @discardableResult
+    mutating func stored(through sequence: JournalSequence) -> Bool {
+        guard let first = unstored.first, first.sequence <= sequence else { return false }
         while let first = unstored.first, first.sequence <= sequence {
             unstoredBytes -= first.bytes
             unstored.removeFirst()
         }
+        return true
     }
 
     /// Drops all batches that are not published: none is stored.

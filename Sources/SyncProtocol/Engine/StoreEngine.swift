@@ -88,6 +88,9 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         return commits.hasRoom(limits) && (inbox.first == nil || inbox.bytes + next <= limits.heldBytesMax)
     }
 
+    /// Whether the engine takes no more frames and can make a batch of those that wait.
+    package func isBehind(at now: Instant) -> Bool { !wantsFrames && canMakeBatch(at: now) }
+
     private var limits: Limits { settings.limits }
     private var hasJournal: Bool { settings.commitment != .none }
     private func isFull(at now: Instant) -> Bool { fullUntil.map { now < $0 } ?? false }
@@ -168,6 +171,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         if canMakeBatch(at: now) { takeFrames(into: &batch, budget, marking: marking, &directives) }
         takeRequests(into: &batch, budget, at: now, &directives)
         close(batch, marking: marking, into: &directives)
+        admission.evictExcess()
         // After all parts of the batch: an effect that a part cancels must not send an action in a later one.
         if !hasJournal { publish(through: commits.sequence, into: &directives) }
         admission.endTurn()
@@ -246,11 +250,17 @@ extension StoreEngine {
             let durable = commits.published
             var admitted: Admission.Admitted?
             answer(&directives) { admitted = $0.admit(frame, durable: durable, into: &$1) }
-            guard let admitted else {
+            // The answer to a known action counts as an action.
+            guard let admitted, admitted.count > 0 else {
+                left.actions -= max(1, admitted?.known ?? 0)
                 inbox.removeFirst()
                 continue
             }
-            if admitted.known > 0 { _ = frame.remove(admitted.known) }
+            if admitted.known > 0 {
+                _ = frame.remove(admitted.known)
+                left.actions -= admitted.known
+                guard left.actions > 0 else { return inbox.replaceFirst(with: frame) }
+            }
             let slice = frame.remove(min(admitted.count, left.actions), bytesMax: left.bytes)
             let outcomes = batch.reduce(slice, of: frame.frame, opened: admitted.opened, marking: marking)
             admission.append(outcomes, of: frame.frame.header.session)
@@ -410,7 +420,10 @@ extension StoreEngine {
                 bytes: body.count
             )
         )
-        guard hasJournal else { return commits.stored(through: sequence) }
+        guard hasJournal else {
+            commits.stored(through: sequence)
+            return
+        }
         snapshots.count(body.count)
         directives.append(.commit(CommittedBatch(sequence: sequence, from: from, to: to, body: body)))
     }
@@ -426,7 +439,8 @@ extension StoreEngine {
 
     /// The journal has stored the records up to one.
     package mutating func stored(through sequence: JournalSequence, into directives: inout Directives) {
-        commits.stored(through: sequence)
+        // A journal may report the records again that it had stored before it was full.
+        guard commits.stored(through: sequence) else { return }
         if settings.commitment == .stored { publish(through: sequence, into: &directives) }
         if fullUntil != nil { directives.append(.log(.hasRoomAgain)) }
         fullUntil = nil

@@ -95,9 +95,20 @@ package struct OutcomeRuns: Hashable, Sendable {
     package private(set) var end: ActionNumber
     /// The size of the rejection messages, one for each rejected action.
     package private(set) var messageBytes = 0
+    /// No outcome of a lower number has a message. Not part of the value: it saves the search for the oldest message.
+    private var messagesStart: ActionNumber
 
     /// Creates an empty sequence whose first outcome is for `first`.
-    package init(first: ActionNumber) { (start, end) = (first, first) }
+    package init(first: ActionNumber) { (start, end, messagesStart) = (first, first, first) }
+
+    package static func == (left: OutcomeRuns, right: OutcomeRuns) -> Bool {
+        left.start == right.start && left.end == right.end && left.stored == right.stored
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(start)
+        hasher.combine(stored)
+    }
 
     package var isEmpty: Bool { stored.isEmpty }
     /// The number of outcomes.
@@ -174,6 +185,7 @@ package struct OutcomeRuns: Hashable, Sendable {
             stored[stored.endIndex - 1] = kept
         }
         end = number
+        messagesStart = min(messagesStart, number)
     }
 
     /// The outcomes before a number, and those from it on.
@@ -189,10 +201,14 @@ package struct OutcomeRuns: Hashable, Sendable {
     package mutating func dropMessages(through last: ActionNumber, bytesMax: Int) {
         var excess = messageBytes - bytesMax
         guard excess > 0 else { return }
-        var kept = OutcomeRuns(first: start)
-        for run in stored {
-            guard excess > 0, run.first <= last, case .rejected(let rejection) = run.kind, !rejection.message.isEmpty
-            else {
+        // With the neighbours, with which a run without its message may join.
+        let lower = max(index(of: max(start, messagesStart)) - 1, stored.startIndex)
+        var kept = OutcomeRuns(first: stored[lower].first)
+        var upper = lower
+        while excess > 0, upper < stored.endIndex, stored[upper].first <= last {
+            let run = stored[upper]
+            upper += 1
+            guard case .rejected(let rejection) = run.kind, !rejection.message.isEmpty else {
                 kept.append(run)
                 continue
             }
@@ -201,10 +217,16 @@ package struct OutcomeRuns: Hashable, Sendable {
             let needed = (excess - 1) / bytes + 1
             let dropped = min(needed, run.count, last.next.distance(beyond: run.first))
             kept.append(.rejected(Rejection(rejection.code, "")), count: dropped)
+            messagesStart = kept.end
             kept.append(run.kind, count: run.count - dropped)
             excess -= dropped * bytes
+            messageBytes -= dropped * bytes
         }
-        self = kept
+        if upper < stored.endIndex {
+            kept.append(stored[upper])
+            upper += 1
+        }
+        stored.replaceSubrange(lower..<upper, with: kept.stored)
     }
 
     // MARK: Finding

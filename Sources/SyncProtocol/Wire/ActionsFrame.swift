@@ -88,6 +88,14 @@ package struct ActionsFrame: Hashable, Sendable {
     /// The identity of this frame in a refusal.
     package var identity: Refusal.PushedFrame { header.identity }
 
+    /// The same frame without the message that contained it.
+    var copied: ActionsFrame { ActionsFrame(header: header, bytes: Array(actions)) }
+
+    private init(header: ActionsHeader, bytes: [UInt8]) {
+        self.header = header
+        actions = bytes[...]
+    }
+
     /// The bytes of a range of the actions.
     package subscript(range: Range<Int>) -> ArraySlice<UInt8> {
         actions[(actions.startIndex + range.lowerBound)..<(actions.startIndex + range.upperBound)]

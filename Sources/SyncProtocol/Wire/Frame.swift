@@ -89,7 +89,10 @@ extension Frame {
         case .expected: self = .expected(try Expected(from: &reader))
         case .refusal: self = .refusal(try Refusal(from: &reader))
         case .schema: self = .schema(try StoreSchema(from: &reader))
-        case .actions: self = .actions(try ActionsFrame(from: &reader))
+        case .actions:
+            let frame = try ActionsFrame(from: &reader)
+            // A frame keeps its message, which must not be larger than what a primary counts.
+            self = .actions(count > fields + 1 ? frame.copied : frame)
         }
         for _ in (fields + 1)..<count { try reader.skip() }
         try reader.requireEnd()
