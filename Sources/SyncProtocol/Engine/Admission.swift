@@ -93,7 +93,9 @@ struct Admission: Hashable, Sendable {
             return refuse(frame.identity, of: header.session, .forgottenSession, into: &directives)
         }
         // Not opened: a session that has no action would evict others.
-        guard frame.first <= header.base else { return appendExpected(header.base, of: header.session, to: &directives) }
+        guard frame.first <= header.base else {
+            return appendExpected(header.base, of: header.session, to: &directives)
+        }
         let session = SessionTable.Session(opened: header.opened, base: header.base)
         guard sessions.open(header.session, session, countMax: limits.sessionsMax) else {
             let reason = Rejection.tooManySessions(limits.sessionsMax)
