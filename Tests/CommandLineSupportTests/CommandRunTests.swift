@@ -15,11 +15,24 @@ import Testing
     }
 
     @Test func `work that is cancelled because its shutdown takes too long reports its own failure`() async throws {
-        let (closed, _) = AsyncStream.makeStream(of: Void.self)
-        try await expectFailure(beside: Node(closed: closed)) {
-            try? await Task.sleep(for: .seconds(600))
+        try await expectFailure(beside: Node(closed: Self.endless)) {
+            // Ends with the cancellation.
+            for await _ in Self.endless {}
             // The service group now sees that the node ended, too.
             for _ in 0..<100 { await Task.yield() }
+        }
+    }
+
+    @Test func `the failure of a node is reported, not that of the work which it ends`() async throws {
+        await #expect(throws: NodeFailed.self) {
+            try await CommandRun.until(
+                done: {
+                    try? await gracefulShutdown()
+                    throw Unfinished()
+                },
+                beside: [Command { throw NodeFailed() }],
+                logger: Self.quiet
+            )
         }
     }
 
@@ -60,6 +73,10 @@ import Testing
     }
 
     private struct Unfinished: Error {}
+    private struct NodeFailed: Error {}
+
+    /// Ends only for a task that is cancelled.
+    private static var endless: AsyncStream<Void> { AsyncStream { _ in } }
 
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }

@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func `no answer within the timeout exits with 1 and what to check`() async throws {
-        let gone = try await withServed { $0 }
+        let gone = try AbsentPrimary()
         for ending in [
             try await Tool.send.run(gone.upstream + ["--timeout", "0.3", "CounterIncreaseRequested"]),
             try await Tool.replica.run(gone.upstream + ["--timeout", "0.3", "--once"]),
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func `an endpoint for actions without an answer is named`() async throws {
-        let gone = try await withServed { $0 }
+        let gone = try AbsentPrimary()
         try await withServed(["--advertise-actions", gone.actions]) { served in
             let arguments = served.upstream + ["CounterIncreaseRequested", "--timeout"]
             var ending = try await Tool.send.run(arguments + ["1"])

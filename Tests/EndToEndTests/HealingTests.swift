@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func `a replica and a sender that start before the primary wait for it`() async throws {
-        let address = try await withServed { $0 }
+        let address = try AbsentPrimary()
         let sending = Task { try await Tool.send.run(address.upstream + ["--json", "CounterIncreaseRequested"]) }
         let showing = Task { try await Tool.replica.run(address.upstream + ["--json", "--until", "1"]) }
         try await withServed(publish: address.publish, actions: address.actions) { _ in

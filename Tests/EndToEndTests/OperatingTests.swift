@@ -18,7 +18,7 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `a replica that is stopped before its last state exits with 1 and a message`(signal: Int32) async throws {
-        let gone = try await withServed { $0 }
+        let gone = try AbsentPrimary()
         for goal in [["--once"], ["--until", "3"]] {
             let (lines, ending) = try await merged(.replica, gone.upstream + goal) { replica in
                 _ = try await replica.line { $0.contains("waiting for the primary") }
@@ -32,7 +32,7 @@ import Testing
 
     @Test(arguments: ["--list", "--ping"])
     func `a query that is interrupted before its answer exits with 1 and a message`(question: String) async throws {
-        let gone = try await withServed { $0 }
+        let gone = try AbsentPrimary()
         let (lines, ending) = try await merged(.send, gone.upstream + [question]) { sender in
             _ = try await sender.line { $0.contains("waiting for the primary") }
             sender.send(SIGINT)

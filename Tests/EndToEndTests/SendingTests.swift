@@ -23,7 +23,7 @@ import Testing
     func `by default one action, --list and --ping wait ten seconds`(question: [String])
         async throws
     {
-        let gone = try await withServed { $0 }
+        let gone = try AbsentPrimary()
         let command = ["-u", "STATECAST_TIMEOUT", Tool.send.location] + gone.upstream + question
         let ending = try await Self.env.run(command)
         #expect(ending.exitCode == 1, "\(ending)")
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `--wait waits for a primary, --ndjson does so by default`() async throws {
-        let address = try await withServed { $0 }
+        let address = try AbsentPrimary()
         let hurried = ["STATECAST_TIMEOUT=1ms", Tool.send.location] + address.upstream
         let patient = ["-u", "STATECAST_TIMEOUT", Tool.send.location] + address.upstream
         let sending = [
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `a duration has a unit`() async throws {
-        let gone = try await withServed { $0 }
+        let gone = try AbsentPrimary()
         let ending = try await Tool.send.run(gone.upstream + ["--timeout", "300ms", "CounterIncreaseRequested"])
         #expect(ending.exitCode == 1)
         #expect(ending.errors.contains("timed out after 0.3 seconds"), "\(ending.errors)")

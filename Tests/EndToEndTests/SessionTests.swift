@@ -10,7 +10,8 @@ import Testing
 
     private var session: [String] { ["--session", folder.path + "/session"] }
     private var journal: [String] { ["--journal", folder.path + "/journal"] }
-    private func sending(_ served: Served) -> [String] { served.upstream + ["--ndjson", "--json"] + session }
+    private func sending(_ served: Served) -> [String] { sending(served.upstream) }
+    private func sending(_ upstream: [String]) -> [String] { upstream + ["--ndjson", "--json"] + session }
 
     /// Runs the body beside a sender that reads its input from a file.
     private func sending<T: Sendable>(
@@ -91,21 +92,19 @@ import Testing
     }
 
     @Test func `a run without a primary is kept with a message, and resumes`() async throws {
-        // Not a port: another test's primary may get it.
-        let (publish, actions) = ("ipc://\(folder.path)/publish", "ipc://\(folder.path)/actions")
-        let away = try await withServed(publish: publish, actions: actions) { $0 }
-        let kept = try await Tool.send.run(sending(away) + ["--timeout", "0.5"], input: increases(3))
+        let away = try AbsentPrimary()
+        let kept = try await Tool.send.run(sending(away.upstream) + ["--timeout", "0.5"], input: increases(3))
         #expect(kept.exitCode == 1)
         #expect(kept.output.isEmpty)
         #expect(kept.errors.contains("lines consumed: 3, actions outstanding: 3"))
         #expect(kept.errors.contains("continue with --resume"))
 
-        let forgetful = try await Tool.send.run(sending(away))
+        let forgetful = try await Tool.send.run(sending(away.upstream))
         #expect(forgetful.exitCode == 64)
         #expect(forgetful.errors.contains("lines consumed: 3, actions outstanding: 3"))
         #expect(forgetful.errors.contains("--resume"))
 
-        try await withServed(publish: publish, actions: actions) { served in
+        try await withServed(publish: away.publish, actions: away.actions) { served in
             let other = String(increases(3).dropFirst(20))
             let wrong = try await Tool.send.run(sending(served) + ["--resume"], input: other)
             #expect(wrong.exitCode == 64)

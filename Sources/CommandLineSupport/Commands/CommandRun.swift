@@ -30,10 +30,23 @@ extension AsyncParsableCommand {
 
 /// A part of a command's run: its work, or a node that the work needs.
 package struct CommandRun: Service {
-    private let work: @Sendable () async throws -> Void
+    /// The first failure of all parts. A service group that shuts down may report the end of another part instead, and
+    /// reports nothing after the time limit.
+    private let failure: Locked<(any Error)?>
+    private let part: @Sendable () async throws -> Void
+
+    private init(_ failure: Locked<(any Error)?>, _ part: @escaping @Sendable () async throws -> Void) {
+        self.failure = failure
+        self.part = part
+    }
 
     /// Called by the service group of ``until(done:beside:logger:)``.
-    package func run() async throws { try await work() }
+    package func run() async throws {
+        do { try await part() } catch {
+            failure.withLock { $0 = $0 ?? error }
+            throw error
+        }
+    }
 
     /// Runs the work beside the nodes that it needs. When the work ends, or on a signal, all stop: the work first.
     ///
@@ -44,24 +57,15 @@ package struct CommandRun: Service {
         beside nodes: [any Service] = [],
         logger: Logger
     ) async throws {
-        // A service group that shuts down may report the end of a node instead of the work's failure, and does not
-        // report a failure after the time limit.
         let failure = Locked<(any Error)?>(nil)
         let services =
             nodes.map { node in
-                CommandRun {
+                CommandRun(failure) {
                     try await node.run()
                     // The work may close a node before it ends itself: then the group must not cancel the work.
                     try? await gracefulShutdown()
                 }
-            } + [
-                CommandRun {
-                    do { try await work() } catch {
-                        failure.withLock { $0 = error }
-                        throw error
-                    }
-                }
-            ]
+            } + [CommandRun(failure, work)]
         var configuration = ServiceGroupConfiguration(
             services: services.map { service in
                 .init(

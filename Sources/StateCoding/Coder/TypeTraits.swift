@@ -138,6 +138,7 @@ private let knownContainers = TypeTable<AnyObject>()
 // Not a static member, whose call would look up the type `KeyedContainers<Key>`.
 func keyedContainers<Key: CodingKey>(for key: Key.Type) -> KeyedContainers<Key> {
     let containers = knownContainers.answer(for: key) { KeyedContainers<Key>() }
+    // Safe: the table keeps what the closure of the same type made.
     return unsafeDowncast(containers, to: KeyedContainers<Key>.self)
 }
 

@@ -36,6 +36,7 @@ struct SortedTree<Order: KeyOrder, Payload> {
         Swift.max(8, Swift.min(32, 1024 / (MemoryLayout<Key>.stride + MemoryLayout<Payload>.stride)))
     }
 
+    // Safe: callers check the level, which is 0 for leaves only, and all nodes of a tree have its types.
     @inlinable
     static func leaf(_ node: TreeNode) -> Leaf { unsafeDowncast(node, to: Leaf.self) }
     @inlinable

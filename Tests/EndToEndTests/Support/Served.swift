@@ -31,6 +31,22 @@ struct Served: Sendable {
     var upstream: [String] { ["--from", publish, "--store", store] }
 }
 
+/// The endpoints of a primary that does not run. No ports, which another test's primary may get.
+struct AbsentPrimary: Sendable {
+    private let folder: Folder
+    let publish: String
+    let actions: String
+
+    init() throws {
+        folder = try Folder()
+        publish = "ipc://\(folder.path)/publish"
+        actions = "ipc://\(folder.path)/actions"
+    }
+
+    /// The options of tools that connect to it.
+    var upstream: [String] { ["--from", publish, "--store", "counter"] }
+}
+
 /// Runs the body beside a primary, by default on free ports.
 ///
 /// - Parameter isNew: whether it begins a history.
