@@ -224,7 +224,7 @@ let executables: [Target] = [
     ),
     .executableTarget(
         name: "statecast-bench",
-        dependencies: ["Statecast", "Journal", "SQLiteJournal", "ZeroMQ", argumentParser],
+        dependencies: ["Statecast", "Journal", "SQLiteJournal", "SyncProtocol", "ZeroMQ", argumentParser],
         path: "Sources/Benchmarks",
         swiftSettings: settings
     ),

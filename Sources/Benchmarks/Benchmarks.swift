@@ -5,8 +5,8 @@ import ArgumentParser
 struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-bench",
-        abstract: "Measures the whole path of an action, several stores on one node, and the recovery of a primary.",
-        subcommands: [PathBenchmark.self, RecoveryBenchmark.self, StoresBenchmark.self],
+        abstract: "Measures the whole path of an action, other loads, several stores on one node, and the recovery of a primary.",
+        subcommands: [PathBenchmark.self, LoadBenchmark.self, RecoveryBenchmark.self, StoresBenchmark.self],
         defaultSubcommand: PathBenchmark.self
     )
 }
@@ -34,6 +34,16 @@ struct Figures {
     var rate: Double { Self.median(rates) }
 
     var row: String { [rates, p50s, p99s].map { Self.column(Self.median($0)) }.joined() }
+
+    /// The latencies, below those of ``row``.
+    var latencyRow: String {
+        String(repeating: " ", count: 11) + [p50s, p99s].map { Self.column(Self.median($0)) }.joined()
+    }
+
+    func p50Ratio(to first: Figures, and second: Figures) -> Double {
+        let ratio = Self.median(p50s) / (Self.median(first.p50s) + Self.median(second.p50s))
+        return (ratio * 100).rounded() / 100
+    }
 
     func ratio(to other: Figures) -> String {
         zip([rates, p50s, p99s], [other.rates, other.p50s, other.p99s])

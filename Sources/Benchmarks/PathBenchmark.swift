@@ -28,11 +28,13 @@ struct PathBenchmark: AsyncParsableCommand {
         for contestant in Self.contestants {
             pipelines.append(try await Pipeline(actionBytes: bytes, window: window, durability: contestant.durability))
         }
-        var raw = Figures()
+        var commit = try CommitAlone(actionBytes: bytes, durability: .full)
+        var (raw, commits) = (Figures(), Figures())
         var figures = pipelines.map { _ in Figures() }
         var times = pipelines.map { _ in ThreadTimes() }
         for _ in 0..<runs {
             raw.add(try pipe.throughput(messages: actions).messagesPerSecond, try pipe.latency(roundTrips: roundTrips))
+            commits.add(0, try commit.latency(commits: roundTrips))
             for (index, pipeline) in pipelines.enumerated() {
                 let start = ThreadTimes.now
                 let rate = try await pipeline.throughput(actions: actions)
@@ -41,10 +43,15 @@ struct PathBenchmark: AsyncParsableCommand {
             }
         }
         print("\(bytes) bytes, median of \(runs) runs in turn      per second     p50 us     p99 us")
+        try commit.close()
         print("raw libzmq pipe                       \(raw.row)")
+        print("one commit alone, durability full     " + commits.latencyRow)
         for (index, contestant) in Self.contestants.enumerated() {
             print(contestant.name.padded(to: 38) + figures[index].row)
             print("  ratio to the raw pipe               " + figures[index].ratio(to: raw))
+            if contestant.durability == .full {
+                print("  p50 to that of the raw pipe and one commit alone:  \(figures[index].p50Ratio(to: raw, and: commits))")
+            }
             if index > 0 { print("  ratio to the path without a journal " + figures[index].ratio(to: figures[0])) }
             print("  CPU ns per action: " + times[index].perAction(runs * actions))
             let records = try await pipelines[index].close()

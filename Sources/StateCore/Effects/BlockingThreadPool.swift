@@ -33,7 +33,7 @@ final class BlockingThreadPool: Sendable {
     /// Starts a thread with a stack of 512 KiB, so that hundreds of them fit.
     @Sendable
     static func spawnThread(_ main: @escaping Work) -> Bool {
-        (try? Threads.start(stackBytes: 512 * 1_024, main)) != nil
+        (try? Threads.start(name: "statecast-work", stackBytes: 512 * 1_024, main)) != nil
     }
 
     /// Runs the work on a thread of the pool as soon as one is available.

@@ -65,6 +65,9 @@ final class PendingObservers<State: Sendable>: Sendable {
 
     private let storage = Locked(Storage())
 
+    /// Whether nothing is requested.
+    var isEmpty: Bool { storage.withLock { $0.requests.insertions.isEmpty && $0.requests.removals.isEmpty } }
+
     /// Requests that an observer is added. After ``close()`` the observer is not kept.
     func insert(_ observer: Listener<Change<State>>, replay: Replay) {
         storage.withLock { storage in

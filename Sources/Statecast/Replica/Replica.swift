@@ -114,7 +114,9 @@ public final class Replica<State: Sendable>: Service {
             finish(because: error)
             throw error
         }
-        await cancelWhenGracefulShutdown { await self.processSteps() }
+        await withTaskExecutorPreference(node.taskExecutor) {
+            await cancelWhenGracefulShutdown { await self.processSteps() }
+        }
         await close()
     }
 
@@ -140,32 +142,40 @@ public final class Replica<State: Sendable>: Service {
     // MARK: Document
 
     /// Shows the states that the node receives, until the task is cancelled or the queue is finished.
+    ///
+    /// Runs on the node's loop, which saves a switch of threads. Batches that may take long, and calls of observers, run
+    /// off the loop, since it must go on to receive. One task processes all batches, so they keep their order.
     private func processSteps() async {
         var document = Document(content, bytesMax: bytesMax)
         var observers = ObserverSet<State>()
+        var pace = DocumentPace()
         await queue.forEachBatch { batch in
-            pendingObservers.apply(to: &observers)
-            guard !batch.steps.isEmpty else { return }
-            metrics.dequeued(steps: batch.steps.count)
-            await process(batch.steps, in: &document, for: &observers)
-            if let position = document.position { lag.shown(position) }
-            if batch.wasFull { await node.resumeReading() }
+            let isQuick = observers.isEmpty && pendingObservers.isEmpty && pace.isQuick(batch)
+            await withTaskExecutorPreference(isQuick ? nil : globalConcurrentExecutor) {
+                let start = ContinuousClock.now
+                // On the loop, those that were requested since wait for the next batch.
+                if !isQuick { pendingObservers.apply(to: &observers) }
+                await process(batch, in: &document, for: &observers)
+                pace.last = start.duration(to: .now)
+            }
         }
     }
 
     /// Processes a batch of steps and shows the resulting state: one state, regardless of the number of steps.
     private func process(
-        _ steps: [DocumentStep],
+        _ batch: DocumentQueue.Batch,
         in document: inout Document<State>,
         for observers: inout ObserverSet<State>
     ) async {
+        guard !batch.steps.isEmpty else { return }
+        metrics.dequeued(steps: batch.steps.count)
         let before = document.position
         var confirmed: Position?
         var failure: DocumentFailure?
         var statuses: [ReplicaStatus] = []
         // Later steps are processed after a failure: a snapshot among them is installed and shown. The failure is
         // reported all the same.
-        for step in steps {
+        for step in batch.steps {
             if case .status(let status) = step { statuses.append(status) }
             do throws(DocumentFailure) { try document.process(step) } catch { failure = error }
             if case .verify(let position, _) = step, document.position == position { confirmed = position }
@@ -190,6 +200,8 @@ public final class Replica<State: Sendable>: Service {
             if case .incompatible(let reason) = status { waiters.fail(reason) }
         }
         if let confirmed { await node.documentConfirmed(at: confirmed) }
+        if let position = document.position { lag.shown(position) }
+        if batch.wasFull { await node.resumeReading() }
     }
 }
 

@@ -47,6 +47,9 @@ actor ReplicaNode {
         machine = ReplicaMachine(limits: configuration.limits, now: clock.now)
     }
 
+    /// Runs tasks on the node's loop.
+    nonisolated var taskExecutor: LoopTaskExecutor { LoopTaskExecutor(on: loop) }
+
     nonisolated func shutdown() { loop.shutdown() }
 
     func start() throws(StatecastError) {

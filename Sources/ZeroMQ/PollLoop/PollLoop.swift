@@ -41,13 +41,13 @@ package final class PollLoop: SerialExecutor {
 
     /// Creates a loop and starts its thread.
     ///
-    /// - Parameter name: for messages.
+    /// - Parameter name: of its thread, and for messages.
     /// - Throws: `resourcesExhausted`.
     package init(name: String = "statecast-loop") throws(ZeroMQError) {
         wakeUp = try WakeUp()
         pollSet = PollSet(wakeUp: wakeUp)
         self.name = name
-        try Self.startThread { self.run() }
+        try startThread { self.run() }
     }
 
     /// Whether the caller runs on this loop.
@@ -170,7 +170,7 @@ package final class PollLoop: SerialExecutor {
 
     private func drainOnNewThread() {
         do {
-            try Self.startThread {
+            try startThread {
                 self.owner.store(Threads.currentID, ordering: .relaxed)
                 var backlog = JobBacklog()
                 self.drain(&backlog)
@@ -182,9 +182,9 @@ package final class PollLoop: SerialExecutor {
 
     /// Starts a thread with the same stack size on all systems: user code such as a coder recurses here, and macOS
     /// gives 512 KiB by default.
-    private static func startThread(_ body: @escaping @Sendable () -> Void) throws(ZeroMQError) {
+    private func startThread(_ body: @escaping @Sendable () -> Void) throws(ZeroMQError) {
         do {
-            try Threads.start(stackBytes: 8 << 20, body)
+            try Threads.start(name: name, stackBytes: 8 << 20, body)
         } catch {
             throw .failed("cannot start the thread of a poll loop", errno: error.errno)
         }

@@ -24,9 +24,11 @@ import Testing
             try await primary.welcome(to: first, at: Revision(1), ["n": 1])
             try await replica.reached(Position(lineage: first, epoch: Epoch(1), revision: Revision(1)))
 
-            // The document is blocked by the second state while the other steps are enqueued.
+            // The document is blocked by the second state while the other steps are enqueued. That state is too large
+            // for the replica's loop, which would be blocked, too.
             gate.close()
-            try await primary.publish(.update(update(to: 2, Patch(from: ["n": 1], to: ["n": 2]))), on: .feed)
+            let large = Value.text(String(repeating: "n", count: 20_000))
+            try await primary.publish(.update(update(to: 2, Patch(from: ["n": 1], to: ["n": large]))), on: .feed)
             await gate.someoneWaits()
             try await primary.publish(
                 .update(update(to: 3, Patch(from: ["m": ["x": 1]], to: ["m": ["x": 2]]))),

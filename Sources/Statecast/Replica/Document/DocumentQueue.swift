@@ -23,13 +23,14 @@ enum DocumentStep: Sendable {
 final class DocumentQueue: Sendable {
     struct Batch: Sendable {
         var steps: [DocumentStep] = []
+        /// The approximate memory of the steps.
+        var bytes = 0
         /// Whether the queue was full since the last batch, so that the producer waits for room.
         var wasFull = false
     }
 
     private struct Storage: Sendable {
         var batch = Batch()
-        var bytes = 0
         var isSignaled = false
         var isFinished = false
     }
@@ -39,7 +40,7 @@ final class DocumentQueue: Sendable {
     func enqueue(_ step: DocumentStep) {
         storage.change { storage in
             storage.batch.steps.append(step)
-            storage.bytes += step.bytes
+            storage.batch.bytes += step.bytes
             storage.isSignaled = true
         }
     }
@@ -47,7 +48,7 @@ final class DocumentQueue: Sendable {
     /// Whether the queue holds `bytesMax` bytes. If so, the next batch reports that it was full.
     func isFull(bytesMax: Int) -> Bool {
         storage.change { storage in
-            guard storage.bytes >= bytesMax else { return false }
+            guard storage.batch.bytes >= bytesMax else { return false }
             storage.batch.wasFull = true
             return true
         }
