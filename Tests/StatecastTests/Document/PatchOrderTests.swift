@@ -9,32 +9,34 @@ import Threading
 /// A replica applies small patches on its loop, and large ones off it.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `Small and large patches` {
     @Test func `are applied in their order`() async throws {
-        let writes = 3000
-        try await withBlob { address in
-            let replica = try Replica<Blob>(store: "blob", from: address.publish).started()
-            let sender = try ActionSender(store: "blob", from: address.publish).started()
-            async let shown: Void = {
-                var last = 0
-                for await snapshot in replica.snapshots {
-                    let blob = snapshot.state
-                    #expect(blob.writes > last || last == 0, "shown after write \(last)")
-                    #expect(blob.text.utf8.count == (blob.writes == 0 ? 0 : Self.letters(blob.writes)))
-                    #expect(snapshot.revision.rawValue == blob.writes)
-                    last = blob.writes
-                    if last == writes { return }
+        try await Gatekeeper.exclusively { gate in
+            try await withBlob { address in
+                let replica = try Replica<Blob>(
+                    store: "blob",
+                    from: address.publish,
+                    configuration: .quick,
+                    logger: Logger(label: "test"),
+                    content: GatedContent(TypedContent(), gate: gate)
+                ).started()
+                let sender = try ActionSender(store: "blob", from: address.publish).started()
+                try await replica.reached(try await sender.send(BlobWritten(letters: 1)))
+                for round in 1...20 {
+                    // While the large patch occupies the document, the loop receives small ones.
+                    gate.close()
+                    _ = try await sender.send(BlobWritten(letters: 40_000))
+                    await gate.someoneWaits()
+                    for letters in 2...4 { _ = try await sender.send(BlobWritten(letters: letters)) }
+                    let last = try await sender.send(BlobWritten(letters: 5))
+                    #expect(try #require(replica.snapshot).state.text.count < 6)
+                    gate.open()
+                    try await replica.reached(last)
+                    let shown = try #require(replica.snapshot).state
+                    #expect(shown.writes == 1 + 5 * round)
+                    #expect(shown.text.count == 5)
                 }
-            }()
-            for write in 1...writes {
-                let receipt = try await sender.submit(BlobWritten(letters: Self.letters(write)))
-                // The replica shows many of the states, instead of a few merged ones.
-                if write % 5 == 0 { try await replica.reached(try await receipt.receipt()) }
             }
-            await shown
         }
     }
-
-    /// Every third patch is too large for the loop.
-    private static func letters(_ write: Int) -> Int { write % 3 == 0 ? 40_000 : write % 97 }
 
     @Test func `are applied on the loop if they are small, otherwise off it`() async throws {
         let threads = ThreadLog()
