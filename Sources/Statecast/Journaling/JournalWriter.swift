@@ -10,7 +10,6 @@ internal import Threading
 final class JournalWriter: Sendable {
     private struct Queue {
         var records: [JournalRecord] = []
-        var bytes = 0
         var isCommitting = false
         /// The last record that was enqueued; 0 before the first.
         var enqueued = JournalSequence(0)
@@ -47,15 +46,11 @@ final class JournalWriter: Sendable {
 
     var durability: Durability { journal.durability }
 
-    /// The bytes of records that are not durable yet.
-    var bytes: Int { queue.withLock { $0.bytes } }
-
     /// Enqueues a record.
     func append(_ record: JournalRecord) {
         let isFirst = queue.withLock { queue in
             guard queue.failure == nil else { return false }
             queue.records.append(record)
-            queue.bytes += record.body.count
             queue.enqueued = record.sequence
             defer { queue.isCommitting = true }
             return !queue.isCommitting
@@ -136,7 +131,6 @@ final class JournalWriter: Sendable {
             let bytes = records.reduce(0) { $0 + $1.body.count }
             let last = records[records.count - 1].sequence
             queue.withLock { queue in
-                queue.bytes -= bytes
                 queue.committed = last
                 queue.waitsForRoom = nil
             }
