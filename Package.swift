@@ -284,7 +284,7 @@ let tests: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "statecast-primary", "poison-primary", "statecast-crash-test", "statecast-replica", "statecast-send",
-            "statecast-journal", "fleet-agent", "counter-example", subprocess,
+            "statecast-journal", "fleet-agent", "counter-example", "Statecast", subprocess,
         ],
         swiftSettings: settings
     ),
