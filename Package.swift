@@ -68,9 +68,10 @@ let layers: [Target] = [
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
     .target(name: "ZeroMQ", dependencies: ["Threading", "DurableFiles", "CZeroMQ"], swiftSettings: settings),
+    .target(name: "CChecksum"),
     .target(
         name: "Journal",
-        dependencies: ["Threading", "StateCore", "StateCoding", "SyncProtocol"],
+        dependencies: ["Threading", "StateCore", "StateCoding", "SyncProtocol", "CChecksum"],
         swiftSettings: settings
     ),
     .target(
