@@ -4,7 +4,7 @@
 # make install    executables, man pages, completions, units and config in release (PREFIX=/usr/local DESTDIR=)
 # make uninstall  removes them; config files stay
 # make bench      compares the whole path with the raw libzmq pipe
-# make crash-test  kills a primary and its senders repeatedly under load, and checks the journal (CYCLES=200)
+# make crash-test  kills a primary and its senders under load, on slow and failing disks, and checks the journal (CYCLES=200)
 # make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
 # make fuzz       searches for inputs that break the decoder, apply, JSON or frames (SECONDS=60 for each)
@@ -68,7 +68,7 @@ stress: libraries
 
 crash-test: libraries
 	@swift build --product statecast-crash-test
-	@$$(swift build --show-bin-path)/statecast-crash-test --cycles $(CYCLES)
+	@scripts/crash-test "$$(swift build --show-bin-path)/statecast-crash-test" --cycles $(CYCLES)
 
 libraries:
 	@scripts/install-libraries

@@ -68,9 +68,10 @@ let layers: [Target] = [
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
     .target(name: "ZeroMQ", dependencies: ["Threading", "DurableFiles", "CZeroMQ"], swiftSettings: settings),
+    .target(name: "CChecksum"),
     .target(
         name: "Journal",
-        dependencies: ["Threading", "StateCore", "StateCoding", "SyncProtocol"],
+        dependencies: ["Threading", "StateCore", "StateCoding", "SyncProtocol", "CChecksum"],
         swiftSettings: settings
     ),
     .target(
@@ -284,7 +285,7 @@ let tests: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "statecast-primary", "poison-primary", "statecast-crash-test", "statecast-replica", "statecast-send",
-            "statecast-journal", "fleet-agent", "counter-example", subprocess,
+            "statecast-journal", "fleet-agent", "counter-example", "Statecast", subprocess,
         ],
         swiftSettings: settings
     ),

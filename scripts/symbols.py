@@ -63,8 +63,9 @@ def build(names):
 
 
 def module_maps():
-    """The folders with the module maps of system libraries."""
+    """The folders with the module maps of C."""
     yield f"{ROOT}/Sources/CZeroMQ"
+    yield f"{ROOT}/Sources/CChecksum/include"
     for place, _, files in os.walk(f"{ROOT}/.build/checkouts/GRDB.swift/Sources"):
         if "module.modulemap" in files:
             yield place

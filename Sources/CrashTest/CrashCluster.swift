@@ -9,64 +9,95 @@ import SyncProtocol
 final class CrashCluster {
     private let plan: CrashPlan
     private var random: SeededGenerator
-    private var primary: Child?
+    private var primary: Primary?
+    private var disk: SmallDisk?
     private var senders: [Child] = []
     private var replicas: [Child] = []
     private var publish = "tcp://127.0.0.1:*"
     private var actions = "tcp://127.0.0.1:*"
     private var incarnation = 0
-    private(set) var kills = Kills()
+    private(set) var counts = Counts()
 
-    /// The number of kills while senders had unsent actions.
-    struct Kills {
-        var primary = 0
-        /// Primaries that were not ready yet.
-        var starting = 0
-        var sender = 0
+    /// The number of events while senders had unsent actions.
+    struct Counts {
+        var primaryKills = 0
+        /// Kills of primaries that were not ready yet.
+        var startingKills = 0
+        var senderKills = 0
+        /// Primaries that ended because their disk failed or was full.
+        var failures = 0
+        var fullDisks = 0
+    }
+
+    /// A started process of a primary.
+    private struct Primary {
+        let child: Child
+        let disk: PrimaryDisk
+        /// Whether its disk was full at some time.
+        var wasFull: Bool
     }
 
     init(_ plan: CrashPlan, seed: UInt64) throws {
         self.plan = plan
         random = SeededGenerator(state: seed)
+        disk = try plan.disk.map { try SmallDisk($0) }
         let line = #"{"action":"CounterIncreaseRequested"}"# + "\n"
         let input = Data(String(repeating: line, count: plan.actions).utf8)
         for sender in 0..<plan.senders { try input.write(to: URL(filePath: plan.input(sender))) }
     }
 
     func run() async throws {
-        try startPrimary(isSlow: true)
+        try startPrimary(.slow)
         senders = try (0..<plan.senders).map(startSender)
         replicas = try (0..<plan.replicas).map(startReplica)
         for cycle in 1...plan.cycles {
             // Sometimes so short that the primary is not ready yet.
-            pause(random.next(below: 8) == 0 ? 0.02 : 0.5)
-            let hasLoad = senders.contains(where: \.isRunning)
-            primary?.kill()
-            if hasLoad { kills.primary += 1 }
-            for sender in senders.indices where senders[sender].isRunning && random.next(below: 3) == 0 {
+            let seconds = random.next(below: 8) == 0 ? 0.02 : 0.5
+            pause(seconds / 2)
+            try changeDisk()
+            pause(seconds / 2)
+            try endPrimary { $0.primaryKills += 1 }
+            for sender in senders.indices where random.next(below: 3) == 0 && senders[sender].isRunning {
                 senders[sender].kill()
                 senders[sender] = try startSender(sender)
-                kills.sender += 1
+                counts.senderKills += 1
             }
+            try changeDisk()
             while random.next(below: 3) == 0 {
-                let starting = try spawnPrimary(isSlow: false)
+                primary = try spawnPrimary(.fast)
                 pause(0.1)
-                starting.kill()
-                if hasLoad { kills.starting += 1 }
+                try endPrimary { $0.startingKills += 1 }
             }
-            try startPrimary(isSlow: cycle < plan.cycles && random.next(below: 2) == 0)
+            let isLast = cycle == plan.cycles
+            if isLast { disk?.free() }
+            try startPrimary(isLast ? .fast : PrimaryDisk.allCases[Int(random.next(below: 3))])
             if cycle.isMultiple(of: 20) { print("\(cycle) cycles") }
         }
         for sender in senders { try sender.wait() }
         let head = try JournalReader(at: plan.journal).verify().to.revision
         for replica in 0..<plan.replicas { try awaitRevision(head, of: replica) }
         for replica in replicas { try replica.stop() }
-        try primary?.stop()
+        try primary?.child.stop()
     }
 
     func endAll() {
+        disk?.free()
         for child in replicas + senders { child.kill() }
-        primary?.kill()
+        primary?.child.kill()
+    }
+
+    private var hasLoad: Bool { senders.contains(where: \.isRunning) }
+
+    /// Sometimes fills the disk, or makes room again.
+    private func changeDisk() throws {
+        guard disk != nil, random.next(below: 3) == 0 else { return }
+        if disk?.isFull == true {
+            disk?.free()
+        } else {
+            try disk?.fill()
+            primary?.wasFull = true
+            if hasLoad { counts.fullDisks += 1 }
+        }
     }
 
     /// Sleeps for a random time of at most this many seconds.
@@ -74,28 +105,51 @@ final class CrashCluster {
         Thread.sleep(forTimeInterval: seconds * Double(random.next(below: 1000)) / 1000)
     }
 
-    private func spawnPrimary(isSlow: Bool) throws -> Child {
+    private func spawnPrimary(_ kind: PrimaryDisk) throws -> Primary {
         incarnation += 1
-        let executable = isSlow ? "statecast-crash-test" : "statecast-primary"
+        let executable = kind == .fast ? "statecast-primary" : "statecast-crash-test"
         let arguments =
-            isSlow
-            ? ["slow-primary", plan.journal, plan.durability, publish, actions]
-            : [
+            kind == .fast
+            ? [
                 "--app", "counter", "--journal", plan.journal, "--durability", plan.durability,
                 "--publish", publish, "--actions", actions, "--snapshot-records", "50",
             ]
-        return try Child(executable, arguments, output: plan.path("primary-\(incarnation)"))
+            : [
+                "disk-primary", kind.rawValue, "\(random.next())", plan.journal, plan.durability, publish, actions,
+            ]
+        let child = try Child(executable, arguments, output: plan.path("primary-\(incarnation)"))
+        return Primary(child: child, disk: kind, wasFull: disk?.isFull ?? false)
     }
 
-    private func startPrimary(isSlow: Bool) throws {
-        let child = try spawnPrimary(isSlow: isSlow)
-        primary = child
-        let fields = try child.firstLine().split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
+    /// Starts a primary. If it ends because of its disk, starts another one, with room and without failures.
+    private func startPrimary(_ kind: PrimaryDisk) throws {
+        let started = try spawnPrimary(kind)
+        primary = started
+        guard let line = try started.child.firstLine() else {
+            try endPrimary { _ in }
+            disk?.free()
+            return try startPrimary(.fast)
+        }
+        let fields = line.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
         // Later primaries bind the ports that the first one got.
         for field in fields where field.count == 2 {
             if field[0] == "publish" { publish = String(field[1]) }
             if field[0] == "actions" { actions = String(field[1]) }
         }
+    }
+
+    /// Kills the primary.
+    ///
+    /// - Throws: ``CrashFailure`` if it had ended for another reason than its disk.
+    private func endPrimary(_ countKill: (inout Counts) -> Void) throws {
+        guard let ended = primary.take() else { return }
+        let hasLoad = hasLoad
+        if ended.child.kill() {
+            if hasLoad { countKill(&counts) }
+            return
+        }
+        guard ended.child.hasExited, ended.disk == .failing || ended.wasFull else { throw ended.child.failure }
+        if hasLoad { counts.failures += 1 }
     }
 
     private func startSender(_ sender: Int) throws -> Child {
@@ -125,21 +179,6 @@ final class CrashCluster {
             Thread.sleep(forTimeInterval: 0.02)
         }
     }
-}
-
-/// SplitMix64.
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-
-    mutating func next(below bound: UInt64) -> UInt64 { next() % bound }
 }
 
 /// A process of an executable beside this one, whose output is appended to a file.
@@ -173,10 +212,17 @@ private final class Child {
     var isRunning: Bool { process.isRunning }
 
     /// Kills the process.
-    func kill() {
+    ///
+    /// - Returns: whether it had not ended before.
+    @discardableResult
+    func kill() -> Bool {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
+        return process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
     }
+
+    /// Whether the process has ended by itself, and not by a signal.
+    var hasExited: Bool { !process.isRunning && process.terminationReason == .exit }
 
     /// Terminates the process.
     func stop() throws {
@@ -187,15 +233,18 @@ private final class Child {
     /// Waits for the process to exit.
     func wait() throws {
         process.waitUntilExit()
-        guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-            throw CrashFailure(
-                "\(process.executableURL?.lastPathComponent ?? "") ended with \(process.terminationStatus): \(errors)"
-            )
-        }
+        guard process.terminationReason == .exit, process.terminationStatus == 0 else { throw failure }
     }
 
-    /// The first line of the output.
-    func firstLine() throws -> String {
+    /// How the process has ended.
+    var failure: CrashFailure {
+        let kind = process.terminationReason == .exit ? "status" : "signal"
+        let name = process.executableURL?.lastPathComponent ?? ""
+        return CrashFailure("\(name) ended with \(kind) \(process.terminationStatus): \(errors)")
+    }
+
+    /// The first line of the output; `nil` if the process ends before.
+    func firstLine() throws -> String? {
         while process.isRunning {
             let lines = try String(contentsOfFile: output, encoding: .utf8).split(
                 separator: "\n",
@@ -204,7 +253,7 @@ private final class Child {
             if lines.count > 1 { return String(lines[0]) }
             Thread.sleep(forTimeInterval: 0.005)
         }
-        throw CrashFailure("\(process.executableURL?.lastPathComponent ?? "") ended before it was ready: \(errors)")
+        return nil
     }
 
     private var errors: String {

@@ -11,9 +11,10 @@ struct CrashTestCommand: AsyncParsableCommand {
         discussion: """
             The executables beside this one run as processes of their own. Each is killed with SIGKILL at random \
             moments and restarted. At the end, the output of all senders and replicas is compared with the journal. \
-            Every other primary has a slow disk, to detect updates that become visible before they are durable.
+            A third of the primaries has a slow disk, to detect updates that become visible before they are durable; \
+            another third has one that also fails in the middle of a commit. With --disk, the disk is full at times.
             """,
-        subcommands: [SlowPrimary.self]
+        subcommands: [DiskPrimary.self]
     )
 
     @Option(help: "The number of kills of the primary.")
@@ -30,6 +31,14 @@ struct CrashTestCommand: AsyncParsableCommand {
 
     @Option(help: "full, normal or relaxed.")
     var durability = "full"
+
+    @Option(
+        help: ArgumentHelp(
+            "The mount point of a small file system, for the journal: it is filled at random.",
+            valueName: "path"
+        )
+    )
+    var disk: String?
 
     @Option(help: "The seed of the random delays: the same seed gives the same delays.")
     var seed: UInt64?
@@ -51,7 +60,8 @@ struct CrashTestCommand: AsyncParsableCommand {
             senders: senders,
             replicas: replicas,
             actions: actions * cycles,
-            durability: durability
+            durability: durability,
+            disk: disk
         )
         let cluster = try CrashCluster(plan, seed: seed)
         let verdict: CrashVerdict
@@ -60,15 +70,23 @@ struct CrashTestCommand: AsyncParsableCommand {
             verdict = try CrashVerdict(plan)
         } catch {
             cluster.endAll()
-            print("the outputs and the journal are in \(folder.path)")
+            try keep(plan)
             throw error
         }
-        print(verdict.report(kills: cluster.kills))
+        print(verdict.report(cluster.counts))
         guard verdict.faults.isEmpty else {
-            print("the outputs and the journal are in \(folder.path)")
+            try keep(plan)
             throw ExitCode.failure
         }
+        try FileManager.default.removeItem(atPath: plan.journal)
         try FileManager.default.removeItem(at: folder)
+    }
+
+    /// Keeps the outputs and the journal of a run that failed.
+    private func keep(_ plan: CrashPlan) throws {
+        print("the outputs and the journal are in \(plan.folder.path)")
+        // The disk may exist only as long as this process.
+        if plan.disk != nil { try FileManager.default.copyItem(atPath: plan.journal, toPath: plan.path("journal")) }
     }
 }
 
@@ -81,8 +99,10 @@ struct CrashPlan: Sendable {
     /// The total number of actions of each sender.
     let actions: Int
     let durability: String
+    /// The mount point of a small file system.
+    let disk: String?
 
-    var journal: String { path("journal") }
+    var journal: String { disk.map { $0 + "/journal" } ?? path("journal") }
     func path(_ name: String) -> String { folder.appending(path: name).path }
     func input(_ sender: Int) -> String { path("sender-\(sender).ndjson") }
     func session(_ sender: Int) -> String { path("sender-\(sender).session") }

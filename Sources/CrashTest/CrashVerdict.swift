@@ -105,11 +105,12 @@ struct CrashVerdict {
         try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n")).map { Data($0) }
     }
 
-    func report(kills: CrashCluster.Kills) -> String {
+    func report(_ counts: CrashCluster.Counts) -> String {
         let shown = faults.prefix(20).map { "FAULT \($0)\n" }.joined()
         return shown + """
-            primary killed \(kills.primary) times under load and \(kills.starting) times while it started, \
-            senders \(kills.sender) times; \(epochs) epochs
+            primary killed \(counts.primaryKills) times under load and \(counts.startingKills) times while it started, \
+            senders \(counts.senderKills) times; \(epochs) epochs
+            the disk was filled \(counts.fullDisks) times, and its failures ended \(counts.failures) primaries
             \(actions) actions in the journal, \(receipts) receipts, \(states) states shown
             \(faults.isEmpty ? "nothing lost, nothing doubled" : "\(faults.count) faults")
             """

@@ -1,3 +1,5 @@
+internal import CChecksum
+
 /// CRC-32C (Castagnoli, RFC 3720): detects each burst of up to 32 changed bits, and all but one in 4 billion other
 /// changes.
 package struct Checksum: Hashable, Sendable {
@@ -18,26 +20,36 @@ package struct Checksum: Hashable, Sendable {
     package static func of(_ bytes: [UInt8]) -> UInt32 { of([] as [UInt64], bytes) }
 
     package mutating func combine(_ bytes: some Collection<UInt8>) {
-        if bytes.withContiguousStorageIfAvailable({ combine($0) }) == nil {
-            Array(bytes).withUnsafeBufferPointer { combine($0) }
+        if bytes.withContiguousStorageIfAvailable({ combine(UnsafeRawBufferPointer($0)) }) == nil {
+            Array(bytes).withUnsafeBytes { combine($0) }
         }
     }
 
     /// Adds a number as 8 bytes, the least significant one first.
     package mutating func combine(_ number: UInt64) {
-        withUnsafeBytes(of: number.littleEndian) { bytes in combine(bytes.bindMemory(to: UInt8.self)) }
+        withUnsafeBytes(of: number.littleEndian) { combine($0) }
     }
 
+    private mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+        remainder =
+            Self.hasInstruction
+            ? statecast_crc32c(remainder, bytes.baseAddress, bytes.count) : Self.remainder(remainder, bytes)
+    }
+
+    private static let hasInstruction = statecast_has_crc32c()
+
+    /// The remainder after further bytes, for a processor without the instruction.
+    ///
     /// Processes eight bytes at a time, each with its own table, so that only four of them depend on the previous
     /// eight.
-    private mutating func combine(_ bytes: UnsafeBufferPointer<UInt8>) {
-        var remainder = remainder
-        Self.tables.withUnsafeBufferPointer { tables in
+    static func remainder(_ start: UInt32, _ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        var remainder = start
+        tables.withUnsafeBufferPointer { tables in
             var index = 0
-            let raw = UnsafeRawBufferPointer(bytes)
             while index + 8 <= bytes.count {
                 let word =
-                    UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ UInt64(remainder)
+                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                    ^ UInt64(remainder)
                 remainder = 0
                 for place in 0..<8 {
                     remainder ^= tables[(7 - place) << 8 | Int(truncatingIfNeeded: word >> (8 * UInt64(place)) & 0xFF)]
@@ -49,7 +61,7 @@ package struct Checksum: Hashable, Sendable {
                 index += 1
             }
         }
-        self.remainder = remainder
+        return remainder
     }
 
     /// The generator's coefficients; the highest one is the lowest bit.

@@ -30,8 +30,6 @@ public final class CrashMarker: @unchecked Sendable {
     /// The action being reduced, followed by the suspects.
     private let notes: UnsafeMutablePointer<Note>
     private let isOwned: Bool
-    /// Counted, as it is read for each action.
-    private var suspectsCount = 0
 
     /// Creates a marker that exists as long as this object.
     public init() {
@@ -67,7 +65,6 @@ public final class CrashMarker: @unchecked Sendable {
         // Drops the oldest.
         suspects = suspects.suffix(Self.suspectsMax)
         for index in 1...Self.suspectsMax { notes[index] = index > suspects.count ? .none : suspects[index - 1] }
-        suspectsCount = suspects.count
     }
 
     /// Marks an action that is about to be decoded and reduced.
@@ -89,23 +86,9 @@ public final class CrashMarker: @unchecked Sendable {
         }
     }
 
-    /// Whether an action has ended the process ``crashesMax`` times and must not be reduced again.
-    public func isPoison(_ session: SessionID, _ number: ActionNumber) -> Bool {
-        suspect(session, number).map { notes[$0].count >= Self.crashesMax } ?? false
-    }
-
     /// Clears an action whose outcome is durable.
     public func resolve(_ session: SessionID, _ number: ActionNumber) {
-        guard let index = suspect(session, number) else { return }
-        notes[index] = .none
-        suspectsCount -= 1
-    }
-
-    /// Whether there are suspects. If not, ``isPoison(_:_:)`` and ``resolve(_:_:)`` need not be called.
-    public var hasSuspects: Bool { suspectsCount > 0 }
-
-    private func suspect(_ session: SessionID, _ number: ActionNumber) -> Int? {
-        let note = Note(high: session.high, low: session.low, number: number.rawValue, count: 0)
-        return (1...Self.suspectsMax).first { notes[$0].count > 0 && notes[$0].names(note) }
+        let resolved = Note(high: session.high, low: session.low, number: number.rawValue, count: 0)
+        for index in 1...Self.suspectsMax where notes[index].names(resolved) { notes[index] = .none }
     }
 }

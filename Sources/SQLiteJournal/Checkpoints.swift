@@ -33,7 +33,8 @@ final class Checkpoints: Sendable {
         // To restart the log, a checkpoint waits for readers, and appends wait for the checkpoint.
         configuration.busyMode = .timeout(0.1)
         connection = try DatabaseQueue(path: directory.database, configuration: configuration)
-        pageBytes = try connection.read { db in try Int.fetchOne(db, sql: "PRAGMA page_size") } ?? 4096
+        let pageBytes = try connection.read { db in try Int.fetchOne(db, sql: "PRAGMA page_size") }
+        self.pageBytes = pageBytes ?? JournalSchema.pageBytes
     }
 
     func close() {
@@ -43,7 +44,8 @@ final class Checkpoints: Sendable {
         try? connection.close()
     }
 
-    func appended(_ bytes: Int) { progress.withLock { $0.appended += bytes } }
+    /// - Parameter bytes: the records of a commit, which writes whole pages: at least a leaf and some inner ones.
+    func appended(_ bytes: Int) { progress.withLock { $0.appended += bytes + 2 * pageBytes } }
 
     /// Truncates the log's file when it reaches its bound. Appending waits for this.
     func limitLog() throws(JournalFailure) {

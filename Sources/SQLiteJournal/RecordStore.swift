@@ -23,6 +23,8 @@ final class RecordStore: Sendable {
         configuration.label = "statecast.journal"
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { db in
+            // Has no effect on a database that exists.
+            try db.execute(sql: "PRAGMA page_size = \(JournalSchema.pageBytes)")
             try db.execute(sql: "PRAGMA fullfsync = \(durability == .full ? 1 : 0)")
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
         }
@@ -121,8 +123,7 @@ final class RecordStore: Sendable {
             let statement = try db.cachedStatement(sql: JournalSchema.insertRecord)
             for record in records { try statement.execute(arguments: record.arguments) }
         }
-        // A commit writes whole pages: at least a leaf and some inner ones.
-        checkpoints?.appended(records.reduce(2 << 12) { $0 + $1.body.count + 64 })
+        checkpoints?.appended(records.reduce(0) { $0 + $1.body.count + 64 })
         try checkpoints?.limitLog()
     }
 

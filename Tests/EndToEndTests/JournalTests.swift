@@ -3,34 +3,6 @@ import Testing
 
 /// Journals of real processes that are stopped or killed.
 @Suite(.timeLimit(.minutes(10))) struct `A journal on disk` {
-    @Test func `an action that ends the process twice is rejected`() async throws {
-        let folder = try Folder()
-        let journal = folder.path + "/journal"
-        let ports = try await Tool.poison.runningValue([journal, anyPort, anyPort]) { tool in
-            let served = try await Served(tool)
-            tool.send(SIGKILL)
-            return served
-        }
-        let sending = Task {
-            try await Tool.send.run(
-                ports.upstream + ["--ndjson", "--json"],
-                input: ["Counted", "Counted", "Poison", "Counted"].map { #"{"action":"\#($0)"}"# + "\n" }.joined()
-            )
-        }
-        for start in 1...2 {
-            // It may end before the test reads its line.
-            let ending = try await Tool.poison.run([journal, ports.publish, ports.actions])
-            #expect(ending.signal == SIGKILL, "start \(start)")
-        }
-        try await Tool.poison.runningValue([journal, ports.publish, ports.actions]) { _ in
-            let sent = try await sending.value
-            let receipts = try sent.output.map(ReceiptLine.init)
-            #expect(receipts.map(\.status) == ["applied", "applied", "rejected", "applied"])
-            #expect(receipts[2].code == "crashed-reducer")
-            #expect(receipts.compactMap(\.revision) == [1, 2, 3])
-        }
-    }
-
     @Test func `a primary whose journal is removed stops acknowledging, and exits with one line`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
@@ -161,8 +133,11 @@ import Testing
         }
     #endif
 
-    @Test func `kills at random moments lose no action and apply none twice`() async throws {
-        let ending = try await Tool.crashTest.run(["--cycles", "5", "--actions", "600", "--replicas", "1"])
+    @Test func `kills at random moments and disks that fail lose no action and apply none twice`() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        let ending = try await Tool(name: "/usr/bin/env").run(
+            [root.path + "/scripts/crash-test", Tool.crashTest.location, "--cycles", "5", "--replicas", "1"]
+        )
         #expect(ending.exitCode == 0, "\(ending.output) \(ending.errors)")
         #expect(ending.output.last == "nothing lost, nothing doubled")
     }

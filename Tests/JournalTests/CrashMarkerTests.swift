@@ -21,25 +21,26 @@ import Testing
         for _ in 0..<times { marker().begin(session(number), ActionNumber(1)) }
     }
 
+    private func suspect(_ number: Int, isPoison: Bool) -> Suspect {
+        Suspect(session: session(number), number: ActionNumber(1), isPoison: isPoison)
+    }
+
     @Test func `suspects an action that was begun and not ended`() {
         defer { page.deallocate() }
         marker().begin(session(1), ActionNumber(1))
         let second = marker()
-        #expect(second.hasSuspects)
-        #expect(!second.isPoison(session(1), ActionNumber(1)))
+        #expect(second.suspects == [suspect(1, isPoison: false)])
         second.begin(session(2), ActionNumber(1))
         second.end()
-        #expect(!marker().isPoison(session(2), ActionNumber(1)))
+        #expect(marker().suspects == [suspect(1, isPoison: false)])
     }
 
     @Test func `rejects an action after the given number of crashes`() {
         defer { page.deallocate() }
         crash(CrashMarker.crashesMax - 1, of: 1)
-        #expect(!marker().isPoison(session(1), ActionNumber(1)))
+        #expect(marker().suspects == [suspect(1, isPoison: false)])
         crash(of: 1)
-        #expect(marker().isPoison(session(1), ActionNumber(1)))
-        #expect(!marker().isPoison(session(1), ActionNumber(2)))
-        #expect(!marker().isPoison(session(2), ActionNumber(1)))
+        #expect(marker().suspects == [suspect(1, isPoison: true)])
     }
 
     @Test func `counts crashes with those of other actions in between`() {
@@ -48,22 +49,22 @@ import Testing
             crash(of: 1)
             crash(of: 2)
         }
-        let last = marker()
-        #expect(last.isPoison(session(1), ActionNumber(1)))
-        #expect(last.isPoison(session(2), ActionNumber(1)))
+        #expect(marker().suspects == [suspect(1, isPoison: true), suspect(2, isPoison: true)])
     }
 
     @Test func `clears an action whose outcome is durable`() {
         defer { page.deallocate() }
         crash(CrashMarker.crashesMax, of: 1)
         let last = marker()
-        last.resolve(session(1), ActionNumber(1))
-        #expect(!last.hasSuspects)
-        last.resolve(session(1), ActionNumber(1))
-        #expect(!last.hasSuspects)
-        #expect(!marker().hasSuspects)
+        last.resolve(session(1), ActionNumber(2))
+        #expect(last.suspects == [suspect(1, isPoison: true)])
+        for _ in 1...2 {
+            last.resolve(session(1), ActionNumber(1))
+            #expect(last.suspects.isEmpty)
+        }
+        #expect(marker().suspects.isEmpty)
         crash(of: 1)
-        #expect(!marker().isPoison(session(1), ActionNumber(1)))
+        #expect(marker().suspects == [suspect(1, isPoison: false)])
     }
 
     @Test func `drops the oldest suspect if it is full`() {
@@ -73,7 +74,7 @@ import Testing
             crash(of: 99)
             crash(of: 100)
         }
-        #expect(marker().isPoison(session(99), ActionNumber(1)))
-        #expect(marker().isPoison(session(100), ActionNumber(1)))
+        let expected = (101 - CrashMarker.suspectsMax...100).map { suspect($0, isPoison: $0 >= 99) }
+        #expect(marker().suspects == expected)
     }
 }

@@ -84,6 +84,29 @@ import Testing
 
     // MARK: Continuing
 
+    /// The size is in the first page of the database.
+    @Test func `keep their page size, and new journals have large pages`() throws {
+        func pageBytes(of journal: String) throws -> Int {
+            let head = try Data(contentsOf: URL(filePath: journal + "/journal.sqlite")).prefix(18).suffix(2)
+            return head.reduce(0) { $0 << 8 | Int($1) }
+        }
+        let golden = try Golden("0.1")
+        let old = SQLiteJournal(at: golden.journal)
+        let last = try #require(try old.open()).last
+        let record = try #require(try old.records(after: JournalSequence(last.rawValue - 1), bytesMax: 1).first)
+        let next = JournalRecord(sequence: last.next, from: record.to, to: record.to, body: record.body)
+        try old.append([next])
+        old.close()
+        #expect(try pageBytes(of: golden.journal) == 4096)
+        #expect(try old.open()?.last == last.next)
+        old.close()
+
+        let new = JournalBench(.full)
+        try new.begin()
+        new.journal.close()
+        #expect(try pageBytes(of: new.path) == 16 << 10)
+    }
+
     @Test(arguments: releases)
     func `are continued, and no action is lost or applied twice`(release: String) async throws {
         let golden = try Golden(release)

@@ -11,6 +11,9 @@ import Testing
 
 /// The bound of the log's size in docs/JOURNAL.md.
 @Suite(.timeLimit(.minutes(10))) struct `The log of a journal` {
+    /// A page in the log has a header.
+    private static let frameBytes = JournalSchema.pageBytes + 24
+
     private static func logBytes(of path: String) -> Int { JournalDirectory(path: path).logBytes }
 
     @Test(arguments: [40, 300_000])
@@ -18,8 +21,8 @@ import Testing
         let bench = JournalBench(.normal)
         try bench.begin()
         let body = JournalRecord.sample(1, bytes: bytes).body
-        let pagesOfCommit = bytes / 4096 + 8
-        let bound = Checkpoints.logBytesMax + pagesOfCommit * 4120
+        let pagesOfCommit = bytes / JournalSchema.pageBytes + 8
+        let bound = Checkpoints.logBytesMax + pagesOfCommit * Self.frameBytes
         var (most, written, sequence) = (0, 0, 0 as UInt64)
         // Exceeds the bound, as the log consists of whole pages.
         while written < Checkpoints.logBytesMax * 5 / 4 {
@@ -31,7 +34,7 @@ import Testing
                 body: body
             )
             try bench.journal.append([record])
-            written += max(4120, bytes)
+            written += max(Self.frameBytes, bytes)
             most = max(most, Self.logBytes(of: bench.path))
         }
         #expect(most <= bound, "\(most) bytes")
@@ -79,6 +82,6 @@ import Testing
             }
         }
         #expect(most > 0)
-        #expect(most <= Checkpoints.logBytesMax + 260 * 4120, "\(most) bytes")
+        #expect(most <= Checkpoints.logBytesMax + 72 * Self.frameBytes, "\(most) bytes")
     }
 }

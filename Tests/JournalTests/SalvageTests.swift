@@ -102,7 +102,7 @@ import Testing
         journal.bench.journal.close()
         let database = URL(filePath: journal.path + "/journal.sqlite")
         // All other pages are reached from the first one.
-        try (Data(count: 4096) + Data(contentsOf: database).dropFirst(4096)).write(to: database)
+        try (Data(count: 16 << 10) + Data(contentsOf: database).dropFirst(16 << 10)).write(to: database)
         if !hasMarks { try FileManager.default.removeItem(atPath: journal.path + "/marks") }
         let target = NewPath()
         let saved = try salvage(journal, to: target, store: hasMarks ? nil : "sample")

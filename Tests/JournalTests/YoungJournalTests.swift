@@ -262,7 +262,7 @@ import Testing
         let journal = try CounterJournal.with(batches: 20)
         try journal.storeSnapshot(as: .interim)
         journal.bench.journal.close()
-        let page = try Data(contentsOf: URL(filePath: journal.path + "/journal.sqlite")).prefix(4096)
+        let page = try Data(contentsOf: URL(filePath: journal.path + "/journal.sqlite")).prefix(16 << 10)
         var refusedCount = 0
         for (byte, value) in page.enumerated() where value != 0 {
             let copy = try journal.bench.crashed()

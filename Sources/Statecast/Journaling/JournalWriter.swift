@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Journal
-internal import Metrics
 internal import SyncProtocol
 internal import Threading
 
@@ -10,7 +9,6 @@ internal import Threading
 final class JournalWriter: Sendable {
     private struct Queue {
         var records: [JournalRecord] = []
-        var bytes = 0
         var isCommitting = false
         /// The last record that was enqueued; 0 before the first.
         var enqueued = JournalSequence(0)
@@ -47,15 +45,11 @@ final class JournalWriter: Sendable {
 
     var durability: Durability { journal.durability }
 
-    /// The bytes of records that are not durable yet.
-    var bytes: Int { queue.withLock { $0.bytes } }
-
     /// Enqueues a record.
     func append(_ record: JournalRecord) {
         let isFirst = queue.withLock { queue in
             guard queue.failure == nil else { return false }
             queue.records.append(record)
-            queue.bytes += record.body.count
             queue.enqueued = record.sequence
             defer { queue.isCommitting = true }
             return !queue.isCommitting
@@ -136,7 +130,6 @@ final class JournalWriter: Sendable {
             let bytes = records.reduce(0) { $0 + $1.body.count }
             let last = records[records.count - 1].sequence
             queue.withLock { queue in
-                queue.bytes -= bytes
                 queue.committed = last
                 queue.waitsForRoom = nil
             }
@@ -168,47 +161,4 @@ final class JournalWriter: Sendable {
             return queue.records
         }
     }
-}
-
-/// The metrics of a store's journal. Each label has the dimension `store`.
-struct JournalMetrics {
-    private let commits: Counter
-    private let commitTime: Timer
-    private let commitRecords: Recorder
-    private let bytes: Counter
-    private let full: Counter
-    private let snapshots: Counter
-    private let snapshotsFailed: Counter
-    private let snapshotBytes: Counter
-
-    init(store: StoreName) {
-        let dimensions = [("store", store.text)]
-        func counter(_ label: String) -> Counter {
-            Counter(label: "statecast_journal_" + label, dimensions: dimensions)
-        }
-        commits = counter("commits_total")
-        commitTime = Timer(label: "statecast_journal_commit_time", dimensions: dimensions)
-        commitRecords = Recorder(label: "statecast_journal_commit_records", dimensions: dimensions)
-        bytes = counter("bytes_total")
-        full = counter("full_total")
-        snapshots = counter("snapshots_total")
-        snapshotsFailed = counter("snapshots_failed_total")
-        snapshotBytes = counter("snapshot_bytes_total")
-    }
-
-    func committed(_ records: [JournalRecord], bytes count: Int, in duration: Duration) {
-        commits.increment()
-        commitTime.record(duration: duration)
-        commitRecords.record(records.count)
-        bytes.increment(by: count)
-    }
-
-    func failed(_ failure: JournalFailure) { if failure.code == .storageFull { full.increment() } }
-
-    func snapshotStored(bytes count: Int) {
-        snapshots.increment()
-        snapshotBytes.increment(by: count)
-    }
-
-    func snapshotFailed() { snapshotsFailed.increment() }
 }

@@ -131,3 +131,16 @@ extension Journal {
         }
     }
 }
+
+/// The crash marker of a journal that has one.
+struct OptionalMarker: ReductionMarking {
+    private let marker: CrashMarker?
+
+    init(_ marker: CrashMarker?) { self.marker = marker }
+
+    var suspects: [Suspect] { marker?.suspects ?? [] }
+
+    func begin(_ session: SessionID, _ number: ActionNumber) { marker?.begin(session, number) }
+    func end() { marker?.end() }
+    func clear(_ session: SessionID, _ number: ActionNumber) { marker?.resolve(session, number) }
+}

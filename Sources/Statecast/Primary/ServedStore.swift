@@ -1,4 +1,3 @@
-internal import Journal
 internal import StateCoding
 internal import SyncProtocol
 internal import Threading
@@ -110,17 +109,4 @@ final class EventQueue<Event: Sendable>: Sendable {
             return events
         }
     }
-}
-
-/// The crash marker of a journal that has one.
-struct OptionalMarker: ReductionMarking {
-    private let marker: CrashMarker?
-
-    init(_ marker: CrashMarker?) { self.marker = marker }
-
-    var suspects: [Suspect] { marker?.suspects ?? [] }
-
-    func begin(_ session: SessionID, _ number: ActionNumber) { marker?.begin(session, number) }
-    func end() { marker?.end() }
-    func clear(_ session: SessionID, _ number: ActionNumber) { marker?.resolve(session, number) }
 }

@@ -44,8 +44,9 @@ extension JournalRule {
                 let crashMarker = try place.journal.crashMarker
                 crashMarker.open()
                 let isPoison = count == CrashMarker.crashesMax
+                let suspect = Suspect(session: session, number: ActionNumber(7), isPoison: isPoison)
                 let what = "whether an action is poison, after \(count) crashes during its reduction"
-                try expect(what, crashMarker.isPoison(session, ActionNumber(7)), isPoison)
+                try expect(what, crashMarker.suspects, [suspect])
                 crashMarker.begin(session, ActionNumber(7))
             }
         },

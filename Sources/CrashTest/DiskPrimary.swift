@@ -6,11 +6,22 @@ import SQLiteJournal
 import Statecast
 import SyncProtocol
 
-/// A primary with a slow disk. On a fast one, an update that becomes visible too early is durable a moment later, too
-/// soon for a kill in between.
-struct SlowPrimary: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "slow-primary", shouldDisplay: false)
+/// The disk of a primary.
+enum PrimaryDisk: String, CaseIterable, ExpressibleByArgument {
+    case fast
+    /// On a fast disk, an update that becomes visible too early is durable a moment later, too soon for a kill in
+    /// between.
+    case slow
+    /// Slow, and fails at one of the first commits.
+    case failing
+}
 
+/// A primary with a slow or failing disk.
+struct DiskPrimary: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "disk-primary", shouldDisplay: false)
+
+    @Argument var disk: PrimaryDisk
+    @Argument var seed: UInt64
     @Argument var journal: String
     @Argument var durability: String
     @Argument var publish: String
@@ -24,7 +35,7 @@ struct SlowPrimary: AsyncParsableCommand {
             store: Counter.storeName,
             state: Counter(),
             actions: Counter.actions,
-            journal: SlowJournal(SQLiteJournal(at: journal, durability: durability)),
+            journal: SlowJournal(at: journal, durability, fails: disk == .failing, seed: seed),
             configuration: configuration,
             reducer: Counter.reducer
         )
@@ -38,19 +49,55 @@ struct SlowPrimary: AsyncParsableCommand {
     }
 }
 
-/// A journal that pauses before and after each commit.
-private final class SlowJournal: Journal {
+/// A journal that pauses before and after each commit, and whose disk may fail.
+///
+/// Unchecked, but safe: only `claim` and `append` change it, which are not called concurrently.
+private final class SlowJournal: Journal, @unchecked Sendable {
     private let journal: SQLiteJournal
+    private let log: String
+    private var random: SeededGenerator
+    /// The number of commits before the one that fails; `nil` if none fails.
+    private var commitsLeft: UInt64?
 
-    init(_ journal: SQLiteJournal) { self.journal = journal }
-
-    func append(_ records: [JournalRecord]) throws(JournalFailure) {
-        Self.pause()
-        try journal.append(records)
-        Self.pause()
+    init(at path: String, _ durability: Durability, fails: Bool, seed: UInt64) {
+        journal = SQLiteJournal(at: path, durability: durability)
+        log = path + "/journal.sqlite-wal"
+        random = SeededGenerator(state: seed)
+        commitsLeft = fails ? random.next(below: 12) : nil
     }
 
-    private static func pause() { Thread.sleep(forTimeInterval: Double.random(in: 0...0.02)) }
+    func append(_ records: [JournalRecord]) throws(JournalFailure) {
+        try committing { () throws(JournalFailure) in try journal.append(records) }
+    }
+
+    func claim(_ epoch: EpochStart) throws(JournalFailure) {
+        try committing { () throws(JournalFailure) in try journal.claim(epoch) }
+    }
+
+    private func committing(_ body: () throws(JournalFailure) -> Void) throws(JournalFailure) {
+        if let left = commitsLeft {
+            commitsLeft = left > 0 ? left - 1 : nil
+            if left == 0 { breakDisk() }
+        }
+        pause()
+        try body()
+        pause()
+    }
+
+    private func pause() { Thread.sleep(forTimeInterval: 0.02 * Double(random.next(below: 1000)) / 1000) }
+
+    /// From now on no file grows beyond a size at which this commit may be written in part.
+    private func breakDisk() {
+        signal(SIGXFSZ, SIG_IGN)
+        var status = stat()
+        let bytes = stat(log, &status) == 0 ? UInt64(status.st_size) : 0
+        var limit = rlimit(rlim_cur: rlim_t(bytes + random.next(below: 16 << 10)), rlim_max: rlim_t.max)
+        #if canImport(Glibc)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        #else
+            setrlimit(RLIMIT_FSIZE, &limit)
+        #endif
+    }
 
     var durability: Durability { journal.durability }
     var crashMarker: CrashMarker { journal.crashMarker }
@@ -58,7 +105,6 @@ private final class SlowJournal: Journal {
     func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
         try journal.begin(identity, from: snapshot)
     }
-    func claim(_ epoch: EpochStart) throws(JournalFailure) { try journal.claim(epoch) }
     func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
         try journal.records(after: sequence, bytesMax: bytesMax)
     }
