@@ -119,17 +119,17 @@ public final class ActionSender: Service, ActionDispatcher {
     }
 
     /// Enqueues input that is no action, so that the session file records its rejection.
-    package func reject(_ verdict: Rejection, mark: InputMark) async -> PendingReceipt {
-        await enqueue(.init(bytes: [], mark: mark, verdict: verdict))
+    package func reject(_ rejection: Rejection, mark: InputMark) async -> PendingReceipt {
+        await enqueue(.init(bytes: [], mark: mark, rejection: rejection))
     }
 
     /// The caller has processed the outcomes up to this one: the session file may remove them.
     package func acknowledge(upTo receipt: PendingReceipt) async {
-        if let ticket = receipt.ticket { await node.acknowledge(upTo: ticket) }
+        if let ticket = receipt.ticket { await node.request { $0.acknowledge(upTo: ticket) } }
     }
 
     /// The caller has submitted all of its input.
-    package func finishInput(at mark: InputMark) async { await node.finishInput(at: mark) }
+    package func finishInput(at mark: InputMark) async { await node.request { $0.inputEnded(at: mark) } }
 
     /// Enqueues an action and returns at once, without reporting its outcome. Actions of one thread keep their order.
     ///
@@ -156,7 +156,7 @@ public final class ActionSender: Service, ActionDispatcher {
         enqueue: (_ until: ContinuousClock.Instant?, _ expired: String) async throws -> PendingReceipt
     ) async throws -> Receipt {
         guard !Task.isCancelled else {
-            throw Rejection(.notSent, "the task was cancelled before the action was sent; it will not be applied")
+            throw Rejection.notSent(because: "the task was cancelled")
         }
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let expired = timeout.map { "no receipt within \($0)" } ?? ""
@@ -166,12 +166,12 @@ public final class ActionSender: Service, ActionDispatcher {
         let alarm = deadline.map { deadline in
             Task {
                 try await Task.sleep(until: deadline, clock: .continuous)
-                await node.giveUp(ticket, because: expired)
+                await node.request { $0.giveUp(ticket, because: expired) }
             }
         }
         defer { alarm?.cancel() }
         do { return try await pending.receipt() } catch is CancellationError {
-            await node.giveUp(ticket, because: "the waiting was cancelled")
+            await node.request { $0.giveUp(ticket, because: "the waiting was cancelled") }
             // The receipt is resolved now, so this does not wait.
             return try await Task.detached { try await pending.receipt() }.value
         }
@@ -207,7 +207,7 @@ public final class ActionSender: Service, ActionDispatcher {
     }
 
     private static func refused(_ cause: String) -> PendingReceipt {
-        PendingReceipt(refused: Rejection(.notSent, "\(cause) before the action was sent; it will not be applied"))
+        PendingReceipt(refused: .notSent(because: cause))
     }
 
     // MARK: Schema and status
@@ -225,8 +225,8 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// - Throws: as ``actions()``.
     package func schema() async throws -> StoreSchema {
-        let request = try await node.requestSchema()
-        do { return try await request.result.wait { $0 }.get() } catch let error as CancellationError {
+        let request = await node.requestSchema()
+        do { return try await request.schema() } catch let error as CancellationError {
             await node.cancel(request)
             throw error
         }

@@ -42,13 +42,13 @@ extension ActionOutcome {
 
 /// An action that was submitted, and the outcome that it will have.
 public struct PendingReceipt: Sendable {
-    private enum Source {
+    enum Source {
         case page(ReceiptPage, Ticket)
         /// The action was not accepted.
         case refused(ActionOutcome)
     }
 
-    private let source: Source
+    let source: Source
 
     init(_ page: ReceiptPage, _ ticket: Ticket) { source = .page(page, ticket) }
 

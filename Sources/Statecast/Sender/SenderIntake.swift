@@ -15,7 +15,7 @@ final class SenderIntake: Sendable {
         /// The position in the input after this action, if the submitter passed one.
         var mark: InputMark?
         /// The rejection of input that is no action, and is not sent.
-        var verdict: Rejection?
+        var rejection: Rejection?
     }
 
     /// The actions that the loop takes at once.
@@ -85,19 +85,20 @@ final class SenderIntake: Sendable {
 
         mutating func enqueue(_ submission: Submission) -> PendingReceipt {
             enqueue(isAwaited: true) { chunk in
-                if let verdict = submission.verdict {
-                    chunk.append(verdict: verdict, mark: submission.mark)
+                if let rejection = submission.rejection {
+                    chunk.append(invalid: rejection, mark: submission.mark)
                 } else {
                     chunk.append(submission.bytes, mark: submission.mark)
                 }
             }
         }
 
-        /// The bell to ring after actions were enqueued: they are the first in an empty buffer, or the loop may wait
-        /// for as many bytes.
-        func bell(bytesBefore: Int, bytesMin: Int) -> Doorbell? {
+        /// The bell to ring after actions were enqueued: the buffer was empty, or has reached the size for which the
+        /// loop may wait.
+        func bellToRing(bytesBefore: Int, bytesMin: Int) -> Doorbell? {
             let bytes = chunk.bytes.count
-            return bytesBefore == 0 && bytes > 0 || bytesBefore < bytesMin && bytes >= bytesMin ? bell : nil
+            let isDue = (bytesBefore == 0 && bytes > 0) || (bytesBefore < bytesMin && bytes >= bytesMin)
+            return isDue ? bell : nil
         }
     }
 
@@ -132,7 +133,7 @@ final class SenderIntake: Sendable {
             }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(isAwaited: isAwaited) { $0.append(action, mark: mark) }
-            return (.enqueued(receipt), storage.bell(bytesBefore: bytes, bytesMin: chunkBytesMin))
+            return (.enqueued(receipt), storage.bellToRing(bytesBefore: bytes, bytesMin: chunkBytesMin))
         }
         bell?.ring()
         return attempt
@@ -147,7 +148,7 @@ final class SenderIntake: Sendable {
             guard storage.pending < pendingMax, storage.waiters.isEmpty else { return (nil, nil) }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(submission)
-            return (receipt, storage.bell(bytesBefore: bytes, bytesMin: chunkBytesMin))
+            return (receipt, storage.bellToRing(bytesBefore: bytes, bytesMin: chunkBytesMin))
         }
         bell?.ring()
         if let receipt { return receipt }
@@ -203,7 +204,7 @@ final class SenderIntake: Sendable {
             while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
                 admitted.append((waiter, storage.enqueue(waiter.submission)))
             }
-            return (admitted, storage.bell(bytesBefore: bytes, bytesMin: chunkBytesMin))
+            return (admitted, storage.bellToRing(bytesBefore: bytes, bytesMin: chunkBytesMin))
         }
         bell?.ring()
         for (waiter, receipt) in admitted { waiter.continuation.resume(returning: receipt) }
@@ -217,7 +218,7 @@ final class SenderIntake: Sendable {
     /// The loop runs, and dequeues when the bell rings. Actions that were enqueued before this call did not ring it.
     func open(_ bell: Doorbell) { storage.withLock { $0.bell = bell } }
 
-    /// Takes the actions out, in order.
+    /// Dequeues all actions, in order.
     ///
     /// - Parameter bytesMin: the minimum size of the chunk; the bell rings when it is reached.
     func drain(bytesMin: Int = 1) -> Drained? {

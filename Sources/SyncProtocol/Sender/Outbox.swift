@@ -67,8 +67,8 @@ struct Outbox: Hashable, Sendable {
 
     /// Restores the actions of a saved session. Any of them may have been sent, in the order of their submission.
     init(resuming saved: SavedSession) {
-        let standing = saved.standing
-        next = standing.first
+        let checkpoint = saved.checkpoint
+        next = checkpoint.first
         cursor = next
         needed = next
         chunks = saved.chunks
@@ -79,26 +79,26 @@ struct Outbox: Hashable, Sendable {
             while rest.count > 0 {
                 while let run = outcomes.first, run.end <= rest.ticket { outcomes.removeFirst() }
                 guard let run = outcomes.first else {
-                    restore(take(rest.count, of: &rest), standing)
+                    restore(take(rest.count, of: &rest), checkpoint)
                     continue
                 }
-                restore(take(min(rest.count, run.first.distance(beyond: rest.ticket)), of: &rest), standing)
+                restore(take(min(rest.count, run.first.distance(beyond: rest.ticket)), of: &rest), checkpoint)
                 guard rest.ticket >= run.first else { continue }
                 let resolved = take(min(rest.count, run.end.distance(beyond: rest.ticket)), of: &rest)
-                restore(resolved, standing, run.outcome(of: resolved.ticket))
+                restore(resolved, checkpoint, run.outcome(of: resolved.ticket))
             }
         }
     }
 
-    private mutating func restore(_ piece: Piece, _ standing: SessionCheckpoint, _ outcome: SavedOutcome? = nil) {
+    private mutating func restore(_ piece: Piece, _ checkpoint: SessionCheckpoint, _ outcome: SavedOutcome? = nil) {
         guard piece.count > 0 else { return }
         if let outcome {
             // Resolved before earlier actions: it keeps its place among them.
-            guard let sent = outcome.sent, sent.session == standing.session, sent.number >= standing.first else {
+            guard let sent = outcome.sent, sent.session == checkpoint.session, sent.number >= checkpoint.first else {
                 return
             }
             precondition(sent.number == next, "expected number \(next) in a saved session, got \(sent.number)")
-        } else if standing.link == nil {
+        } else if checkpoint.link == nil {
             return enqueue(piece)
         }
         sent.append(Sent(number: next, frame: 0, piece: piece, isResolved: outcome != nil))
@@ -114,7 +114,7 @@ struct Outbox: Hashable, Sendable {
         let index = chunksDropped + chunks.count
         chunks.append(chunk)
         var rest = Piece(chunk: index, range: 0..<chunk.bytes.count, ticket: chunk.first, count: chunk.count)
-        for verdict in chunk.verdicts {
+        for verdict in chunk.invalidInputs {
             enqueue(take(verdict.ticket.distance(beyond: rest.ticket), of: &rest))
             _ = take(1, of: &rest)
         }

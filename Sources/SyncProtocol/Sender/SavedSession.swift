@@ -6,7 +6,7 @@ import StateCore
 /// on the wire, and the progress in the input.
 package struct SavedSession: Hashable, Sendable {
     package let store: StoreName
-    package private(set) var standing: SessionCheckpoint
+    package private(set) var checkpoint: SessionCheckpoint
     /// The progress in the input.
     package private(set) var mark = InputMark.start
     /// Whether the input ended at `mark`.
@@ -23,7 +23,7 @@ package struct SavedSession: Hashable, Sendable {
     /// A fresh session.
     package init(store: StoreName, session: SessionID) {
         self.store = store
-        standing = SessionCheckpoint(fresh: session)
+        checkpoint = SessionCheckpoint(fresh: session)
     }
 
     /// The actions, the oldest first; their tickets have no gaps up to `last`.
@@ -59,7 +59,7 @@ package struct SavedSession: Hashable, Sendable {
     ///
     /// - Throws: ``CodingFailure`` if the change cannot follow this session.
     package mutating func apply(_ change: SessionChange) throws(CodingFailure) {
-        standing = change.standing ?? standing
+        checkpoint = change.checkpoint ?? checkpoint
         for chunk in change.chunks { try append(chunk) }
         for run in change.resolved { try insert(run) }
         if let acknowledged = change.acknowledged {
@@ -108,14 +108,14 @@ package struct SavedSession: Hashable, Sendable {
 
     /// Whether both have the same actions and outcomes, in whatever chunks and runs.
     package static func == (left: Self, right: Self) -> Bool {
-        (left.store, left.standing, left.mark, left.isInputEnded, left.last)
-            == (right.store, right.standing, right.mark, right.isInputEnded, right.last)
+        (left.store, left.checkpoint, left.mark, left.isInputEnded, left.last)
+            == (right.store, right.checkpoint, right.mark, right.isInputEnded, right.last)
             && left.actions == right.actions
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(store)
-        hasher.combine(standing)
+        hasher.combine(checkpoint)
         hasher.combine(last)
     }
 }
@@ -146,7 +146,7 @@ package struct SessionCheckpoint: Hashable, Sendable {
         self.first = first
     }
 
-    /// Whether actions have the same identity under both. If not, the new standing must be saved before a frame is
+    /// Whether actions have the same identity under both. If not, the new checkpoint must be saved before a frame is
     /// sent.
     package func identifiesActions(like other: SessionCheckpoint) -> Bool {
         session == other.session && link?.lineage == other.link?.lineage && link?.opened == other.link?.opened
@@ -180,7 +180,7 @@ extension SavedSession {
         var writer = CBORWriter(reserving: 128 + size + 64 * outcomes.count)
         writer.array(count: 8)
         writer.text(store.text)
-        standing.write(to: &writer)
+        checkpoint.write(to: &writer)
         writer.write(mark)
         writer.bool(isInputEnded)
         writer.unsigned(last.rawValue)
@@ -198,7 +198,7 @@ extension SavedSession {
         let count = try reader.arrayCount(atLeast: 6)
         let name = try reader.text()
         do { store = try StoreName(name) } catch { throw CodingFailure(.malformed, error.message) }
-        standing = try SessionCheckpoint(from: &reader)
+        checkpoint = try SessionCheckpoint(from: &reader)
         mark = try reader.mark()
         isInputEnded = try reader.bool()
         let last = Ticket(rawValue: try reader.unsigned())

@@ -8,7 +8,7 @@ package struct SavedAction: Hashable, Sendable {
     package let position: UInt64?
     /// The encoded action; empty for a piece of input that is not an action.
     package let bytes: [UInt8]
-    package internal(set) var outcome: SavedOutcome?
+    package let outcome: SavedOutcome?
 
     package init(ticket: Ticket, position: UInt64?, bytes: [UInt8], outcome: SavedOutcome? = nil) {
         self.ticket = ticket
@@ -31,8 +31,8 @@ package struct SavedOutcome: Hashable, Sendable {
 
 /// The changes of a session since it was last saved. They are saved as a unit.
 package struct SessionChange: Hashable, Sendable {
-    package var standing: SessionCheckpoint?
-    /// The submitted actions. Input that is no action is among them, and has its outcome in `resolved`.
+    package var checkpoint: SessionCheckpoint?
+    /// The submitted actions.
     package private(set) var chunks: [ActionChunk] = []
     package private(set) var resolved: [ResolvedRun] = []
     /// The outcomes up to this ticket are not needed any more.
@@ -45,8 +45,7 @@ package struct SessionChange: Hashable, Sendable {
     package var isEmpty: Bool { self == SessionChange() }
 
     package mutating func enqueue(_ chunk: ActionChunk) {
-        var chunk = chunk
-        resolved += chunk.removeVerdicts().map { ResolvedRun($0.ticket, sent: nil, .rejected($0.rejection)) }
+        resolved += chunk.invalidInputs.map(\.outcome)
         chunks.append(chunk)
         mark = chunk.marks.last?.mark ?? mark
         isInputEnded = false
@@ -60,7 +59,7 @@ package struct SessionChange: Hashable, Sendable {
 
     /// Appends later changes.
     package mutating func merge(_ later: SessionChange) {
-        standing = later.standing ?? standing
+        checkpoint = later.checkpoint ?? checkpoint
         chunks += later.chunks
         resolved += later.resolved
         if let acknowledged = later.acknowledged { acknowledge(upTo: acknowledged) }
@@ -78,7 +77,7 @@ extension SessionChange {
         let size = chunks.reduce(0) { $0 + $1.bytes.count + 32 + 24 * $1.marks.count }
         var writer = CBORWriter(reserving: 64 + size + 64 * resolved.count)
         writer.array(count: 8)
-        if let standing { standing.write(to: &writer) } else { writer.null() }
+        if let checkpoint { checkpoint.write(to: &writer) } else { writer.null() }
         writer.array(count: 0)
         writer.array(count: 0)
         if let acknowledged { writer.unsigned(acknowledged.rawValue) } else { writer.null() }
@@ -95,7 +94,7 @@ extension SessionChange {
     package init(decoding bytes: [UInt8]) throws(CodingFailure) {
         var reader = CBORReader(bytes)
         let count = try reader.arrayCount(atLeast: 6)
-        standing = try reader.optional { reader throws(CodingFailure) in try SessionCheckpoint(from: &reader) }
+        checkpoint = try reader.optional { reader throws(CodingFailure) in try SessionCheckpoint(from: &reader) }
         (chunks, resolved) = try reader.savedActions()
         resolved += try reader.list { reader throws(CodingFailure) in
             try reader.fixedArray(2)
@@ -139,7 +138,7 @@ extension ActionChunk {
         let bytes = try reader.bytes()
         let marks = try reader.list { reader throws(CodingFailure) in
             try reader.fixedArray(2)
-            return Mark(ticket: Ticket(rawValue: try reader.unsigned()), mark: try reader.mark())
+            return InputProgress(ticket: Ticket(rawValue: try reader.unsigned()), mark: try reader.mark())
         }
         guard let chunk = ActionChunk(first: first, count: count, bytes: bytes, marks: marks) else {
             throw CodingFailure(.malformed, "expected \(count) actions from \(first.rawValue) on, got other bytes")
