@@ -29,8 +29,8 @@ final class ActionSocket {
         of upstream: Endpoint,
         _ configuration: SenderConfiguration,
         on loop: PollLoop,
-        logger: Logger,
-        onWritable: @escaping () -> Void
+        _ logger: Logger,
+        _ onWritable: @escaping () -> Void
     ) throws(Rejection) {
         do {
             let target = try Self.target(advertised, upstream, configuration)

@@ -27,11 +27,10 @@ final class SenderIntake: Sendable {
         let dispatched: [Range<Ticket>]
     }
 
-    /// Why an action was not enqueued.
-    enum Refusal: Error, Equatable {
-        case closed(because: String)
-        case cancelled
-        case timedOut
+    /// When a submitter stops waiting for room, and why.
+    struct Deadline {
+        let instant: ContinuousClock.Instant
+        let cause: String
     }
 
     /// The result of enqueueing without waiting.
@@ -45,7 +44,7 @@ final class SenderIntake: Sendable {
     private struct Waiter {
         let key: UInt64
         let submission: Submission
-        let continuation: CheckedContinuation<PendingReceipt, any Error>
+        let continuation: CheckedContinuation<PendingReceipt, Never>
     }
 
     private struct Storage {
@@ -141,10 +140,10 @@ final class SenderIntake: Sendable {
 
     /// Enqueues an action once there is room for it and for all submitters before.
     ///
-    /// - Throws: ``Refusal``.
-    func enqueue(_ submission: Submission, until deadline: ContinuousClock.Instant?) async throws -> PendingReceipt {
-        let (receipt, bell) = try storage.withLock { storage -> (PendingReceipt?, Doorbell?) in
-            if let end = storage.end { throw Refusal.closed(because: end) }
+    /// - Returns: the receipt of a refused action if it was not enqueued.
+    func enqueue(_ submission: Submission, until deadline: Deadline?) async -> PendingReceipt {
+        let (receipt, bell) = storage.withLock { storage -> (PendingReceipt?, Doorbell?) in
+            if let end = storage.end { return (.notSent(because: end), nil) }
             guard storage.pending < pendingMax, storage.waiters.isEmpty else { return (nil, nil) }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(submission)
@@ -152,47 +151,46 @@ final class SenderIntake: Sendable {
         }
         bell?.ring()
         if let receipt { return receipt }
-        return try await waitForRoom(submission, until: deadline)
+        return await waitForRoom(submission, until: deadline)
     }
 
-    private func waitForRoom(
-        _ submission: Submission,
-        until deadline: ContinuousClock.Instant?
-    ) async throws -> PendingReceipt {
+    private func waitForRoom(_ submission: Submission, until deadline: Deadline?) async -> PendingReceipt {
         let key = storage.withLock { storage in
             storage.waiterCount += 1
             return storage.waiterCount
         }
         let alarm = deadline.map { deadline in
             Task {
-                try await Task.sleep(until: deadline, clock: .continuous)
-                self.removeWaiter(key, .timedOut)
+                try await Task.sleep(until: deadline.instant, clock: .continuous)
+                self.removeWaiter(key, deadline.cause)
             }
         }
         defer { alarm?.cancel() }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let refusal: Refusal? = storage.withLock { storage in
-                    if Task.isCancelled { return .cancelled }
-                    if let end = storage.end { return .closed(because: end) }
-                    if let deadline, deadline <= .now { return .timedOut }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let cause: String? = storage.withLock { storage in
+                    if Task.isCancelled { return Self.cancelled }
+                    if let end = storage.end { return end }
+                    if let deadline, deadline.instant <= .now { return deadline.cause }
                     storage.waiters.append(Waiter(key: key, submission: submission, continuation: continuation))
                     return nil
                 }
-                if let refusal { return continuation.resume(throwing: refusal) }
+                if let cause { return continuation.resume(returning: .notSent(because: cause)) }
                 // Room may have become available before the waiter was added.
                 admitWaiters()
             }
         } onCancel: {
-            removeWaiter(key, .cancelled)
+            removeWaiter(key, Self.cancelled)
         }
     }
 
-    private func removeWaiter(_ key: UInt64, _ reason: Refusal) {
+    private static let cancelled = "the waiting was cancelled"
+
+    private func removeWaiter(_ key: UInt64, _ cause: String) {
         let waiter = storage.withLock { storage in
             storage.waiters.firstIndex { $0.key == key }.map { storage.waiters.remove(at: $0) }
         }
-        waiter?.continuation.resume(throwing: reason)
+        waiter?.continuation.resume(returning: .notSent(because: cause))
     }
 
     /// Enqueues the actions of waiting submitters, in order of arrival, while there is room.
@@ -252,6 +250,6 @@ final class SenderIntake: Sendable {
             defer { storage.waiters = [] }
             return storage.waiters
         }
-        for waiter in waiters { waiter.continuation.resume(throwing: Refusal.closed(because: cause)) }
+        for waiter in waiters { waiter.continuation.resume(returning: .notSent(because: cause)) }
     }
 }

@@ -6,13 +6,8 @@ internal import ZeroMQ
 
 /// The shell of a sender: reports events to its machine, and performs the machine's directives.
 actor SenderNode {
-    /// A request for the store's schema.
-    final class SchemaRequest: Sendable {
-        fileprivate let answer = Monitor<Result<StoreSchema, any Error>?>(nil)
-
-        /// - Throws: `CancellationError`; ``Rejection`` from the primary; ``StatecastError`` with code `closed`.
-        func schema() async throws -> StoreSchema { try await answer.wait { $0 }.get() }
-    }
+    /// The answer to requests for the store's schema; `nil` until it arrives.
+    typealias SchemaAnswer = Monitor<Result<StoreSchema, any Error>?>
 
     private let loop: PollLoop
     private let store: StoreName
@@ -30,7 +25,8 @@ actor SenderNode {
     private let writer: SessionWriter?
     private var downlink: Downlink?
     private var socket: ActionSocket?
-    private var schemaRequests: [SchemaRequest] = []
+    /// The answer to the next request.
+    private var schema = SchemaAnswer(nil)
     private var unreadable = UnreadableMessageLog()
 
     private static let messagesPerTurnMax = 512
@@ -85,11 +81,11 @@ actor SenderNode {
             options: .subscriber(configuration.limits),
             on: loop,
             logger: logger,
-            onReadable: { [weak self] in self?.assumeIsolated { $0.receiveAndPush() } },
-            onDeadline: { [weak self] in self?.assumeIsolated { $0.turn() } }
+            onReadable: onLoop { $0.receiveAndPush() },
+            onDeadline: onLoop { $0.turn() }
         )
-        intake.open(loop.doorbell { [weak self] in self?.assumeIsolated { $0.dequeue($0.machine.chunkBytesMin) } })
-        let bell = loop.doorbell { [weak self] in self?.assumeIsolated { $0.fileChanged() } }
+        intake.open(loop.doorbell(onLoop { $0.dequeue($0.machine.chunkBytesMin) }))
+        let bell = loop.doorbell(onLoop { $0.fileChanged() })
         writer?.onProgress { bell.ring() }
         perform(machine.start(at: clock.now, using: &generator))
         dequeue()
@@ -113,20 +109,28 @@ actor SenderNode {
         perform(event(&machine))
     }
 
-    func requestSchema() -> SchemaRequest {
-        let request = SchemaRequest()
-        schemaRequests.append(request)
+    func requestSchema() -> SchemaAnswer {
+        let answer = schema
         perform(machine.requestSchema())
-        return request
+        return answer
     }
 
-    func cancel(_ request: SchemaRequest) {
-        guard let index = schemaRequests.firstIndex(where: { $0 === request }) else { return }
-        schemaRequests.remove(at: index)
-        perform(machine.cancelSchemaRequest())
+    /// The caller of a request does not wait any more.
+    func cancel(_ answer: SchemaAnswer) {
+        if answer === schema { perform(machine.cancelSchemaRequest()) }
+    }
+
+    private func answerSchemaRequests(_ result: Result<StoreSchema, any Error>) {
+        schema.change { $0 = result }
+        schema = SchemaAnswer(nil)
     }
 
     // MARK: Events
+
+    private nonisolated func onLoop(_ event: @escaping @Sendable (isolated SenderNode) -> Void) -> @Sendable () -> Void
+    {
+        { [weak self] in self?.assumeIsolated(event) }
+    }
 
     /// Dequeues the submitted actions, and schedules a turn that sends them together.
     private func dequeue(_ bytesMin: Int = 1) {
@@ -222,18 +226,11 @@ actor SenderNode {
 
     private func connect(to advertised: String) -> Result<String, Rejection> {
         socket = nil
-        return Result { () throws(Rejection) in
-            let socket = try ActionSocket(store, to: advertised, of: endpoint, configuration, on: loop, logger: logger)
-            {
-                [weak self] in self?.assumeIsolated { $0.writable() }
-            }
-            self.socket = socket
-            return socket.endpoint
-        }
-    }
-
-    private func answerSchemaRequests(_ result: Result<StoreSchema, any Error>) {
-        for request in schemaRequests { request.answer.change { $0 = result } }
-        schemaRequests = []
+        do throws(Rejection) {
+            let writable = onLoop { $0.writable() }
+            let new = try ActionSocket(store, to: advertised, of: endpoint, configuration, on: loop, logger, writable)
+            socket = new
+            return .success(new.endpoint)
+        } catch { return .failure(error) }
     }
 }

@@ -4,7 +4,7 @@ import StateCore
 
 /// A saved session, which outlives the sender's process: the actions whose outcome is still needed, their identities
 /// on the wire, and the progress in the input.
-package struct SavedSession: Hashable, Sendable {
+package struct SavedSession: Equatable, Sendable {
     package let store: StoreName
     package private(set) var checkpoint: SessionCheckpoint
     /// The progress in the input.
@@ -112,11 +112,33 @@ package struct SavedSession: Hashable, Sendable {
             == (right.store, right.checkpoint, right.mark, right.isInputEnded, right.last)
             && left.actions == right.actions
     }
+}
 
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(store)
-        hasher.combine(checkpoint)
-        hasher.combine(last)
+/// A saved action, which is kept until its outcome is not needed any more.
+package struct SavedAction: Hashable, Sendable {
+    package let ticket: Ticket
+    /// Its position in the sender's input, if known.
+    package let position: UInt64?
+    /// The encoded action; empty for a piece of input that is not an action.
+    package let bytes: [UInt8]
+    package let outcome: SavedOutcome?
+
+    package init(ticket: Ticket, position: UInt64?, bytes: [UInt8], outcome: SavedOutcome? = nil) {
+        self.ticket = ticket
+        self.position = position
+        self.bytes = bytes
+        self.outcome = outcome
+    }
+}
+
+/// The outcome of an action, and its identity on the wire; `nil` if it was never sent.
+package struct SavedOutcome: Hashable, Sendable {
+    package let sent: SentAction?
+    package let resolution: Resolution
+
+    package init(sent: SentAction?, resolution: Resolution) {
+        self.sent = sent
+        self.resolution = resolution
     }
 }
 
@@ -184,6 +206,7 @@ extension SavedSession {
         writer.write(mark)
         writer.bool(isInputEnded)
         writer.unsigned(last.rawValue)
+        // Single actions of format 1.
         writer.array(count: 0)
         writer.array(count: chunks.count)
         for chunk in chunks { chunk.write(from: max(first, chunk.first), to: &writer) }
@@ -217,52 +240,5 @@ extension SavedSession {
         first = self.last.next
         for chunk in chunks { try append(chunk) }
         for run in resolved { try insert(run) }
-    }
-}
-
-extension SessionCheckpoint {
-    func write(to writer: inout CBORWriter) {
-        writer.array(count: 3)
-        writer.write(session)
-        if let link {
-            writer.array(count: 4)
-            writer.write(link.lineage)
-            writer.write(link.opened)
-            writer.write(link.base)
-            writer.write(link.resolvedBy)
-        } else {
-            writer.null()
-        }
-        writer.write(first)
-    }
-
-    init(from reader: inout CBORReader) throws(CodingFailure) {
-        try reader.fixedArray(3)
-        session = try reader.session()
-        link = try reader.optional { reader throws(CodingFailure) in
-            try reader.fixedArray(4)
-            return Link(
-                lineage: try reader.lineage(),
-                opened: try reader.quantity(),
-                base: try reader.quantity(),
-                resolvedBy: try reader.quantity()
-            )
-        }
-        first = try reader.quantity()
-    }
-}
-
-extension CBORReader {
-    mutating func mark() throws(CodingFailure) -> InputMark {
-        try fixedArray(2)
-        return InputMark(position: try unsigned(), digest: UInt32(truncatingIfNeeded: try unsigned()))
-    }
-}
-
-extension CBORWriter {
-    mutating func write(_ mark: InputMark) {
-        array(count: 2)
-        unsigned(mark.position)
-        unsigned(UInt64(mark.digest))
     }
 }

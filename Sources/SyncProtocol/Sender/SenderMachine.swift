@@ -185,15 +185,9 @@ package struct SenderMachine: Hashable, Sendable {
         guard case .open = phase, uplink?.isBlocked == false, saver?.mayPush ?? true, let link,
             let watermark = link.watermark, isDue
         else { return nil }
-        let (count, ranges) = outbox.actions(
-            within: Outbox.Bounds(
-                windowActionsMax: min(watermark.windowActionsMax, limits.windowActionsMax),
-                windowBytesMax: limits.windowBytesMax,
-                windowFramesMax: limits.windowFramesMax,
-                bytesTarget: limits.frameBytesTarget,
-                bytesMax: roomForActions(in: watermark)
-            )
-        )
+        let windowMax = min(watermark.windowActionsMax, limits.windowActionsMax)
+        let room = roomForActions(in: watermark)
+        let (count, ranges) = outbox.actions(windowMax: windowMax, bytesMax: room, limits)
         guard count > 0 else { return nil }
         let header = ActionsHeader(
             lineage: link.lineage,
