@@ -135,6 +135,33 @@ import ZeroMQ
         #expect(second != nil, "further actions belong to it")
     }
 
+    @Test func `gets its part of a run that covers several pages`() async throws {
+        let span = UInt64(ReceiptPage.span)
+        let intake = SenderIntake(pendingMax: .max)
+        var receipts = PendingReceipts(from: intake, SenderMetrics(store: try StoreName("counter")))
+        var submitted: [PendingReceipt] = []
+        for ticket in 1...(3 * span) {
+            let attempt = [1].withUnsafeBufferPointer { intake.attempt($0, isAwaited: !ticket.isMultiple(of: 4)) }
+            if case .enqueued(let receipt) = attempt { submitted.append(receipt) }
+        }
+        #expect(receipts.dequeue()?.count == submitted.count)
+        let pages = [0, 1, 2].compactMap { Self.page(submitted[$0 * ReceiptPage.span]) }
+        try #require(pages.map(\.first.rawValue) == [1, span + 1, 2 * span + 1])
+        // The last action of the first page, the second page, the first five actions of the third one.
+        let dispatchedCount = receipts.resolve(Self.applied(span...(2 * span + 5), revision: 100))
+        #expect(dispatchedCount == ReceiptPage.span / 4 + 2)
+        try #require(pages.map(\.resolvedCount) == [1, ReceiptPage.span, 5])
+        for ticket in [span, span + 1, 2 * span, 2 * span + 1, 2 * span + 5] {
+            let receipt = try await submitted[Int(ticket) - 1].receipt()
+            #expect(receipt.number == ActionNumber(ticket) && receipt.revision.rawValue == 100 + ticket - span)
+        }
+        // Only what had no outcome is counted.
+        #expect(
+            receipts.resolve(Self.applied(1...(3 * span), revision: 1)) == 3 * ReceiptPage.span / 4 - dispatchedCount
+        )
+        #expect(pages.map(\.resolvedCount) == [ReceiptPage.span, ReceiptPage.span, ReceiptPage.span])
+    }
+
     /// Runs, waiting tasks and cancellations from many threads.
     @Test func `gives each task an outcome under contention`() async throws {
         let span = UInt64(ReceiptPage.span)
