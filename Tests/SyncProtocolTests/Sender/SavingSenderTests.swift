@@ -107,15 +107,16 @@ import Testing
         bench.push()
         let written = bench.changes.count
         let failed = bench.send(2)
+        let late = Ticket(rawValue: 5)
+        bench.handle { $0.submitted(ActionChunk([[7]], first: late)) }
         bench.written(written, failure: SaveFailure("the disk failed", mayBeSaved: mayBeSaved))
         #expect(bench.failure == "the disk failed")
         #expect(bench.status == .refused(Rejection(.stopped, "the disk failed")))
-        let late = bench.send()
         #expect(bench.handle { $0.saved(written, failure: SaveFailure("again", mayBeSaved: true)) } == [], "once")
         bench.handle { $0.stop(because: "the disk failed") }
         #expect(saved.map { bench.code($0) } == [.kept, .kept])
         #expect(failed.map { bench.code($0) } == [code, code])
-        #expect(late.map { bench.code($0) } == [.notSent])
+        #expect(bench.code(late) == .notSent, "it was not passed to the writer")
         #expect(bench.isClosed)
     }
 
