@@ -85,7 +85,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension [UInt8] {
-    /// Appends a byte string, in the form that ``Swift/ArraySlice/contentOfByteString(at:)`` reads.
+    /// Appends a byte string, in the form that `contentOfByteString(at:)` reads.
     package mutating func appendByteString(_ content: UnsafeBufferPointer<UInt8>) {
         let width = CBORHead.size(of: UInt64(content.count)) - 1
         append(width == 0 ? 0x40 | UInt8(content.count) : 0x58 | UInt8(width.trailingZeroBitCount))

@@ -114,8 +114,8 @@ struct Outbox: Hashable, Sendable {
         let index = chunksDropped + chunks.count
         chunks.append(chunk)
         var rest = Piece(chunk: index, range: 0..<chunk.bytes.count, ticket: chunk.first, count: chunk.count)
-        for verdict in chunk.invalidInputs {
-            enqueue(take(verdict.ticket.distance(beyond: rest.ticket), of: &rest))
+        for input in chunk.invalidInputs {
+            enqueue(take(input.ticket.distance(beyond: rest.ticket), of: &rest))
             _ = take(1, of: &rest)
         }
         enqueue(rest)
