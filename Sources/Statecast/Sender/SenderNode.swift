@@ -127,9 +127,8 @@ actor SenderNode {
 
     // MARK: Events
 
-    private nonisolated func onLoop(_ event: @escaping @Sendable (isolated SenderNode) -> Void) -> @Sendable () -> Void
-    {
-        { [weak self] in self?.assumeIsolated(event) }
+    private nonisolated func onLoop(_ body: @escaping @Sendable (isolated SenderNode) -> Void) -> @Sendable () -> Void {
+        { [weak self] in self?.assumeIsolated(body) }
     }
 
     /// Dequeues the submitted actions, and schedules a turn that sends them together.
