@@ -86,7 +86,7 @@ import Testing
         #expect(second.state.lines == ["1", "2"])
     }
 
-    /// PROTOCOL.md, section 8.4, OPERATING.md and TUTORIAL.md say that this goes wrong. The lock does not protect a copy.
+    /// PROTOCOL.md (section 8.4), OPERATING.md and TUTORIAL.md warn of it. The lock does not protect a copy.
     @Test func `that is copied while in use gets a receipt for an action that was never applied`() async throws {
         let primary = try primary()
         let address = try await primary.start()
