@@ -83,6 +83,11 @@ package struct OpenFile: ~Copyable, Sendable {
         }
     }
 
+    /// Removes the bytes from an offset on.
+    package func truncate(to count: Int) throws(SystemFailure) {
+        guard ftruncate(descriptor, off_t(count)) == 0 else { throw SystemFailure("write", path) }
+    }
+
     /// Waits until the file's content is durable.
     package func sync() throws(SystemFailure) {
         #if canImport(Darwin)

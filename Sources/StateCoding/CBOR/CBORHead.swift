@@ -84,6 +84,18 @@ extension ArraySlice<UInt8> {
     }
 }
 
+extension [UInt8] {
+    /// Appends a byte string, in the form that `contentOfByteString(at:)` reads.
+    package mutating func appendByteString(_ content: UnsafeBufferPointer<UInt8>) {
+        let width = CBORHead.size(of: UInt64(content.count)) - 1
+        append(width == 0 ? 0x40 | UInt8(content.count) : 0x58 | UInt8(width.trailingZeroBitCount))
+        for index in 0..<width {
+            append(UInt8(truncatingIfNeeded: content.count >> (8 * (width - 1 - index))))
+        }
+        append(contentsOf: content)
+    }
+}
+
 /// Bytes that are known to hold well-formed items of definite length.
 struct CheckedItems {
     let bytes: UnsafeBufferPointer<UInt8>

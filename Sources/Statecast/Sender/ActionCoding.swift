@@ -14,11 +14,6 @@ enum ActionCoding {
         }
     }
 
-    /// The encoding of an action.
-    ///
-    /// - Throws: as ``encode(_:_:)``.
-    static func encode<A: Action>(_ action: A) throws(StatecastError) -> [UInt8] { try encode(action) { Array($0) } }
-
     /// Encodes an action from its name and encoded payload.
     static func encode(name: String, payload: [UInt8]) -> [UInt8] {
         CBORWriter.bytes(reserving: name.utf8.count + payload.count + 8) { writer in

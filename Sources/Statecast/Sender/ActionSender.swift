@@ -85,18 +85,14 @@ public final class ActionSender: Service, ActionDispatcher {
     ///   `outcome-unknown` (the message names session and number) or `not-sent`.
     @discardableResult
     public func send(_ action: some Action, timeout: Duration? = nil) async throws -> Receipt {
-        try await deliver(timeout) { until, expired in
-            try await enqueue(action, mark: nil, until: until, expired: expired)
-        }
+        try await deliver(timeout) { try await enqueue(action, mark: nil, until: $0) }
     }
 
     /// Sends an action by its name and payload, and waits until it is applied.
     @discardableResult
     public func send(named name: String, payload: Value, timeout: Duration? = nil) async throws -> Receipt {
         let bytes = ActionCoding.encode(name: name, payload: payload.encoded)
-        return try await deliver(timeout) { until, expired in
-            await enqueue(.init(bytes: bytes), until: until, expired: expired)
-        }
+        return try await deliver(timeout) { await intake.enqueue(.init(bytes: bytes), until: $0) }
     }
 
     /// Enqueues an action and returns at once; waits only while the maximum number of actions has no receipt.
@@ -115,21 +111,22 @@ public final class ActionSender: Service, ActionDispatcher {
     }
 
     package func submit(named name: String, payload: Value, mark: InputMark?) async -> PendingReceipt {
-        await enqueue(.init(bytes: ActionCoding.encode(name: name, payload: payload.encoded), mark: mark))
+        let bytes = ActionCoding.encode(name: name, payload: payload.encoded)
+        return await intake.enqueue(.init(bytes: bytes, mark: mark), until: nil)
     }
 
     /// Enqueues input that is no action, so that the session file records its rejection.
-    package func reject(_ verdict: Rejection, mark: InputMark) async -> PendingReceipt {
-        await enqueue(.init(bytes: [], mark: mark, verdict: verdict))
+    package func reject(_ rejection: Rejection, mark: InputMark) async -> PendingReceipt {
+        await intake.enqueue(.init(bytes: [], mark: mark, rejection: rejection), until: nil)
     }
 
     /// The caller has processed the outcomes up to this one: the session file may remove them.
     package func acknowledge(upTo receipt: PendingReceipt) async {
-        if let ticket = receipt.ticket { await node.acknowledge(upTo: ticket) }
+        if let ticket = receipt.ticket { await node.request { $0.acknowledge(upTo: ticket) } }
     }
 
     /// The caller has submitted all of its input.
-    package func finishInput(at mark: InputMark) async { await node.finishInput(at: mark) }
+    package func finishInput(at mark: InputMark) async { await node.request { $0.inputEnded(at: mark) } }
 
     /// Enqueues an action and returns at once, without reporting its outcome. Actions of one thread keep their order.
     ///
@@ -153,61 +150,37 @@ public final class ActionSender: Service, ActionDispatcher {
 
     private func deliver(
         _ timeout: Duration?,
-        enqueue: (_ until: ContinuousClock.Instant?, _ expired: String) async throws -> PendingReceipt
+        enqueue: (SenderIntake.Deadline?) async throws -> PendingReceipt
     ) async throws -> Receipt {
-        guard !Task.isCancelled else {
-            throw Rejection(.notSent, "the task was cancelled before the action was sent; it will not be applied")
-        }
-        let deadline = timeout.map { ContinuousClock.now + $0 }
-        let expired = timeout.map { "no receipt within \($0)" } ?? ""
-        let pending = try await enqueue(deadline, expired)
+        guard !Task.isCancelled else { throw Rejection.notSent(because: "the task was cancelled") }
+        let deadline = timeout.map { SenderIntake.Deadline(instant: .now + $0, cause: "no receipt within \($0)") }
+        let pending = try await enqueue(deadline)
         guard let ticket = pending.ticket else { return try await pending.receipt() }
         let node = node
         let alarm = deadline.map { deadline in
             Task {
-                try await Task.sleep(until: deadline, clock: .continuous)
-                await node.giveUp(ticket, because: expired)
+                try await Task.sleep(until: deadline.instant, clock: .continuous)
+                await node.request { $0.giveUp(ticket, because: deadline.cause) }
             }
         }
         defer { alarm?.cancel() }
         do { return try await pending.receipt() } catch is CancellationError {
-            await node.giveUp(ticket, because: "the waiting was cancelled")
+            await node.request { $0.giveUp(ticket, because: "the waiting was cancelled") }
             // The receipt is resolved now, so this does not wait.
             return try await Task.detached { try await pending.receipt() }.value
         }
     }
 
-    /// - Returns: the action's receipt; one that is refused if the action was not enqueued.
     private func enqueue(
         _ action: some Action,
         mark: InputMark?,
-        until deadline: ContinuousClock.Instant? = nil,
-        expired: String = ""
+        until deadline: SenderIntake.Deadline? = nil
     ) async throws -> PendingReceipt {
         switch try ActionCoding.encode(action, { intake.attempt($0, mark: mark) }) {
         case .enqueued(let receipt): receipt
-        case .noRoom(let bytes): await enqueue(.init(bytes: bytes, mark: mark), until: deadline, expired: expired)
-        case .closed(let cause): Self.refused(cause)
+        case .noRoom(let bytes): await intake.enqueue(.init(bytes: bytes, mark: mark), until: deadline)
+        case .closed(let cause): .notSent(because: cause)
         }
-    }
-
-    private func enqueue(
-        _ submission: SenderIntake.Submission,
-        until deadline: ContinuousClock.Instant? = nil,
-        expired: String = ""
-    ) async -> PendingReceipt {
-        do { return try await intake.enqueue(submission, until: deadline) } catch {
-            switch error as? SenderIntake.Refusal {
-            case .cancelled: return Self.refused("the waiting was cancelled")
-            case .timedOut: return Self.refused(expired)
-            case .closed(let cause): return Self.refused(cause)
-            case nil: return Self.refused("\(error)")
-            }
-        }
-    }
-
-    private static func refused(_ cause: String) -> PendingReceipt {
-        PendingReceipt(refused: Rejection(.notSent, "\(cause) before the action was sent; it will not be applied"))
     }
 
     // MARK: Schema and status
@@ -225,9 +198,9 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// - Throws: as ``actions()``.
     package func schema() async throws -> StoreSchema {
-        let request = try await node.requestSchema()
-        do { return try await request.result.wait { $0 }.get() } catch let error as CancellationError {
-            await node.cancel(request)
+        let answer = await node.requestSchema()
+        do { return try await answer.wait { $0 }.get() } catch let error as CancellationError {
+            await node.cancel(answer)
             throw error
         }
     }

@@ -21,10 +21,6 @@ public struct ActionOutcome: Hashable, Sendable {
     public let number: ActionNumber?
     /// The receipt, or the reason why there is none. With code `outcome-unknown` the action may have been applied.
     public let result: Result<Receipt, Rejection>
-
-    static func notSent(_ reason: Rejection) -> ActionOutcome {
-        ActionOutcome(session: nil, number: nil, result: .failure(reason))
-    }
 }
 
 extension ActionOutcome {
@@ -42,18 +38,23 @@ extension ActionOutcome {
 
 /// An action that was submitted, and the outcome that it will have.
 public struct PendingReceipt: Sendable {
-    private enum Source {
+    enum Source {
         case page(ReceiptPage, Ticket)
         /// The action was not accepted.
         case refused(ActionOutcome)
     }
 
-    private let source: Source
+    let source: Source
 
-    init(_ page: ReceiptPage, _ ticket: Ticket) { source = .page(page, ticket) }
+    private init(source: Source) { self.source = source }
+
+    init(_ page: ReceiptPage, _ ticket: Ticket) { self.init(source: .page(page, ticket)) }
 
     /// The receipt of an action that was not accepted.
-    init(refused reason: Rejection) { source = .refused(.notSent(reason)) }
+    static func notSent(because cause: String) -> PendingReceipt {
+        let outcome = ActionOutcome(session: nil, number: nil, result: .failure(.notSent(because: cause)))
+        return PendingReceipt(source: .refused(outcome))
+    }
 
     /// The action's ticket; `nil` if the action was not accepted.
     var ticket: Ticket? { if case .page(_, let ticket) = source { ticket } else { nil } }

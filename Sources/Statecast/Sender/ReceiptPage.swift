@@ -89,22 +89,8 @@ final class ReceiptPage: Sendable {
         return inserted
     }
 
-    /// Whether an action has its outcome.
-    func isResolved(_ ticket: Ticket) -> Bool { storage.withLock { $0.outcome(of: ticket) != nil } }
-
-    /// The ranges of tickets below `end` without an outcome.
-    func unresolved(before end: Ticket) -> [Range<Ticket>] {
-        storage.withLock { storage in
-            var ranges: [Range<Ticket>] = []
-            var next = first
-            for run in storage.runs where run.first < end {
-                if next < run.first { ranges.append(next..<run.first) }
-                next = run.end
-            }
-            if next < end { ranges.append(next..<end) }
-            return ranges
-        }
-    }
+    /// The number of actions with an outcome.
+    var resolvedCount: Int { storage.withLock { $0.runs.reduce(0) { $0 + $1.count } } }
 
     /// Waits for the outcome of an action.
     ///

@@ -15,7 +15,7 @@ final class SenderIntake: Sendable {
         /// The position in the input after this action, if the submitter passed one.
         var mark: InputMark?
         /// The rejection of input that is no action, and is not sent.
-        var verdict: Rejection?
+        var rejection: Rejection?
     }
 
     /// The actions that the loop takes at once.
@@ -27,11 +27,10 @@ final class SenderIntake: Sendable {
         let dispatched: [Range<Ticket>]
     }
 
-    /// Why an action was not enqueued.
-    enum Refusal: Error, Equatable {
-        case closed(because: String)
-        case cancelled
-        case timedOut
+    /// When a submitter stops waiting for room, and why.
+    struct Deadline {
+        let instant: ContinuousClock.Instant
+        let cause: String
     }
 
     /// The result of enqueueing without waiting.
@@ -45,7 +44,7 @@ final class SenderIntake: Sendable {
     private struct Waiter {
         let key: UInt64
         let submission: Submission
-        let continuation: CheckedContinuation<PendingReceipt, any Error>
+        let continuation: CheckedContinuation<PendingReceipt, Never>
     }
 
     private struct Storage {
@@ -85,19 +84,20 @@ final class SenderIntake: Sendable {
 
         mutating func enqueue(_ submission: Submission) -> PendingReceipt {
             enqueue(isAwaited: true) { chunk in
-                if let verdict = submission.verdict {
-                    chunk.append(verdict: verdict, mark: submission.mark)
+                if let rejection = submission.rejection {
+                    chunk.append(invalid: rejection, mark: submission.mark)
                 } else {
                     chunk.append(submission.bytes, mark: submission.mark)
                 }
             }
         }
 
-        /// The bell to ring after actions were enqueued: they are the first in an empty buffer, or the loop may wait
-        /// for as many bytes.
-        func bell(bytesBefore: Int, bytesMin: Int) -> Doorbell? {
+        /// The bell to ring after actions were enqueued: the buffer was empty, or has reached the size for which the
+        /// loop may wait.
+        func bellToRing(bytesBefore: Int, bytesMin: Int) -> Doorbell? {
             let bytes = chunk.bytes.count
-            return bytesBefore == 0 && bytes > 0 || bytesBefore < bytesMin && bytes >= bytesMin ? bell : nil
+            let isDue = (bytesBefore == 0 && bytes > 0) || (bytesBefore < bytesMin && bytes >= bytesMin)
+            return isDue ? bell : nil
         }
     }
 
@@ -132,7 +132,7 @@ final class SenderIntake: Sendable {
             }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(isAwaited: isAwaited) { $0.append(action, mark: mark) }
-            return (.enqueued(receipt), storage.bell(bytesBefore: bytes, bytesMin: chunkBytesMin))
+            return (.enqueued(receipt), storage.bellToRing(bytesBefore: bytes, bytesMin: chunkBytesMin))
         }
         bell?.ring()
         return attempt
@@ -140,58 +140,57 @@ final class SenderIntake: Sendable {
 
     /// Enqueues an action once there is room for it and for all submitters before.
     ///
-    /// - Throws: ``Refusal``.
-    func enqueue(_ submission: Submission, until deadline: ContinuousClock.Instant?) async throws -> PendingReceipt {
-        let (receipt, bell) = try storage.withLock { storage -> (PendingReceipt?, Doorbell?) in
-            if let end = storage.end { throw Refusal.closed(because: end) }
+    /// - Returns: the receipt of a refused action if it was not enqueued.
+    func enqueue(_ submission: Submission, until deadline: Deadline?) async -> PendingReceipt {
+        let (receipt, bell) = storage.withLock { storage -> (PendingReceipt?, Doorbell?) in
+            if let end = storage.end { return (.notSent(because: end), nil) }
             guard storage.pending < pendingMax, storage.waiters.isEmpty else { return (nil, nil) }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(submission)
-            return (receipt, storage.bell(bytesBefore: bytes, bytesMin: chunkBytesMin))
+            return (receipt, storage.bellToRing(bytesBefore: bytes, bytesMin: chunkBytesMin))
         }
         bell?.ring()
         if let receipt { return receipt }
-        return try await waitForRoom(submission, until: deadline)
+        return await waitForRoom(submission, until: deadline)
     }
 
-    private func waitForRoom(
-        _ submission: Submission,
-        until deadline: ContinuousClock.Instant?
-    ) async throws -> PendingReceipt {
+    private func waitForRoom(_ submission: Submission, until deadline: Deadline?) async -> PendingReceipt {
         let key = storage.withLock { storage in
             storage.waiterCount += 1
             return storage.waiterCount
         }
         let alarm = deadline.map { deadline in
             Task {
-                try await Task.sleep(until: deadline, clock: .continuous)
-                self.removeWaiter(key, .timedOut)
+                try await Task.sleep(until: deadline.instant, clock: .continuous)
+                self.removeWaiter(key, deadline.cause)
             }
         }
         defer { alarm?.cancel() }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let refusal: Refusal? = storage.withLock { storage in
-                    if Task.isCancelled { return .cancelled }
-                    if let end = storage.end { return .closed(because: end) }
-                    if let deadline, deadline <= .now { return .timedOut }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let cause: String? = storage.withLock { storage in
+                    if Task.isCancelled { return Self.cancelled }
+                    if let end = storage.end { return end }
+                    if let deadline, deadline.instant <= .now { return deadline.cause }
                     storage.waiters.append(Waiter(key: key, submission: submission, continuation: continuation))
                     return nil
                 }
-                if let refusal { return continuation.resume(throwing: refusal) }
+                if let cause { return continuation.resume(returning: .notSent(because: cause)) }
                 // Room may have become available before the waiter was added.
                 admitWaiters()
             }
         } onCancel: {
-            removeWaiter(key, .cancelled)
+            removeWaiter(key, Self.cancelled)
         }
     }
 
-    private func removeWaiter(_ key: UInt64, _ reason: Refusal) {
+    private static let cancelled = "the waiting was cancelled"
+
+    private func removeWaiter(_ key: UInt64, _ cause: String) {
         let waiter = storage.withLock { storage in
             storage.waiters.firstIndex { $0.key == key }.map { storage.waiters.remove(at: $0) }
         }
-        waiter?.continuation.resume(throwing: reason)
+        waiter?.continuation.resume(returning: .notSent(because: cause))
     }
 
     /// Enqueues the actions of waiting submitters, in order of arrival, while there is room.
@@ -203,7 +202,7 @@ final class SenderIntake: Sendable {
             while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
                 admitted.append((waiter, storage.enqueue(waiter.submission)))
             }
-            return (admitted, storage.bell(bytesBefore: bytes, bytesMin: chunkBytesMin))
+            return (admitted, storage.bellToRing(bytesBefore: bytes, bytesMin: chunkBytesMin))
         }
         bell?.ring()
         for (waiter, receipt) in admitted { waiter.continuation.resume(returning: receipt) }
@@ -217,7 +216,7 @@ final class SenderIntake: Sendable {
     /// The loop runs, and dequeues when the bell rings. Actions that were enqueued before this call did not ring it.
     func open(_ bell: Doorbell) { storage.withLock { $0.bell = bell } }
 
-    /// Takes the actions out, in order.
+    /// Dequeues all actions, in order.
     ///
     /// - Parameter bytesMin: the minimum size of the chunk; the bell rings when it is reached.
     func drain(bytesMin: Int = 1) -> Drained? {
@@ -251,6 +250,6 @@ final class SenderIntake: Sendable {
             defer { storage.waiters = [] }
             return storage.waiters
         }
-        for waiter in waiters { waiter.continuation.resume(throwing: Refusal.closed(because: cause)) }
+        for waiter in waiters { waiter.continuation.resume(returning: .notSent(because: cause)) }
     }
 }

@@ -27,10 +27,16 @@ struct SenderMetrics {
         outbox = Gauge(label: "statecast_sender_outbox_actions", dimensions: dimensions)
     }
 
-    func applied(_ count: Int) { appliedCount.increment(by: count) }
-
-    func rejected(_ code: Rejection.Code, _ count: Int) {
-        counter("actions_rejected_total", code).increment(by: count)
+    /// Counts outcomes.
+    ///
+    /// - Parameter code: `nil` if the actions are applied.
+    func resolved(_ count: Int, _ code: Rejection.Code?) {
+        switch code {
+        case nil: appliedCount.increment(by: count)
+        // The session file keeps the actions: they have no outcome yet.
+        case .kept?: break
+        case let code?: counter("actions_rejected_total", code).increment(by: count)
+        }
     }
 
     func pending(_ count: Int) { outbox.record(count) }

@@ -135,12 +135,7 @@ package struct ActionTable: Sendable {
 extension ActionTable {
     /// Encodes an action: its name and its payload.
     package static func encode<A: Action>(_ action: A) throws(CodingFailure) -> [UInt8] {
-        let payload = try StateEncoder().encode(action)
-        return CBORWriter.bytes(reserving: payload.count + 32) { writer in
-            writer.array(count: 2)
-            writer.text(A.name)
-            writer.encoded(payload)
-        }
+        try NamedEncoding.encode(action, name: A.name) { Array($0) }
     }
 }
 

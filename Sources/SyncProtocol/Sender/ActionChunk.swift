@@ -4,15 +4,17 @@ package import StateCore
 /// Encoded actions that were submitted one after the other. Senders store, send and save their bytes as they are.
 package struct ActionChunk: Hashable, Sendable {
     /// The position in the input after an action that has one.
-    package struct Mark: Hashable, Sendable {
+    package struct InputProgress: Hashable, Sendable {
         package let ticket: Ticket
         package let mark: InputMark
     }
 
-    /// The rejection of input that is no action.
-    package struct Verdict: Hashable, Sendable {
+    /// Input that is no action.
+    package struct InvalidInput: Hashable, Sendable {
         package let ticket: Ticket
         package let rejection: Rejection
+
+        var outcome: ResolvedRun { ResolvedRun(ticket, sent: nil, .rejected(rejection)) }
     }
 
     /// The actions, each as a CBOR byte string; an empty one for input that is no action.
@@ -22,8 +24,8 @@ package struct ActionChunk: Hashable, Sendable {
     package private(set) var count = 0
     /// The size of the largest action, without its head.
     package private(set) var largestActionBytes = 0
-    package private(set) var marks: [Mark] = []
-    package private(set) var verdicts: [Verdict] = []
+    package private(set) var marks: [InputProgress] = []
+    package private(set) var invalidInputs: [InvalidInput] = []
 
     /// Creates an empty chunk.
     ///
@@ -37,7 +39,7 @@ package struct ActionChunk: Hashable, Sendable {
     /// A chunk that was saved.
     ///
     /// - Returns: `nil` unless the bytes are `count` byte strings of definite length, at least one.
-    init?(first: Ticket, count: Int, bytes: [UInt8], marks: [Mark]) {
+    init?(first: Ticket, count: Int, bytes: [UInt8], marks: [InputProgress]) {
         guard count >= 1, count <= bytes.count else { return nil }
         self.init(first: first)
         var offset = 0
@@ -62,9 +64,8 @@ package struct ActionChunk: Hashable, Sendable {
 
     /// Adds an action, and the position in the input after it.
     package mutating func append(_ action: UnsafeBufferPointer<UInt8>, mark: InputMark? = nil) {
-        if let mark { marks.append(Mark(ticket: end, mark: mark)) }
-        appendHead(action.count)
-        bytes.append(contentsOf: action)
+        if let mark { marks.append(InputProgress(ticket: end, mark: mark)) }
+        bytes.appendByteString(action)
         largestActionBytes = max(largestActionBytes, action.count)
         count += 1
     }
@@ -74,39 +75,9 @@ package struct ActionChunk: Hashable, Sendable {
     }
 
     /// Adds input that is no action, which is not sent.
-    package mutating func append(verdict: Rejection, mark: InputMark?) {
-        verdicts.append(Verdict(ticket: end, rejection: verdict))
+    package mutating func append(invalid rejection: Rejection, mark: InputMark?) {
+        invalidInputs.append(InvalidInput(ticket: end, rejection: rejection))
         append([], mark: mark)
-    }
-
-    /// Forgets the rejections of input that is no action, which become outcomes.
-    mutating func removeVerdicts() -> [Verdict] {
-        defer { verdicts = [] }
-        return verdicts
-    }
-
-    /// The head of a byte string.
-    private mutating func appendHead(_ size: Int) {
-        func append(_ width: Int) {
-            for shift in stride(from: 8 * (width - 1), through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: size >> shift))
-            }
-        }
-        switch size {
-        case 0..<24: bytes.append(0x40 | UInt8(size))
-        case 24..<0x100:
-            bytes.append(0x58)
-            append(1)
-        case 0x100..<0x1_0000:
-            bytes.append(0x59)
-            append(2)
-        case 0x1_0000..<0x1_0000_0000:
-            bytes.append(0x5A)
-            append(4)
-        default:
-            bytes.append(0x5B)
-            append(8)
-        }
     }
 
     // MARK: Reading

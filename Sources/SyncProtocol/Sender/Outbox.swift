@@ -17,15 +17,15 @@ struct Outbox: Hashable, Sendable {
         var count: Int
     }
 
-    private struct Sent: Hashable, Sendable {
-        let number: ActionNumber
+    fileprivate struct Sent: Hashable, Sendable {
+        var number: ActionNumber
         /// The number of frames of new actions before the one that contained it first.
         let frame: Int
         var piece: Piece
         /// Whether the actions have their receipts and wait for the one of an earlier action.
         var isResolved = false
 
-        var end: ActionNumber { number.advanced(by: piece.count) }
+        var unresolved: Unresolved { Unresolved(ticket: piece.ticket, number: number, count: piece.count) }
     }
 
     /// Sent actions whose outcome is not known.
@@ -67,8 +67,8 @@ struct Outbox: Hashable, Sendable {
 
     /// Restores the actions of a saved session. Any of them may have been sent, in the order of their submission.
     init(resuming saved: SavedSession) {
-        let standing = saved.standing
-        next = standing.first
+        let checkpoint = saved.checkpoint
+        next = checkpoint.first
         cursor = next
         needed = next
         chunks = saved.chunks
@@ -78,27 +78,27 @@ struct Outbox: Hashable, Sendable {
             _ = take(saved.first.distance(beyond: rest.ticket), of: &rest)
             while rest.count > 0 {
                 while let run = outcomes.first, run.end <= rest.ticket { outcomes.removeFirst() }
-                guard let run = outcomes.first else {
-                    restore(take(rest.count, of: &rest), standing)
-                    continue
+                let run = outcomes.first
+                if let run, run.first <= rest.ticket {
+                    let resolved = take(min(rest.count, run.end.distance(beyond: rest.ticket)), of: &rest)
+                    restore(resolved, checkpoint, run.outcome(of: resolved.ticket))
+                } else {
+                    let count = run?.first.distance(beyond: rest.ticket) ?? rest.count
+                    restore(take(min(rest.count, count), of: &rest), checkpoint)
                 }
-                restore(take(min(rest.count, run.first.distance(beyond: rest.ticket)), of: &rest), standing)
-                guard rest.ticket >= run.first else { continue }
-                let resolved = take(min(rest.count, run.end.distance(beyond: rest.ticket)), of: &rest)
-                restore(resolved, standing, run.outcome(of: resolved.ticket))
             }
         }
     }
 
-    private mutating func restore(_ piece: Piece, _ standing: SessionCheckpoint, _ outcome: SavedOutcome? = nil) {
+    private mutating func restore(_ piece: Piece, _ checkpoint: SessionCheckpoint, _ outcome: SavedOutcome? = nil) {
         guard piece.count > 0 else { return }
         if let outcome {
             // Resolved before earlier actions: it keeps its place among them.
-            guard let sent = outcome.sent, sent.session == standing.session, sent.number >= standing.first else {
+            guard let sent = outcome.sent, sent.session == checkpoint.session, sent.number >= checkpoint.first else {
                 return
             }
             precondition(sent.number == next, "expected number \(next) in a saved session, got \(sent.number)")
-        } else if standing.link == nil {
+        } else if checkpoint.link == nil {
             return enqueue(piece)
         }
         sent.append(Sent(number: next, frame: 0, piece: piece, isResolved: outcome != nil))
@@ -114,8 +114,8 @@ struct Outbox: Hashable, Sendable {
         let index = chunksDropped + chunks.count
         chunks.append(chunk)
         var rest = Piece(chunk: index, range: 0..<chunk.bytes.count, ticket: chunk.first, count: chunk.count)
-        for verdict in chunk.verdicts {
-            enqueue(take(verdict.ticket.distance(beyond: rest.ticket), of: &rest))
+        for input in chunk.invalidInputs {
+            enqueue(take(input.ticket.distance(beyond: rest.ticket), of: &rest))
             _ = take(1, of: &rest)
         }
         enqueue(rest)
@@ -144,6 +144,14 @@ struct Outbox: Hashable, Sendable {
         piece.range = offset..<piece.range.upperBound
         piece.ticket = piece.ticket.advanced(by: count)
         piece.count -= count
+        return taken
+    }
+
+    /// Removes the first `count` sent actions, at most all, and returns them.
+    private func take(_ count: Int, of sent: inout Sent) -> Sent {
+        var taken = sent
+        taken.piece = take(min(count, sent.piece.count), of: &sent.piece)
+        sent.number = sent.number.advanced(by: taken.piece.count)
         return taken
     }
 
@@ -220,8 +228,7 @@ struct Outbox: Hashable, Sendable {
     /// Removes all sent actions; queued ones stay.
     mutating func abandonSent() -> [Unresolved] {
         defer { forgetSent() }
-        return sent.filter { !$0.isResolved }
-            .map { Unresolved(ticket: $0.piece.ticket, number: $0.number, count: $0.piece.count) }
+        return sent.filter { !$0.isResolved }.map(\.unresolved)
     }
 
     private mutating func forgetSent() {
@@ -260,25 +267,17 @@ struct Outbox: Hashable, Sendable {
         }
     }
 
-    /// The bounds of the next frame.
-    struct Bounds {
-        /// The maximum number of outstanding actions.
-        var windowActionsMax: Int
-        /// The maximum size of the outstanding actions, unless one alone exceeds it.
-        var windowBytesMax: Int
-        /// The maximum number of outstanding frames.
-        var windowFramesMax: Int
-        /// The maximum size of a frame's actions, unless one alone exceeds it.
-        var bytesTarget: Int
-        /// The maximum size of a frame's actions.
-        var bytesMax: Int
-    }
-
     /// The actions to push next, from the cursor on.
-    func actions(within bounds: Bounds) -> (count: Int, ranges: [ArraySlice<UInt8>]) {
+    ///
+    /// - Parameters:
+    ///   - countMax: the maximum number of outstanding actions.
+    ///   - bytesMax: the maximum size of a frame's actions.
+    func actions(windowMax countMax: Int, bytesMax: Int, _ limits: Limits) -> (
+        count: Int, ranges: [ArraySlice<UInt8>]
+    ) {
         // The primary remembers one outcome for each number of the window.
-        var countLeft = bounds.windowActionsMax - cursor.distance(beyond: min(first, needed ?? first))
-        var bytesLeft = min(bounds.bytesTarget, bounds.bytesMax)
+        var countLeft = countMax - cursor.distance(beyond: min(first, needed ?? first))
+        var bytesLeft = min(limits.frameBytesTarget, bytesMax)
         var count = 0
         var ranges: [ArraySlice<UInt8>] = []
 
@@ -310,13 +309,13 @@ struct Outbox: Hashable, Sendable {
             for sent in sent[index...] {
                 var piece = sent.piece
                 _ = take(cursor.distance(beyond: sent.number), of: &piece)
-                guard add(piece, aloneMax: bounds.bytesMax) else { return (count, ranges) }
+                guard add(piece, aloneMax: bytesMax) else { return (count, ranges) }
             }
         }
-        guard frameCount - (sent.first?.frame ?? frameCount) < bounds.windowFramesMax else { return (count, ranges) }
-        let windowLeft = bounds.windowBytesMax - sentBytes
+        guard frameCount - (sent.first?.frame ?? frameCount) < limits.windowFramesMax else { return (count, ranges) }
+        let windowLeft = limits.windowBytesMax - sentBytes
         bytesLeft = min(bytesLeft, windowLeft)
-        let aloneMax = sent.isEmpty ? bounds.bytesMax : min(bounds.bytesMax, windowLeft)
+        let aloneMax = sent.isEmpty ? bytesMax : min(bytesMax, windowLeft)
         for piece in queued where !add(piece, aloneMax: aloneMax) { break }
         return (count, ranges)
     }
@@ -364,38 +363,20 @@ struct Outbox: Hashable, Sendable {
         let lower = max(index(of: runs.start) - 1, sent.startIndex)
         let upper = min(index(of: runs.end.previous) + 2, sent.endIndex)
         var pieces: [Sent] = []
-        func keep(_ sent: Sent) {
-            if let last = pieces.last, last.isResolved, sent.isResolved, last.piece.chunk == sent.piece.chunk,
-                last.piece.range.upperBound == sent.piece.range.lowerBound
-            {
-                pieces[pieces.count - 1].piece.range = last.piece.range.lowerBound..<sent.piece.range.upperBound
-                pieces[pieces.count - 1].piece.count += sent.piece.count
-            } else if sent.piece.count > 0 {
-                pieces.append(sent)
-            }
-        }
         var runsLeft = runs.runs[...]
-        for sent in sent[lower..<upper] {
-            guard !sent.isResolved, sent.end > runs.start, sent.number < runs.end else {
-                keep(sent)
-                continue
-            }
-            var (number, rest) = (sent.number, sent.piece)
-            func takeNext(_ count: Int) -> Sent {
-                defer { number = number.advanced(by: count) }
-                return Sent(number: number, frame: sent.frame, piece: take(count, of: &rest))
-            }
-            keep(takeNext(runs.start.distance(beyond: number)))
-            while rest.count > 0, let run = runsLeft.first(where: { $0.end > number }) {
-                while let first = runsLeft.first, first.end <= number { runsLeft.removeFirst() }
-                var resolved = takeNext(min(rest.count, run.end.distance(beyond: number)))
-                let (ticket, first, count) = (resolved.piece.ticket, resolved.number, resolved.piece.count)
-                report(Unresolved(ticket: ticket, number: first, count: count), run.outcome(of: first))
+        for var rest in sent[lower..<upper] {
+            while !rest.isResolved, rest.piece.count > 0 {
+                while let run = runsLeft.first, run.end <= rest.number { runsLeft.removeFirst() }
+                guard let run = runsLeft.first else { break }
+                pieces.join(take(run.first.distance(beyond: rest.number), of: &rest))
+                var resolved = take(run.end.distance(beyond: rest.number), of: &rest)
+                guard resolved.piece.count > 0 else { break }
+                report(resolved.unresolved, run.outcome(of: resolved.number))
                 resolved.isResolved = true
-                resolvedCount += count
-                keep(resolved)
+                resolvedCount += resolved.piece.count
+                pieces.join(resolved)
             }
-            keep(takeNext(rest.count))
+            pieces.join(rest)
         }
         sent.replaceSubrange(lower..<upper, with: pieces)
         while let oldest = sent.first, oldest.isResolved {
@@ -404,6 +385,18 @@ struct Outbox: Hashable, Sendable {
             sentBytes -= oldest.piece.range.count
         }
         cursor = max(cursor, first)
+    }
+}
+
+extension [Outbox.Sent] {
+    /// Appends sent actions. Resolved neighbours become one piece.
+    fileprivate mutating func join(_ sent: Element) {
+        guard sent.piece.count > 0 else { return }
+        guard let last, last.isResolved, sent.isResolved, last.piece.chunk == sent.piece.chunk,
+            last.piece.range.upperBound == sent.piece.range.lowerBound
+        else { return append(sent) }
+        self[count - 1].piece.range = last.piece.range.lowerBound..<sent.piece.range.upperBound
+        self[count - 1].piece.count += sent.piece.count
     }
 }
 

@@ -4,9 +4,9 @@ import StateCore
 
 /// A saved session, which outlives the sender's process: the actions whose outcome is still needed, their identities
 /// on the wire, and the progress in the input.
-package struct SavedSession: Hashable, Sendable {
+package struct SavedSession: Equatable, Sendable {
     package let store: StoreName
-    package private(set) var standing: SessionCheckpoint
+    package private(set) var checkpoint: SessionCheckpoint
     /// The progress in the input.
     package private(set) var mark = InputMark.start
     /// Whether the input ended at `mark`.
@@ -23,7 +23,7 @@ package struct SavedSession: Hashable, Sendable {
     /// A fresh session.
     package init(store: StoreName, session: SessionID) {
         self.store = store
-        standing = SessionCheckpoint(fresh: session)
+        checkpoint = SessionCheckpoint(fresh: session)
     }
 
     /// The actions, the oldest first; their tickets have no gaps up to `last`.
@@ -59,7 +59,7 @@ package struct SavedSession: Hashable, Sendable {
     ///
     /// - Throws: ``CodingFailure`` if the change cannot follow this session.
     package mutating func apply(_ change: SessionChange) throws(CodingFailure) {
-        standing = change.standing ?? standing
+        checkpoint = change.checkpoint ?? checkpoint
         for chunk in change.chunks { try append(chunk) }
         for run in change.resolved { try insert(run) }
         if let acknowledged = change.acknowledged {
@@ -108,15 +108,37 @@ package struct SavedSession: Hashable, Sendable {
 
     /// Whether both have the same actions and outcomes, in whatever chunks and runs.
     package static func == (left: Self, right: Self) -> Bool {
-        (left.store, left.standing, left.mark, left.isInputEnded, left.last)
-            == (right.store, right.standing, right.mark, right.isInputEnded, right.last)
+        (left.store, left.checkpoint, left.mark, left.isInputEnded, left.last)
+            == (right.store, right.checkpoint, right.mark, right.isInputEnded, right.last)
             && left.actions == right.actions
     }
+}
 
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(store)
-        hasher.combine(standing)
-        hasher.combine(last)
+/// A saved action, which is kept until its outcome is not needed any more.
+package struct SavedAction: Hashable, Sendable {
+    package let ticket: Ticket
+    /// Its position in the sender's input, if known.
+    package let position: UInt64?
+    /// The encoded action; empty for a piece of input that is not an action.
+    package let bytes: [UInt8]
+    package let outcome: SavedOutcome?
+
+    package init(ticket: Ticket, position: UInt64?, bytes: [UInt8], outcome: SavedOutcome? = nil) {
+        self.ticket = ticket
+        self.position = position
+        self.bytes = bytes
+        self.outcome = outcome
+    }
+}
+
+/// The outcome of an action, and its identity on the wire; `nil` if it was never sent.
+package struct SavedOutcome: Hashable, Sendable {
+    package let sent: SentAction?
+    package let resolution: Resolution
+
+    package init(sent: SentAction?, resolution: Resolution) {
+        self.sent = sent
+        self.resolution = resolution
     }
 }
 
@@ -146,7 +168,7 @@ package struct SessionCheckpoint: Hashable, Sendable {
         self.first = first
     }
 
-    /// Whether actions have the same identity under both. If not, the new standing must be saved before a frame is
+    /// Whether actions have the same identity under both. If not, the new checkpoint must be saved before a frame is
     /// sent.
     package func identifiesActions(like other: SessionCheckpoint) -> Bool {
         session == other.session && link?.lineage == other.link?.lineage && link?.opened == other.link?.opened
@@ -180,10 +202,11 @@ extension SavedSession {
         var writer = CBORWriter(reserving: 128 + size + 64 * outcomes.count)
         writer.array(count: 8)
         writer.text(store.text)
-        standing.write(to: &writer)
+        checkpoint.write(to: &writer)
         writer.write(mark)
         writer.bool(isInputEnded)
         writer.unsigned(last.rawValue)
+        // Single actions of format 1.
         writer.array(count: 0)
         writer.array(count: chunks.count)
         for chunk in chunks { chunk.write(from: max(first, chunk.first), to: &writer) }
@@ -198,7 +221,7 @@ extension SavedSession {
         let count = try reader.arrayCount(atLeast: 6)
         let name = try reader.text()
         do { store = try StoreName(name) } catch { throw CodingFailure(.malformed, error.message) }
-        standing = try SessionCheckpoint(from: &reader)
+        checkpoint = try SessionCheckpoint(from: &reader)
         mark = try reader.mark()
         isInputEnded = try reader.bool()
         let last = Ticket(rawValue: try reader.unsigned())
@@ -217,52 +240,5 @@ extension SavedSession {
         first = self.last.next
         for chunk in chunks { try append(chunk) }
         for run in resolved { try insert(run) }
-    }
-}
-
-extension SessionCheckpoint {
-    func write(to writer: inout CBORWriter) {
-        writer.array(count: 3)
-        writer.write(session)
-        if let link {
-            writer.array(count: 4)
-            writer.write(link.lineage)
-            writer.write(link.opened)
-            writer.write(link.base)
-            writer.write(link.resolvedBy)
-        } else {
-            writer.null()
-        }
-        writer.write(first)
-    }
-
-    init(from reader: inout CBORReader) throws(CodingFailure) {
-        try reader.fixedArray(3)
-        session = try reader.session()
-        link = try reader.optional { reader throws(CodingFailure) in
-            try reader.fixedArray(4)
-            return Link(
-                lineage: try reader.lineage(),
-                opened: try reader.quantity(),
-                base: try reader.quantity(),
-                resolvedBy: try reader.quantity()
-            )
-        }
-        first = try reader.quantity()
-    }
-}
-
-extension CBORReader {
-    mutating func mark() throws(CodingFailure) -> InputMark {
-        try fixedArray(2)
-        return InputMark(position: try unsigned(), digest: UInt32(truncatingIfNeeded: try unsigned()))
-    }
-}
-
-extension CBORWriter {
-    mutating func write(_ mark: InputMark) {
-        array(count: 2)
-        unsigned(mark.position)
-        unsigned(UInt64(mark.digest))
     }
 }

@@ -4,14 +4,36 @@ public import StateCore
 package enum SenderDirective: Hashable, Sendable {
     case subscribe(Topic)
     case unsubscribe(Topic)
-    /// Push to this endpoint; a wildcard host stands for the host that the sender connected to.
+    /// Push to this endpoint; a wildcard host stands for the host that the sender connected to. Report with
+    /// ``SenderMachine/connected(_:at:using:)``.
     case connect(String)
-    /// Report the outcomes of actions to their submitters.
+    /// Write a change to the session file. Report with ``SenderMachine/saved(_:failure:)``.
+    case save(SessionChange)
+    /// Report the outcomes of actions to their submitters. The first outcome of an action counts.
     case resolve(ResolvedRun)
+    /// Report the last outcomes, and log the number of actions that no caller awaits.
+    case giveUp([ResolvedRun], because: String)
     /// The buffer of a chunk whose actions all have their outcome, for a further chunk.
     case reuse([UInt8])
     case status(SenderStatus)
     case count(SenderEvent)
+    /// Answer all requests for the schema.
+    case answerSchema(Result<StoreSchema, Rejection>)
+    /// End with a failure of the session file.
+    case fail(because: String)
+    /// Close the sockets, and reject requests for the schema.
+    case close(because: String)
+}
+
+extension Rejection {
+    /// The session file keeps the action.
+    static func kept(because cause: String) -> Rejection {
+        Rejection(.kept, "\(cause); the session file keeps the action, which goes on when its sender does")
+    }
+
+    package static func notSent(because cause: String) -> Rejection {
+        Rejection(.notSent, "\(cause) before the action was sent; it will not be applied")
+    }
 }
 
 /// The local handle of an action until its outcome; ascending. Numbers are assigned only when an action is first sent,

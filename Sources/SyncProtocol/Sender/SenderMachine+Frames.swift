@@ -1,13 +1,14 @@
 package import StateCore
 
 extension SenderMachine {
-    /// Handles a message on the topic of the session's receipts.
+    /// Handles a message on the topic of the session's receipts or of the schema.
     package mutating func received(
         _ frame: Frame,
         on topic: Topic,
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        if topic == .schema { return receivedSchema(frame) }
         guard topic == self.topic else { return [] }
         switch frame {
         case .watermark(let watermark): return received(watermark, at: now, using: &generator)
@@ -35,7 +36,11 @@ extension SenderMachine {
             return resendLost(at: now, using: &generator)
         }
         var directives: [SenderDirective] = []
-        if link?.watermark?.endpoint != watermark.endpoint { directives.append(.connect(watermark.endpoint)) }
+        var connecting: [SenderDirective] = []
+        if link?.watermark?.endpoint != watermark.endpoint {
+            uplink = nil
+            connecting = [.connect(watermark.endpoint)]
+        }
         if let link, link.lineage == watermark.lineage, watermark.number != nil || !outbox.isNothingSent {
             guard watermark.windowActionsMax > 0, outbox.fits(bytesMax: roomForActions(in: watermark)) else {
                 return abandonSession(.limitsLowered, using: &generator) + askAgain(at: now, using: &generator)
@@ -44,15 +49,36 @@ extension SenderMachine {
             let isLater = link.watermark.map { $0.epoch < watermark.epoch } ?? true
             self.link?.watermark = watermark
             // Otherwise another subscriber requested it, and frames may be in flight to the same incarnation.
-            guard isAnswer || isLater else { return directives }
+            guard isAnswer || isLater else { return rejectOversize() + dropChunks() + connecting }
             outbox.rewind(to: watermark.number?.next ?? outbox.first)
         } else {
-            directives += begin(watermark)
+            directives = begin(watermark)
         }
         directives += rejectOversize() + dropChunks()
-        isPrompted = true
+        hasNewReceipts = true
         awaitReceipts(at: now, using: &generator)
-        return isStillRefused ? directives : directives + changed(to: .open)
+        return directives + (connecting.isEmpty ? opened() : connecting)
+    }
+
+    /// The shell has connected to the endpoint of the watermark, or refuses to. A watermark that names another endpoint
+    /// ends a refusal.
+    package mutating func connected(
+        _ endpoint: Result<String, Rejection>,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        switch endpoint {
+        case .success(let endpoint):
+            uplink = Uplink(endpoint: endpoint)
+            return opened()
+        case .failure(let reason):
+            return refuse(reason, until: now.advanced(by: backoff.next(using: &generator)), using: &generator)
+        }
+    }
+
+    private mutating func opened() -> [SenderDirective] {
+        guard case .open = phase, !isStillRefused else { return [] }
+        return changed(to: .open)
     }
 
     /// Whether the primary refused actions when it was last asked, and may refuse the remaining ones again.
@@ -74,7 +100,7 @@ extension SenderMachine {
     /// in the same one nothing is outstanding.
     private mutating func begin(_ watermark: Watermark) -> [SenderDirective] {
         let isOther = link.map { $0.lineage != watermark.lineage } ?? false
-        let directives = isOther ? [.count(.lineageChanged)] + abandonSent(Rejection.otherLineage.message) : []
+        let directives = isOther ? [.count(.lineageChanged)] + resolve(abandonSent(Rejection.otherLineage.message)) : []
         link = Link(
             lineage: watermark.lineage,
             opened: watermark.opened,
@@ -91,7 +117,7 @@ extension SenderMachine {
     ) -> [SenderDirective] {
         guard let link, receipts.lineage == link.lineage else { return [] }
         let session = session
-        var directives: [SenderDirective] = []
+        var runs: [ResolvedRun] = []
         outbox.resolve(receipts.outcomes) { actions, outcome in
             let kind: ResolvedRun.Kind
             switch outcome {
@@ -99,12 +125,12 @@ extension SenderMachine {
                 kind = .applied(Position(lineage: receipts.lineage, epoch: receipts.epoch, revision: revision))
             case .rejected(let rejection): kind = .rejected(rejection)
             }
-            directives.append(.resolve(actions.resolved(kind, in: session)))
+            runs.append(actions.resolved(kind, in: session))
         }
-        guard !directives.isEmpty else { return [] }
-        directives += dropChunks()
+        guard !runs.isEmpty else { return [] }
+        let directives = resolve(runs) + dropChunks()
         backoff.reset()
-        isPrompted = true
+        hasNewReceipts = true
         self.link?.resolvedBy = max(link.resolvedBy, receipts.epoch)
         guard case .open = phase else { return directives }
         awaitReceipts(at: now, using: &generator)
@@ -175,15 +201,6 @@ extension SenderMachine {
         return refuse(reason, until: now.advanced(by: backoff.next(using: &generator)), using: &generator)
     }
 
-    /// The shell refuses to connect to the watermark's endpoint. Recovers with a watermark that names another one.
-    package mutating func refused(
-        endpoint reason: Rejection,
-        at now: Instant,
-        using generator: inout some RandomNumberGenerator
-    ) -> [SenderDirective] {
-        refuse(reason, until: now.advanced(by: backoff.next(using: &generator)), using: &generator)
-    }
-
     /// Enters the refused phase: unsent actions fail with the reason unless they are saved; the outcome of sent ones
     /// is unknown.
     private mutating func refuse(
@@ -191,7 +208,7 @@ extension SenderMachine {
         until: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        let unsent = isSaved ? [] : rejectQueued(reason)
+        let unsent = saver == nil ? resolve(rejectQueued(reason)) : []
         let directives = abandonSession(reason, using: &generator)
         phase = .refused(reason, until: until)
         return directives + unsent + changed(to: .refused(reason))
@@ -203,15 +220,15 @@ extension SenderMachine {
         _ cause: Rejection,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        let directives = abandonSent(cause.message)
+        let directives = resolve(abandonSent(cause.message))
         session = SessionID(using: &generator)
         link = nil
         return directives
     }
 
-    /// Resolves all sent actions: their outcome is unknown.
-    mutating func abandonSent(_ cause: String) -> [SenderDirective] {
-        outbox.abandonSent().map { .resolve($0.resolved(.unknown(because: cause), in: session)) }
+    /// Abandons all sent actions: their outcome is unknown.
+    mutating func abandonSent(_ cause: String) -> [ResolvedRun] {
+        outbox.abandonSent().map { $0.resolved(.unknown(because: cause), in: session) }
     }
 }
 

@@ -1,7 +1,7 @@
-package import StateCore
+import StateCore
 
-/// The state machine of a sender's session. It decides what to push, when to push it again, and which outcome each
-/// action has.
+/// The state machine of a sender's session. It decides what to push, when to push it again, what is saved before, and
+/// which outcome each action has.
 ///
 /// A send that succeeds is not an acknowledgement; only a receipt is. After any fault, the sender requests the
 /// watermark (by subscribing to its receipts) and continues after it.
@@ -32,6 +32,15 @@ package struct SenderMachine: Hashable, Sendable {
         var resolvedBy = Epoch(0)
     }
 
+    /// The socket for actions.
+    struct Uplink: Hashable, Sendable {
+        let endpoint: String
+        /// Whether a push found no connection; nothing is pushed until there is one.
+        var isBlocked = false
+        /// Whether the socket has had a connection before.
+        var wasConnected = false
+    }
+
     /// Changes only when the numbers of the previous session are abandoned.
     package internal(set) var session: SessionID
     /// The session whose receipts are subscribed to.
@@ -43,20 +52,37 @@ package struct SenderMachine: Hashable, Sendable {
     package let limits: Limits
     var phase: Phase
     var link: Link?
+    /// `nil` until the shell has connected to the endpoint of the watermark.
+    var uplink: Uplink?
     var outbox = Outbox()
     var backoff: Backoff
     /// Whether receipts have arrived since the last frame was pushed.
-    package internal(set) var isPrompted = false
-    /// Whether actions are saved and outlive the process, so that none fails for a transient reason.
-    let isSaved: Bool
+    package internal(set) var hasNewReceipts = false
+    /// Saves the session; `nil` if it ends with the process. Saved actions do not fail for a transient reason.
+    var saver: SessionSaver?
+    /// The number of requests for the store's schema. They share a subscription.
+    private var schemaRequestsCount = 0
     package private(set) var status = SenderStatus.connecting
+    package private(set) var isStopped = false
 
     package init(session: SessionID, limits: Limits, now: Instant) {
         self.session = session
         self.limits = limits
         phase = .asking(deadline: now)
         backoff = Backoff(limits)
-        isSaved = false
+    }
+
+    /// Resumes a saved session.
+    package init(resuming saved: SavedSession, limits: Limits, now: Instant) {
+        self.init(session: saved.checkpoint.session, limits: limits, now: now)
+        saver = SessionSaver(saved)
+        outbox = Outbox(resuming: saved)
+        guard let link = saved.checkpoint.link else { return }
+        self.link = Link(lineage: link.lineage, opened: link.opened, base: link.base)
+        self.link?.resolvedBy = link.resolvedBy
+        // A refusal proves that nothing was applied only if exactly one frame is outstanding. The count is unknown
+        // here, so assume two.
+        self.link?.framesOutstanding = outbox.isNothingSent ? 0 : 2
     }
 
     var topic: Topic { .receipts(session) }
@@ -64,7 +90,20 @@ package struct SenderMachine: Hashable, Sendable {
     /// Starts: requests the watermark.
     package mutating func start(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective]
     {
-        [.status(.connecting)] + ask(at: now, using: &generator)
+        let schema = schemaRequestsCount > 0 ? [SenderDirective.subscribe(.schema)] : []
+        return [.status(.connecting)] + ask(at: now, using: &generator) + schema
+    }
+
+    /// Stops: gives up all actions. Their last ones were submitted, and the session file is closed.
+    package mutating func stop(because cause: String) -> [SenderDirective] {
+        guard !isStopped else { return [] }
+        isStopped = true
+        var runs = abandonSent(cause) + rejectQueued(.notSent(because: cause))
+        if let saver {
+            let kept = ResolvedRun.Kind.rejected(.kept(because: cause))
+            runs = runs.map { ResolvedRun($0.first, count: $0.count, sent: nil, kept) } + saver.unsaved(because: cause)
+        }
+        return [.giveUp(runs, because: cause), .close(because: cause)]
     }
 
     // MARK: Actions
@@ -75,58 +114,80 @@ package struct SenderMachine: Hashable, Sendable {
     /// Whether further actions wait until receipts arrive or until more of them are ready.
     package var awaitsReceipts: Bool { if case .open = phase { !outbox.isNothingSent } else { false } }
 
+    /// The size from which submitted actions are due. While receipts are awaited, a small chunk would make a small
+    /// frame: it waits.
+    package var chunkBytesMin: Int {
+        saver == nil && awaitsReceipts && !hasNewReceipts ? max(1, limits.frameBytesMin) : 1
+    }
+
+    /// Actions were submitted. A session that is saved sends them when they are on the disk.
+    package mutating func submitted(_ chunk: ActionChunk) -> [SenderDirective] {
+        let invalid = chunk.invalidInputs.map { SenderDirective.resolve($0.outcome) }
+        guard saver != nil else { return enqueue(chunk) + invalid }
+        saver?.enqueue(chunk)
+        return invalid
+    }
+
     /// Enqueues the actions of a chunk. Resolves those at once that cannot be sent.
-    package mutating func enqueue(_ chunk: ActionChunk) -> [SenderDirective] {
+    private mutating func enqueue(_ chunk: ActionChunk) -> [SenderDirective] {
         outbox.append(chunk)
-        if case .refused(let reason, _) = phase, !isSaved { return rejectQueued(reason) + dropChunks() }
+        if case .refused(let reason, _) = phase, saver == nil { return resolve(rejectQueued(reason)) + dropChunks() }
         return (chunk.largestActionBytes > actionBytesMax ? rejectOversize() : []) + dropChunks()
     }
 
     /// Rejects the queued actions that are too large.
     mutating func rejectOversize() -> [SenderDirective] {
         let bytesMax = actionBytesMax
-        return outbox.removeQueued(largerThan: bytesMax).map { ticket, bytes in
-            .resolve(ResolvedRun(ticket, sent: nil, .rejected(.tooLarge(bytes, bytesMax: bytesMax))))
-        }
+        return resolve(
+            outbox.removeQueued(largerThan: bytesMax).map { ticket, bytes in
+                ResolvedRun(ticket, sent: nil, .rejected(.tooLarge(bytes, bytesMax: bytesMax)))
+            }
+        )
     }
 
     /// Rejects all queued actions.
-    mutating func rejectQueued(_ reason: Rejection) -> [SenderDirective] {
-        outbox.removeQueued().map { .resolve(ResolvedRun($0.ticket, count: $0.count, sent: nil, .rejected(reason))) }
+    mutating func rejectQueued(_ reason: Rejection) -> [ResolvedRun] {
+        outbox.removeQueued().map { ResolvedRun($0.ticket, count: $0.count, sent: nil, .rejected(reason)) }
+    }
+
+    /// Saves and reports outcomes.
+    mutating func resolve(_ runs: [ResolvedRun]) -> [SenderDirective] {
+        for run in runs { saver?.resolve(run) }
+        return runs.map { .resolve($0) }
     }
 
     /// Releases the chunks of which no action is left.
-    mutating func dropChunks() -> [SenderDirective] { outbox.dropChunks().map { .reuse($0) } }
-
-    /// Withdraws an action whose submitter stopped waiting.
-    ///
-    /// - Returns: the action's identity if it was sent, so that its outcome is unknown; `nil` if it was not sent and
-    ///   never will be.
-    package mutating func withdraw(_ ticket: Ticket) -> SentAction? {
-        guard !outbox.withdraw(ticket), let number = outbox.number(of: ticket) else { return nil }
-        return SentAction(session: session, number: number)
+    mutating func dropChunks() -> [SenderDirective] {
+        let buffers = outbox.dropChunks()
+        // A session file still has the chunk, so its buffer would be copied.
+        return saver == nil ? buffers.map { .reuse($0) } : []
     }
 
-    /// Gives up all actions: the outcome of sent ones is unknown, queued ones are rejected.
-    package mutating func withdrawAll(because cause: String, notSent reason: Rejection) -> [SenderDirective] {
-        abandonSent(cause) + rejectQueued(reason)
+    /// The caller of an action without an outcome stopped waiting. An action that is saved, or will be, is sent
+    /// nevertheless; one that was sent has an unknown outcome; another one is never sent.
+    package mutating func giveUp(_ ticket: Ticket, because cause: String) -> [SenderDirective] {
+        if saver != nil { return [.resolve(ResolvedRun(ticket, sent: nil, .rejected(.kept(because: cause))))] }
+        if outbox.withdraw(ticket) {
+            return [.resolve(ResolvedRun(ticket, sent: nil, .rejected(.notSent(because: cause))))]
+        }
+        guard let number = outbox.number(of: ticket) else { return [] }
+        let sent = SentAction(session: session, number: number)
+        return [.resolve(ResolvedRun(ticket, sent: sent, .unknown(because: cause)))]
     }
+
+    // MARK: Pushing
 
     /// The next frame to push, if the window allows one and it is due.
     ///
     /// A frame is due if no action is outstanding. Otherwise it waits until it has `frameBytesMin` bytes or until
     /// receipts arrive, so that a sender under load does not send small frames.
-    package var nextCut: FrameCut? {
-        guard case .open = phase, let link, let watermark = link.watermark, isDue else { return nil }
-        let (count, ranges) = outbox.actions(
-            within: Outbox.Bounds(
-                windowActionsMax: min(watermark.windowActionsMax, limits.windowActionsMax),
-                windowBytesMax: limits.windowBytesMax,
-                windowFramesMax: limits.windowFramesMax,
-                bytesTarget: limits.frameBytesTarget,
-                bytesMax: roomForActions(in: watermark)
-            )
-        )
+    package var nextFrame: OutgoingFrame? {
+        guard case .open = phase, uplink?.isBlocked == false, saver?.mayPush ?? true, let link,
+            let watermark = link.watermark, isDue
+        else { return nil }
+        let windowMax = min(watermark.windowActionsMax, limits.windowActionsMax)
+        let room = roomForActions(in: watermark)
+        let (count, ranges) = outbox.actions(windowMax: windowMax, bytesMax: room, limits)
         guard count > 0 else { return nil }
         let header = ActionsHeader(
             lineage: link.lineage,
@@ -136,11 +197,12 @@ package struct SenderMachine: Hashable, Sendable {
             first: outbox.cursor,
             count: count
         )
-        return FrameCut(header: header, ranges: ranges)
+        return OutgoingFrame(header: header, ranges: ranges)
     }
 
     private var isDue: Bool {
-        isPrompted || outbox.isNothingSent || outbox.cursor < outbox.next || outbox.queuedBytes >= limits.frameBytesMin
+        hasNewReceipts || outbox.isNothingSent || outbox.cursor < outbox.next
+            || outbox.queuedBytes >= limits.frameBytesMin
     }
 
     /// The maximum size of a frame of actions without the actions: address, identities and four numbers.
@@ -148,26 +210,38 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// The socket accepted the frame.
     package mutating func pushed(
-        _ frame: FrameCut,
+        _ frame: OutgoingFrame,
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        uplink?.wasConnected = true
         if outbox.isNothingSent { link?.framesOutstanding = 0 }
         link?.framesOutstanding += 1
         outbox.markSent(count: frame.header.count)
-        isPrompted = false
+        hasNewReceipts = false
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
         return [.count(.framePushed(actions: frame.header.count))]
     }
 
-    /// The socket reconnected. The peer may be another primary, so request the watermark before anything is sent:
-    /// actions sent under an old lineage end with an unknown outcome.
-    package mutating func reconnected(
+    /// The socket has no connection.
+    package mutating func blocked() -> [SenderDirective] {
+        uplink?.isBlocked = true
+        return uplink.map { [.status(.unreachable($0.endpoint))] } ?? []
+    }
+
+    /// Whether ``writable(at:using:)`` is awaited: there is no connection, or another frame is ready.
+    package var awaitsWritable: Bool { uplink?.isBlocked == true || nextFrame != nil }
+
+    /// The socket accepts frames. After a reconnect, the peer may be another primary, so request the watermark before
+    /// anything is sent: actions sent under an old lineage end with an unknown outcome.
+    package mutating func writable(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        guard case .open = phase else { return [] }
-        return ask(at: now, using: &generator)
+        guard let uplink, uplink.isBlocked else { return [] }
+        self.uplink?.isBlocked = false
+        guard case .open = phase, uplink.wasConnected else { return [.status(status)] }
+        return ask(at: now, using: &generator) + [.status(status)]
     }
 
     /// The maximum size of an action; before the watermark, the sender's own limit.
@@ -247,29 +321,13 @@ package struct SenderMachine: Hashable, Sendable {
         return [.status(status)]
     }
 
-    // MARK: Saved sessions
+    // MARK: Saving
 
-    // The shell saves each action before it enqueues it, and the standing when `SessionSaver` requires it, so that
-    // the sender never sends an action that a resumed session would not have.
-
-    /// Resumes a saved session.
-    package init(resuming saved: SavedSession, limits: Limits, now: Instant) {
-        session = saved.standing.session
-        self.limits = limits
-        phase = .asking(deadline: now)
-        backoff = Backoff(limits)
-        isSaved = true
-        outbox = Outbox(resuming: saved)
-        guard let link = saved.standing.link else { return }
-        self.link = Link(lineage: link.lineage, opened: link.opened, base: link.base)
-        self.link?.resolvedBy = link.resolvedBy
-        // A refusal proves that nothing was applied only if exactly one frame is outstanding. The count is unknown
-        // here, so assume two.
-        self.link?.framesOutstanding = outbox.isNothingSent ? 0 : 2
-    }
+    // Each action is saved before it is enqueued, and the checkpoint when `SessionSaver` requires it, so that the
+    // sender never sends an action that a resumed session would not have.
 
     /// The part of the session's state to save.
-    package var standing: SessionCheckpoint {
+    package var checkpoint: SessionCheckpoint {
         let link = link.map { link in
             SessionCheckpoint.Link(
                 lineage: link.lineage,
@@ -281,6 +339,60 @@ package struct SenderMachine: Hashable, Sendable {
         return SessionCheckpoint(session: session, link: link, first: outbox.first)
     }
 
-    /// The standing is saved: receipts of earlier numbers are not needed any more.
-    package mutating func saved(_ standing: SessionCheckpoint) { outbox.releaseReceipts(before: standing.first) }
+    /// Saves what has changed. Call it before frames are pushed.
+    package mutating func save() -> [SenderDirective] {
+        let checkpoint = checkpoint
+        return saver?.flush(checkpoint).map { [.save($0)] } ?? []
+    }
+
+    /// The caller has processed the outcomes up to this one.
+    package mutating func acknowledge(upTo ticket: Ticket) -> [SenderDirective] {
+        saver?.acknowledge(upTo: ticket)
+        return save()
+    }
+
+    /// The caller has submitted all of its input.
+    package mutating func inputEnded(at mark: InputMark) -> [SenderDirective] {
+        saver?.endInput(at: mark)
+        return save()
+    }
+
+    /// The first `count` changes are on the disk: their actions may be sent, and receipts before their checkpoint are
+    /// not needed any more.
+    ///
+    /// - Parameter failure: why no further change will be. Actions that cannot be saved must not be sent.
+    package mutating func saved(_ count: Int, failure: SaveFailure? = nil) -> [SenderDirective] {
+        guard !isStopped, let (chunks, first) = saver?.written(count) else { return [] }
+        if let first { outbox.releaseReceipts(before: first) }
+        let directives = chunks.flatMap { enqueue($0) }
+        guard let failure, saver?.failed(failure) == true else { return directives }
+        return directives + [.status(.refused(Rejection(.stopped, failure.message))), .fail(because: failure.message)]
+    }
+
+    // MARK: Schema
+
+    /// Requests the store's schema.
+    package mutating func requestSchema() -> [SenderDirective] {
+        guard !isStopped else { return [.close(because: "the sender was closed")] }
+        schemaRequestsCount += 1
+        return schemaRequestsCount == 1 && askedAt != nil ? [.subscribe(.schema)] : []
+    }
+
+    package mutating func cancelSchemaRequest() -> [SenderDirective] {
+        schemaRequestsCount -= 1
+        return schemaRequestsCount == 0 && askedAt != nil ? [.unsubscribe(.schema)] : []
+    }
+
+    /// Handles the answer to all requests.
+    mutating func receivedSchema(_ frame: Frame) -> [SenderDirective] {
+        guard schemaRequestsCount > 0 else { return [] }
+        schemaRequestsCount = 0
+        let answer: Result<StoreSchema, Rejection> =
+            switch frame {
+            case .schema(let schema): .success(schema)
+            case .refusal(let refusal): .failure(refusal.reason)
+            default: .failure(Rejection(.malformed, "the primary answered with another frame"))
+            }
+        return [.unsubscribe(.schema), .answerSchema(answer)]
+    }
 }

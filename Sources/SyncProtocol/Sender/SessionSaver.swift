@@ -1,72 +1,86 @@
 import DequeModule
 
-/// Decides which part of a session to save and when: an action reaches the machine only after it is saved, and frames
+/// Why changes of a session cannot be saved any more.
+package struct SaveFailure: Error, Hashable {
+    package let message: String
+    /// Whether the changes that were passed to the writer may be on the disk, where the next process finds them.
+    package let mayBeSaved: Bool
+
+    package init(_ message: String, mayBeSaved: Bool) {
+        self.message = message
+        self.mayBeSaved = mayBeSaved
+    }
+}
+
+/// Decides which part of a session to save and when: an action reaches the outbox only after it is saved, and frames
 /// wait until the identity of their session is saved.
-package struct SessionSaver: Hashable, Sendable {
+struct SessionSaver: Hashable, Sendable {
     /// A change that was passed to the writer and whose write was not confirmed.
-    private struct Group: Hashable, Sendable {
+    private struct Unconfirmed: Hashable, Sendable {
         let chunks: [ActionChunk]
-        let standing: SessionCheckpoint
+        /// The oldest number without a receipt.
+        let first: ActionNumber
     }
 
     private var change = SessionChange()
-    /// The chunks of the change.
-    private var chunks: [ActionChunk] = []
-    private var groups: Deque<Group> = []
-    private var standing: SessionCheckpoint
+    private var unconfirmed: Deque<Unconfirmed> = []
+    private var checkpoint: SessionCheckpoint
     /// The number of changes that were passed to the writer, and of those on the disk.
     private var flushed = 0
     private var saved = 0
     /// The number of changes that must be on the disk before a frame may be sent.
     private var barrier = 0
     private var needsBarrier = false
-    /// The last action on the disk.
-    package private(set) var last: Ticket
+    private var hasFailed = false
+    /// The last action on the disk, the last one that may be there, and the last submitted one.
+    private var last: Ticket
+    private var lastUncertain: Ticket
+    private var lastSubmitted: Ticket
 
     /// Continues a saved session.
-    package init(_ session: SavedSession) {
-        standing = session.standing
-        last = session.last
+    init(_ session: SavedSession) {
+        checkpoint = session.checkpoint
+        (last, lastUncertain, lastSubmitted) = (session.last, session.last, session.last)
     }
 
     /// Whether frames may be sent.
-    package var mayPush: Bool { barrier <= saved }
+    var mayPush: Bool { barrier <= saved }
 
     // MARK: Changes
 
     /// Adds the actions of a chunk, and its input that is no action and already has its outcome.
-    package mutating func enqueue(_ chunk: ActionChunk) {
+    mutating func enqueue(_ chunk: ActionChunk) {
         change.enqueue(chunk)
-        chunks.append(chunk)
+        lastSubmitted = chunk.last
     }
 
     /// Adds the outcomes of actions.
-    package mutating func resolve(_ run: ResolvedRun) {
+    mutating func resolve(_ run: ResolvedRun) {
         change.resolve(run)
         // The actions get no number, and a resumed session needs that information.
         if run.sent == nil { needsBarrier = true }
     }
 
     /// The outcomes up to `ticket` are not needed any more.
-    package mutating func acknowledge(upTo ticket: Ticket) { change.acknowledge(upTo: ticket) }
+    mutating func acknowledge(upTo ticket: Ticket) { change.acknowledge(upTo: ticket) }
 
     /// The whole input was read.
-    package mutating func endInput(at mark: InputMark) { change.endInput(at: mark) }
+    mutating func endInput(at mark: InputMark) { change.endInput(at: mark) }
 
     // MARK: Turns
 
     /// Ends a turn, before any frame is sent.
     ///
     /// - Returns: the change to write after the previous ones; `nil` if nothing changed.
-    package mutating func flush(_ standing: SessionCheckpoint) -> SessionChange? {
-        if standing != self.standing {
-            change.standing = standing
-            if !standing.identifiesActions(like: self.standing) { needsBarrier = true }
-            self.standing = standing
+    mutating func flush(_ checkpoint: SessionCheckpoint) -> SessionChange? {
+        if checkpoint != self.checkpoint {
+            change.checkpoint = checkpoint
+            if !checkpoint.identifiesActions(like: self.checkpoint) { needsBarrier = true }
+            self.checkpoint = checkpoint
         }
-        guard !change.isEmpty else { return nil }
-        defer { (change, chunks, needsBarrier) = (SessionChange(), [], false) }
-        groups.append(Group(chunks: chunks, standing: standing))
+        guard !hasFailed, !change.isEmpty else { return nil }
+        defer { (change, needsBarrier) = (SessionChange(), false) }
+        unconfirmed.append(Unconfirmed(chunks: change.chunks, first: checkpoint.first))
         flushed += 1
         if needsBarrier { barrier = flushed }
         return change
@@ -74,16 +88,38 @@ package struct SessionSaver: Hashable, Sendable {
 
     /// The first `count` changes are on the disk.
     ///
-    /// - Returns: the actions that may be sent now, and the saved standing.
-    package mutating func written(_ count: Int) -> (chunks: [ActionChunk], standing: SessionCheckpoint?) {
+    /// - Returns: the actions that may be sent now, and the saved number from which on receipts are needed.
+    mutating func written(_ count: Int) -> (chunks: [ActionChunk], first: ActionNumber?) {
         var chunks: [ActionChunk] = []
-        var standing: SessionCheckpoint?
-        while saved < count, let group = groups.popFirst() {
+        var first: ActionNumber?
+        while saved < count, let change = unconfirmed.popFirst() {
             saved += 1
-            last = group.chunks.last?.last ?? last
-            chunks += group.chunks
-            standing = group.standing
+            last = change.chunks.last?.last ?? last
+            chunks += change.chunks
+            first = change.first
         }
-        return (chunks, standing)
+        return (chunks, first)
+    }
+
+    /// No further change is written.
+    ///
+    /// - Returns: `false` if that was known.
+    mutating func failed(_ failure: SaveFailure) -> Bool {
+        guard !hasFailed else { return false }
+        hasFailed = true
+        if failure.mayBeSaved { lastUncertain = unconfirmed.last { !$0.chunks.isEmpty }?.chunks.last?.last ?? last }
+        return true
+    }
+
+    /// The outcomes of the actions that are not known to be on the disk, when the sender gives them up.
+    func unsaved(because cause: String) -> [ResolvedRun] {
+        // The next process sends those that are in the file.
+        let middle = max(last, lastUncertain)
+        let uncertain = ResolvedRun.Kind.unknown(because: "\(cause); the session file may contain the action")
+        let runs = [(last, middle, uncertain), (middle, lastSubmitted, .rejected(.notSent(because: cause)))]
+        return runs.compactMap { before, last, kind in
+            let count = last.distance(beyond: before)
+            return count > 0 ? ResolvedRun(before.next, count: count, sent: nil, kind) : nil
+        }
     }
 }

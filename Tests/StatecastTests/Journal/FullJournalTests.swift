@@ -234,7 +234,7 @@ import Testing
         let peer = try await RawPeer(node.address)
         let session = SessionID.random()
         let watermark = try await peer.watermark(of: session, store: "first")
-        let action = try ActionCoding.encode(Written(line: String(repeating: "x", count: 1000)))
+        let action = try ActionTable.encode(Written(line: String(repeating: "x", count: 1000)))
         for number in 1...100 {
             let first = UInt64(number)
             await peer.push(try WireAction.message([action], first: first, session: session, watermark, store: "first"))

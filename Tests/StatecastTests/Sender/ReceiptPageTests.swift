@@ -27,6 +27,10 @@ import ZeroMQ
         PendingReceipt(page, Ticket(rawValue: ticket))
     }
 
+    private static func page(_ receipt: PendingReceipt) -> ReceiptPage? {
+        if case .page(let page, _) = receipt.source { page } else { nil }
+    }
+
     /// A task that waits for a receipt, once it waits.
     private static func waiter(_ page: ReceiptPage, _ ticket: UInt64) async -> Task<Receipt, any Error> {
         let count = page.waitingCount
@@ -104,34 +108,58 @@ import ZeroMQ
         #expect(rejection?.code == .outcomeUnknown)
         #expect(rejection?.message.contains("action 4 of session \(Self.session)") == true)
         #expect(try await Self.receipt(page, 5).receipt().revision == 5)
-        #expect(page.unresolved(before: Ticket(rawValue: 9)) == [Ticket(rawValue: 7)..<Ticket(rawValue: 9)])
+        #expect(page.resolvedCount == 6)
     }
 
     @Test func `ends when no receipt of it is left`() throws {
         let intake = SenderIntake(pendingMax: .max)
-        var kept: PendingReceipt?
-        weak var first: ReceiptPage?
-        weak var second: ReceiptPage?
-        var receipts = OpenReceipts()
-        do {
-            for index in 0..<(ReceiptPage.span + 10) {
-                let attempt = [1].withUnsafeBufferPointer { intake.attempt($0) }
-                if case .enqueued(let receipt) = attempt, index == 5 { kept = receipt }
-            }
-            let drained = try #require(intake.drain())
-            #expect(drained.pages.count == 2)
-            (first, second) = (drained.pages[0], drained.pages[1])
-            receipts.add(drained)
+        var kept: [PendingReceipt] = []
+        var receipts = PendingReceipts(from: intake, SenderMetrics(store: try StoreName("counter")))
+        for index in 0..<(ReceiptPage.span + 10) {
+            let attempt = [1].withUnsafeBufferPointer { intake.attempt($0) }
+            if case .enqueued(let receipt) = attempt, [5, ReceiptPage.span].contains(index) { kept.append(receipt) }
         }
+        weak let first = Self.page(kept[0])
+        weak let second = Self.page(kept[1])
+        #expect(first !== second)
+        kept.removeLast()
+        #expect(receipts.dequeue()?.count == ReceiptPage.span + 10)
         let last = UInt64(ReceiptPage.span)
-        #expect(receipts.resolve(Self.applied(1...(last - 1), revision: 1)).count == 1)
-        #expect(receipts.unresolved.map(\.lowerBound.rawValue) == [last, last + 1])
-        #expect(receipts.resolve(Self.applied(last...(last + 10), revision: last)).count == 2)
+        receipts.resolve(Self.applied(1...(last - 1), revision: 1))
+        #expect(first?.resolvedCount == ReceiptPage.span - 1 && second?.resolvedCount == 0)
+        receipts.resolve(Self.applied(last...(last + 10), revision: last))
         #expect(first != nil, "a receipt refers to it")
-        #expect(kept?.ticket == Ticket(rawValue: 6))
-        kept = nil
+        #expect(kept.map(\.ticket) == [Ticket(rawValue: 6)])
+        kept = []
         #expect(first == nil)
         #expect(second != nil, "further actions belong to it")
+    }
+
+    @Test func `gets its part of a run that covers several pages`() async throws {
+        let span = UInt64(ReceiptPage.span)
+        let intake = SenderIntake(pendingMax: .max)
+        var receipts = PendingReceipts(from: intake, SenderMetrics(store: try StoreName("counter")))
+        var submitted: [PendingReceipt] = []
+        for ticket in 1...(3 * span) {
+            let attempt = [1].withUnsafeBufferPointer { intake.attempt($0, isAwaited: !ticket.isMultiple(of: 4)) }
+            if case .enqueued(let receipt) = attempt { submitted.append(receipt) }
+        }
+        #expect(receipts.dequeue()?.count == submitted.count)
+        let pages = [0, 1, 2].compactMap { Self.page(submitted[$0 * ReceiptPage.span]) }
+        try #require(pages.map(\.first.rawValue) == [1, span + 1, 2 * span + 1])
+        // The last action of the first page, the second page, the first five actions of the third one.
+        let dispatchedCount = receipts.resolve(Self.applied(span...(2 * span + 5), revision: 100))
+        #expect(dispatchedCount == ReceiptPage.span / 4 + 2)
+        try #require(pages.map(\.resolvedCount) == [1, ReceiptPage.span, 5])
+        for ticket in [span, span + 1, 2 * span, 2 * span + 1, 2 * span + 5] {
+            let receipt = try await submitted[Int(ticket) - 1].receipt()
+            #expect(receipt.number == ActionNumber(ticket) && receipt.revision.rawValue == 100 + ticket - span)
+        }
+        // Only what had no outcome is counted.
+        #expect(
+            receipts.resolve(Self.applied(1...(3 * span), revision: 1)) == 3 * ReceiptPage.span / 4 - dispatchedCount
+        )
+        #expect(pages.map(\.resolvedCount) == [ReceiptPage.span, ReceiptPage.span, ReceiptPage.span])
     }
 
     /// Runs, waiting tasks and cancellations from many threads.
@@ -160,7 +188,7 @@ import ZeroMQ
                 return await group.reduce(0, +)
             }
             #expect(correct == ReceiptPage.span)
-            #expect(page.unresolved(before: Ticket(rawValue: span + 1)) == [])
+            #expect(page.resolvedCount == ReceiptPage.span)
         }
     }
 }

@@ -86,6 +86,24 @@ import Testing
         #expect(second.state.lines == ["1", "2"])
     }
 
+    /// PROTOCOL.md (section 8.4), OPERATING.md and TUTORIAL.md warn of it. The lock does not protect a copy.
+    @Test func `that is copied while in use gets a receipt for an action that was never applied`() async throws {
+        let primary = try primary()
+        let address = try await primary.start()
+        let one = try sender(try file(), from: address.publish)
+        try await one.send(Written(line: "1"))
+        try FileManager.default.copyItem(atPath: folder.path + "/session", toPath: folder.path + "/copy")
+        let copy = try SessionFile(at: folder.path + "/copy", store: "diary")
+        let two = try sender(copy, from: address.publish)
+        for await status in two.statuses where status == .open { break }
+        let first = try await one.send(Written(line: "one"))
+        let second = try await two.send(Written(line: "two"))
+        #expect(first == second)
+        for sender in [one, two] { await sender.close() }
+        await primary.stop()
+        #expect(primary.state.lines == ["1", "one"])
+    }
+
     @Test func `sends no action that it cannot save`() async throws {
         let primary = try primary()
         let address = try await primary.start()

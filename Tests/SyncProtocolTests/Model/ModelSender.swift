@@ -15,6 +15,7 @@ struct ModelSender {
     private var actions: [Ticket: ModelAction] = [:]
     private let index: Int
     private(set) var serial = 0
+    private var lastTicket = Ticket(rawValue: 0)
     private var generator: SeededGenerator
     /// Its session file, if it has one.
     private(set) var disk: ModelDisk?
@@ -43,13 +44,11 @@ struct ModelSender {
     mutating func submit() {
         let action = ModelAction(sender: index, serial: serial)
         serial += 1
-        guard disk == nil else {
-            if let ticket = disk?.enqueue(action) { actions[ticket] = action }
-            return
-        }
-        let ticket = Ticket(rawValue: UInt64(serial))
-        actions[ticket] = action
-        perform(machine.enqueue(ActionChunk([action.bytes], first: ticket)))
+        lastTicket = lastTicket.next
+        actions[lastTicket] = action
+        var chunk = ActionChunk(first: lastTicket)
+        chunk.append(action.bytes, mark: disk.map { _ in InputMark(position: UInt64(serial)) })
+        perform(machine.submitted(chunk))
     }
 
     /// Withdraws the newest action without an outcome; saved actions cannot be withdrawn.
@@ -58,7 +57,9 @@ struct ModelSender {
             let (ticket, action) = actions.filter({ outcomes[$0.value] == nil && !notSent.contains($0.value) })
                 .max(by: { $0.key < $1.key })
         else { return }
-        if machine.withdraw(ticket) == nil { notSent.insert(action) }
+        for case .resolve(let run) in machine.giveUp(ticket, because: "late") where run.code == .notSent {
+            notSent.insert(action)
+        }
     }
 
     mutating func receive(at now: Instant) throws {
@@ -68,19 +69,16 @@ struct ModelSender {
     }
 
     mutating func flush(at now: Instant) {
-        disk?.saver.flush(machine.standing).map { disk?.unwritten.append($0) }
-        guard disk?.saver.mayPush ?? true else { return }
-        while pushed.count < Self.pushedMax, let cut = machine.nextCut {
-            pushed.append(Message.encode(.actions(cut.frame), to: Address(Fixture.store(), .actions)))
-            perform(machine.pushed(cut, at: now, using: &generator))
+        perform(machine.save())
+        while pushed.count < Self.pushedMax, let next = machine.nextFrame {
+            pushed.append(Message.encode(.actions(next.frame), to: Address(Fixture.store(), .actions)))
+            perform(machine.pushed(next, at: now, using: &generator))
         }
     }
 
     /// Writes the first `count` changes to the disk.
     mutating func write(_ count: Int) throws {
-        guard let (arrived, standing) = try disk?.write(count) else { return }
-        for chunk in arrived { perform(machine.enqueue(chunk)) }
-        if let standing { machine.saved(standing) }
+        if let written = try disk?.write(count) { perform(machine.saved(written)) }
     }
 
     /// Whether all changes are on the disk.
@@ -94,6 +92,7 @@ struct ModelSender {
         let session2 = try SavedSession(decoding: session.encoded)
         if session2 != session { violations.append("read as \(session2), written as \(session)") }
         disk = ModelDisk(session)
+        lastTicket = session.last
         let filter = link.reconnect()
         link = Link()
         serial = Int(session.mark.position)
@@ -109,11 +108,14 @@ struct ModelSender {
             switch directive {
             case .subscribe(let topic): link.subscribe(Address(Fixture.store(), topic).bytes)
             case .unsubscribe(let topic): link.unsubscribe(Address(Fixture.store(), topic).bytes)
+            case .connect(let endpoint):
+                perform(machine.connected(.success(endpoint), at: .origin, using: &generator))
+            case .save(let change): disk?.unwritten.append(change)
             case .resolve(let run):
-                disk?.saver.resolve(run)
                 for (ticket, outcome) in run.outcomes { resolve(ticket, outcome.resolution) }
             case .count(let event): events.insert(event)
-            case .connect, .status, .reuse: break
+            case .giveUp, .answerSchema, .fail, .close: violations.append("ended: \(directive)")
+            case .status, .reuse: break
             }
         }
     }
@@ -144,34 +146,21 @@ extension Resolution {
 /// A sender's session file, with the changes that are not written yet.
 struct ModelDisk {
     private(set) var session: SavedSession
-    var saver: SessionSaver
     var unwritten: [SessionChange] = []
     private var writtenCount = 0
-    private var tickets: UInt64
 
-    init(_ session: SavedSession) {
-        self.session = session
-        saver = SessionSaver(session)
-        tickets = session.last.rawValue
-    }
-
-    mutating func enqueue(_ action: ModelAction) -> Ticket {
-        tickets += 1
-        let ticket = Ticket(rawValue: tickets)
-        var chunk = ActionChunk(first: ticket)
-        chunk.append(action.bytes, mark: InputMark(position: UInt64(action.serial + 1)))
-        saver.enqueue(chunk)
-        return ticket
-    }
+    init(_ session: SavedSession) { self.session = session }
 
     /// Writes the first `count` changes.
-    mutating func write(_ count: Int) throws -> (chunks: [ActionChunk], standing: SessionCheckpoint?) {
+    ///
+    /// - Returns: the number of all changes on the disk.
+    mutating func write(_ count: Int) throws -> Int {
         for change in unwritten.prefix(count) {
             try session.apply(try SessionChange(decoding: change.encoded))
             session.dropResolved()
             writtenCount += 1
         }
         unwritten.removeFirst(min(count, unwritten.count))
-        return saver.written(writtenCount)
+        return writtenCount
     }
 }

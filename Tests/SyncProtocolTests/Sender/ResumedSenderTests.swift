@@ -89,8 +89,8 @@ import Testing
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, lineage: Fixture.otherLineage)
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
-        #expect(bench.machine.standing.link?.lineage == Fixture.otherLineage)
-        #expect(bench.machine.standing.first == ActionNumber(6))
+        #expect(bench.machine.checkpoint.link?.lineage == Fixture.otherLineage)
+        #expect(bench.machine.checkpoint.first == ActionNumber(6))
     }
 
     @Test func `resends acknowledged actions that the primary lost`() throws {
@@ -108,7 +108,7 @@ import Testing
         bench.wait()
         #expect(bench.watermark(0, epoch: Fixture.epoch.next).contains(.count(.outcomesLost)))
         #expect(bench.machine.session != Fixture.session)
-        #expect(bench.machine.standing.link == nil)
+        #expect(bench.machine.checkpoint.link == nil)
     }
 
     @Test func `that was copied has diverged, and its sent actions are unknown`() throws {
@@ -170,9 +170,10 @@ import Testing
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, window: 3)
         #expect(bench.push().map(\.numbers) == [1...3])
+        bench.isDiskSlow = true
         bench.receipts(1...2)
         #expect(bench.push().isEmpty)
-        bench.machine.saved(bench.machine.standing)
+        bench.written()
         #expect(bench.push().map(\.numbers) == [4...5])
     }
 }

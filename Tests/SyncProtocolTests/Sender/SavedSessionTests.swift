@@ -21,19 +21,21 @@ import Testing
     @Test func `changes decode to the encoded values`() throws {
         var change = SessionChange()
         #expect(try SessionChange(decoding: change.encoded) == change)
-        change.standing = SenderBench.open().machine.standing
+        change.checkpoint = SenderBench.open().machine.checkpoint
         var chunk = ActionChunk([[1, 2], [], Array(repeating: 3, count: 300)], first: Ticket(rawValue: 1))
-        chunk.append(verdict: Rejection(.malformed, "no action"), mark: InputMark(position: 4, digest: 5))
+        chunk.append(invalid: Rejection(.malformed, "no action"), mark: InputMark(position: 4, digest: 5))
         change.enqueue(chunk)
         let sent = SentAction(session: Fixture.session, number: ActionNumber(1))
         let first = Ticket(rawValue: 1)
         change.resolve(ResolvedRun(first, count: 2, sent: sent, .applied(Fixture.position(8))))
         change.resolve(ResolvedRun(first, count: 2, sent: sent, .unknown(because: "it was lost")))
         change.resolve(ResolvedRun(first, count: 2, sent: nil, .rejected(Rejection(.tooLarge, "too large"))))
-        #expect(change.resolved.count == 4)
         change.acknowledge(upTo: Ticket(rawValue: 1))
         change.endInput(at: InputMark(position: 7, digest: .max))
-        #expect(try SessionChange(decoding: change.encoded) == change)
+        let decoded = try SessionChange(decoding: change.encoded)
+        #expect(decoded.encoded == change.encoded)
+        #expect(decoded.chunks.map(\.bytes) == [chunk.bytes] && decoded.chunks.map(\.marks) == [chunk.marks])
+        #expect(decoded.resolved.count == 4 && decoded.resolved == change.resolved)
     }
 
     @Test func `merged changes equal consecutive changes`() throws {
@@ -134,74 +136,5 @@ import Testing
             )
             #expect(try SavedSession(decoding: read.encoded) == read)
         }
-    }
-}
-
-/// The changes that must be on the disk before a frame is sent.
-@Suite struct `A session saver` {
-    private static let chunk = ActionChunk([[7]], first: Ticket(rawValue: 1))
-
-    @Test func `actions are released in order when they are on the disk`() {
-        let bench = SenderBench.open()
-        var saver = SessionSaver(SavedBench().session)
-        saver.enqueue(Self.chunk)
-        #expect(saver.flush(bench.machine.standing)?.chunks == [Self.chunk])
-        #expect(saver.last == Ticket(rawValue: 0))
-        #expect(saver.written(0).chunks.isEmpty)
-        #expect(saver.written(1).chunks == [Self.chunk])
-        #expect(saver.last == Ticket(rawValue: 1))
-    }
-
-    @Test func `input that is no action is saved with its outcome, and never sent`() throws {
-        var saver = SessionSaver(SavedBench().session)
-        var chunk = ActionChunk(first: Ticket(rawValue: 1))
-        chunk.append([1])
-        chunk.append(verdict: Rejection(.malformed, "no action"), mark: InputMark(position: 2))
-        chunk.append([3])
-        saver.enqueue(chunk)
-        var bench = SenderBench.open()
-        var saved = SavedBench().session
-        let change = saver.flush(bench.machine.standing)
-        try saved.apply(try #require(change))
-        #expect(saved.mark == InputMark(position: 2))
-        #expect(saved.actions.map(\.outcome?.resolution) == [nil, .rejected(Rejection(.malformed, "no action")), nil])
-        #expect(bench.machine.enqueue(chunk) == [])
-        #expect(bench.push().map(\.contents) == [[[1], [3]]])
-    }
-
-    @Test func `no frame is sent before its session and lineage are on the disk`() {
-        var bench = SenderBench()
-        var saver = SessionSaver(SavedBench().session)
-        #expect(saver.flush(bench.machine.standing) == nil)
-        #expect(saver.mayPush)
-        bench.watermark(nil)
-        #expect(saver.flush(bench.machine.standing)?.standing == bench.machine.standing)
-        #expect(!saver.mayPush)
-        #expect(saver.written(1).standing == bench.machine.standing)
-        #expect(saver.mayPush)
-    }
-
-    @Test func `receipts may be saved late`() {
-        var bench = SenderBench.open()
-        var saver = SessionSaver(SavedBench().session)
-        _ = saver.flush(bench.machine.standing)
-        _ = saver.written(1)
-        bench.send(2)
-        bench.push()
-        bench.receipts(1...1)
-        let sent = SentAction(session: Fixture.session, number: ActionNumber(1))
-        saver.resolve(ResolvedRun(Ticket(rawValue: 1), sent: sent, .applied(Fixture.position(1))))
-        #expect(saver.flush(bench.machine.standing) != nil)
-        #expect(saver.mayPush)
-    }
-
-    @Test func `no frame is sent before a skipped action is saved`() {
-        let bench = SenderBench()
-        var saver = SessionSaver(SavedBench().session)
-        saver.resolve(ResolvedRun(Ticket(rawValue: 1), sent: nil, .rejected(Rejection(.tooLarge, "too large"))))
-        #expect(saver.flush(bench.machine.standing) != nil)
-        #expect(!saver.mayPush)
-        _ = saver.written(1)
-        #expect(saver.mayPush)
     }
 }

@@ -107,7 +107,7 @@ import Testing
         }
         let frame = bench.machine.nextFrame
         #expect(frame?.header.lineage == Fixture.otherLineage)
-        #expect(frame?.numbers == 3...3)
+        #expect(frame?.frame.numbers == 3...3)
         #expect(frame?.header.base == ActionNumber(3))
         #expect(frame?.header.opened == JournalSequence(4))
         bench.push()

@@ -26,7 +26,7 @@ import Testing
             // A sender continues both alike.
             let (one, two) = (SenderBench(resuming: read), SenderBench(resuming: written))
             #expect(one.machine.pendingCount == two.machine.pendingCount)
-            #expect(one.machine.standing == two.machine.standing)
+            #expect(one.machine.checkpoint == two.machine.checkpoint)
         }
     }
 }
@@ -87,7 +87,7 @@ private struct RandomSession {
                 let isVerdict = generator.oneIn(8)
                 let verdict = Rejection(.malformed, "no action")
                 let mark = position.map { InputMark(position: $0) }
-                if isVerdict { chunk.append(verdict: verdict, mark: mark) } else { chunk.append(bytes, mark: mark) }
+                if isVerdict { chunk.append(invalid: verdict, mark: mark) } else { chunk.append(bytes, mark: mark) }
                 let action = SavedAction(
                     ticket: Ticket(rawValue: last),
                     position: position,

@@ -14,8 +14,8 @@ struct SavedBench {
         try session.apply(made)
     }
 
-    /// Saves the standing of a machine.
-    mutating func keep(_ machine: SenderMachine) throws { try apply { $0.standing = machine.standing } }
+    /// Saves the checkpoint of a machine.
+    mutating func keep(_ machine: SenderMachine) throws { try apply { $0.checkpoint = machine.checkpoint } }
 
     /// Saves `count` further actions, each a line of the input.
     mutating func enqueue(_ count: Int, bytes: Int = 3) throws {

@@ -12,6 +12,15 @@ struct SenderBench {
     private(set) var statuses: [SenderStatus] = []
     private(set) var asked = 0
     private var tickets: UInt64 = 0
+    /// Why connecting fails, if it does.
+    var refusal: Rejection?
+    /// The changes of the session that were passed to the disk. They are on it at once unless the disk is slow.
+    private(set) var changes: [SessionChange] = []
+    var isDiskSlow = false
+    /// Why the sender ended.
+    private(set) var failure: String?
+    private(set) var schemas: [Result<StoreSchema, Rejection>] = []
+    private(set) var isClosed = false
 
     init(_ limits: Limits = .sendingAtOnce) {
         machine = SenderMachine(session: Fixture.session, limits: limits, now: .origin)
@@ -40,17 +49,53 @@ struct SenderBench {
                 let index = subscriptions.firstIndex(of: topic)
                 precondition(index != nil, "\(topic) was not subscribed to")
                 if let index { subscriptions.remove(at: index) }
-            case .resolve(let run):
-                for (ticket, outcome) in run.outcomes {
-                    precondition(outcomes[ticket] == nil, "\(ticket) has two outcomes")
-                    outcomes[ticket] = (outcome.sent?.number, outcome.resolution)
-                }
+            case .connect(let endpoint):
+                let result = refusal.map { Result.failure($0) } ?? .success(endpoint)
+                note(machine.connected(result, at: now, using: &generator))
+            case .save(let change):
+                changes.append(change)
+                if !isDiskSlow { written() }
+            case .resolve(let run): resolve(run)
+            case .giveUp(let runs, _): runs.forEach { resolve($0) }
             case .status(let status): statuses.append(status)
+            case .answerSchema(let answer): schemas.append(answer)
+            case .fail(let cause): failure = cause
+            case .close: isClosed = true
             case .count(.asked): asked += 1
-            case .connect, .count, .reuse: break
+            case .count, .reuse: break
             }
         }
     }
+
+    private mutating func resolve(_ run: ResolvedRun) {
+        for (ticket, outcome) in run.outcomes {
+            precondition(outcomes[ticket] == nil, "\(ticket) has two outcomes")
+            outcomes[ticket] = (outcome.sent?.number, outcome.resolution)
+        }
+    }
+
+    /// Performs the directives of an event that takes no time.
+    @discardableResult
+    mutating func handle(_ event: (inout SenderMachine) -> [SenderDirective]) -> [SenderDirective] {
+        let directives = event(&machine)
+        note(directives)
+        return directives
+    }
+
+    /// All changes are on the disk, or `count` of them.
+    mutating func written(_ count: Int? = nil, failure: SaveFailure? = nil) {
+        note(machine.saved(count ?? changes.count, failure: failure))
+    }
+
+    /// A caller stopped waiting for an action.
+    ///
+    /// - Returns: the number of the action, if it was sent.
+    mutating func giveUp(_ ticket: Ticket) -> (code: Rejection.Code?, number: ActionNumber?) {
+        for case .resolve(let run) in machine.giveUp(ticket, because: "late") { return (run.code, run.sent?.number) }
+        return (nil, nil)
+    }
+
+    mutating func writable() { note(machine.writable(at: now, using: &generator)) }
 
     @discardableResult
     mutating func send(_ count: Int = 1, bytes: Int = 3) -> [Ticket] {
@@ -62,7 +107,8 @@ struct SenderBench {
     mutating func send(_ action: [UInt8]) -> Ticket {
         tickets += 1
         let ticket = Ticket(rawValue: tickets)
-        note(machine.enqueue(ActionChunk([action], first: ticket)))
+        note(machine.submitted(ActionChunk([action], first: ticket)))
+        note(machine.save())
         return ticket
     }
 
@@ -70,16 +116,18 @@ struct SenderBench {
     @discardableResult
     mutating func push() -> [ActionsFrame] {
         var frames: [ActionsFrame] = []
-        while let cut = machine.nextCut {
-            frames.append(cut.frame)
-            note(machine.pushed(cut, at: now, using: &generator))
+        note(machine.save())
+        while let next = machine.nextFrame {
+            frames.append(next.frame)
+            note(machine.pushed(next, at: now, using: &generator))
         }
         return frames
     }
 
     @discardableResult
-    mutating func receive(_ frame: Frame) -> [SenderDirective] {
-        let directives = machine.received(frame, on: .receipts(machine.session), at: now, using: &generator)
+    mutating func receive(_ frame: Frame, on topic: Topic? = nil) -> [SenderDirective] {
+        let topic = topic ?? .receipts(machine.session)
+        let directives = machine.received(frame, on: topic, at: now, using: &generator)
         note(directives)
         return directives
     }
@@ -187,7 +235,7 @@ extension ActionChunk {
     }
 }
 
-extension FrameCut {
+extension OutgoingFrame {
     /// The frame that a primary reads.
     var frame: ActionsFrame {
         var writer = CBORWriter()
@@ -197,11 +245,6 @@ extension FrameCut {
             return frame
         } catch { fatalError("the frame cannot be read: \(error)") }
     }
-}
-
-extension SenderMachine {
-    /// The next frame, as a primary reads it.
-    var nextFrame: ActionsFrame? { nextCut?.frame }
 }
 
 extension ResolvedRun {

@@ -124,15 +124,21 @@ public final class SessionFile: Sendable {
     }
 
     /// Appends a change; durable on return.
-    func save(_ change: SessionChange) throws(StatecastError) {
-        try storage.withLock { storage throws(StatecastError) in
-            guard let log = storage.log else { throw StatecastError(.session, "the session file \(path) was closed") }
+    func save(_ change: SessionChange) throws(SaveFailure) {
+        try storage.withLock { storage throws(SaveFailure) in
+            guard let log = storage.log else {
+                throw SaveFailure("the session file \(path) was closed", mayBeSaved: false)
+            }
             try log.append(change.encoded)
             do { try storage.saved.apply(change) } catch { preconditionFailure("the session file \(path): \(error)") }
             if retention == .untilDelivered { storage.saved.dropResolved() }
             guard log.end > storage.bytesMax else { return }
             // Without room for a second file, the first one continues to grow.
-            if (try? log.replace(with: storage.saved.encoded)) != nil { try log.syncFolder() }
+            if (try? log.replace(with: storage.saved.encoded)) != nil {
+                do throws(StatecastError) { try log.syncFolder() } catch {
+                    throw SaveFailure(error.message, mayBeSaved: true)
+                }
+            }
             storage.bytesMax = max(Self.rewriteBytesMin, 2 * log.end)
         }
     }
@@ -150,7 +156,7 @@ final class SessionWriter: Sendable {
         var count = 0
         var isWriting = false
         /// Ends all writing.
-        var failure: StatecastError?
+        var failure: SaveFailure?
         var isClosed = false
         /// The number of changes that are durable.
         var written = 0
@@ -170,7 +176,7 @@ final class SessionWriter: Sendable {
     }
 
     /// The number of submitted changes that are durable, and the failure that ended writing.
-    var progress: (written: Int, failure: StatecastError?) { pending.withLock { ($0.written, $0.failure) } }
+    var progress: (written: Int, failure: SaveFailure?) { pending.withLock { ($0.written, $0.failure) } }
 
     /// Submits a change.
     func write(_ change: SessionChange) {
@@ -193,7 +199,7 @@ final class SessionWriter: Sendable {
 
     private func writeAll() {
         while let (change, count) = next() {
-            do throws(StatecastError) {
+            do throws(SaveFailure) {
                 try file.save(change)
                 note { $0.written = count }
             } catch {

@@ -1,4 +1,5 @@
 internal import DurableFiles
+internal import SyncProtocol
 
 #if canImport(Glibc)
     internal import Glibc
@@ -128,15 +129,32 @@ final class SessionLog {
         } catch { throw failed(error) }
     }
 
-    /// Appends a record; durable on return.
-    func append(_ body: [UInt8]) throws(StatecastError) {
+    /// Appends a record; durable on return. After a failure, it is in the file only if it cannot be removed.
+    func append(_ body: [UInt8]) throws(SaveFailure) {
         let record = SessionRecords.record(body, at: end)
         do throws(SystemFailure) {
             try file.write(record[...], at: end)
             try file.sync()
+            try acknowledge(end + record.count)
             end += record.count
-            try file.write(SessionHeader.acknowledgedBytes(end)[...], at: SessionHeader.acknowledgedOffset)
-        } catch { throw failed(error) }
+        } catch { throw SaveFailure(failed(error).message, mayBeSaved: !isTruncated()) }
+    }
+
+    private func acknowledge(_ count: Int) throws(SystemFailure) {
+        try file.write(SessionHeader.acknowledgedBytes(count)[...], at: SessionHeader.acknowledgedOffset)
+    }
+
+    /// Removes what is after the last record.
+    ///
+    /// - Returns: whether that is durable.
+    private func isTruncated() -> Bool {
+        do throws(SystemFailure) {
+            // A file that ends before its acknowledged bytes is damaged.
+            try acknowledge(end)
+            try file.truncate(to: end)
+            try file.sync()
+            return true
+        } catch { return false }
     }
 
     /// Replaces all records by one; if that fails, the file is unchanged. Durable after ``syncFolder()``.

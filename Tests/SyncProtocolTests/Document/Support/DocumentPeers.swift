@@ -82,10 +82,10 @@ struct DocumentSender {
 
     /// Submits the actions and pushes the next frame.
     mutating func push(_ actions: [Value]) -> [UInt8]? {
-        perform(machine.enqueue(ActionChunk(actions.map(\.encoded), first: Ticket(rawValue: 1))))
-        guard let cut = machine.nextCut else { return nil }
-        perform(machine.pushed(cut, at: now, using: &randomness))
-        return Message.encode(.actions(cut.frame), to: Address(store, .actions))
+        perform(machine.submitted(ActionChunk(actions.map(\.encoded), first: Ticket(rawValue: 1))))
+        guard let next = machine.nextFrame else { return nil }
+        perform(machine.pushed(next, at: now, using: &randomness))
+        return Message.encode(.actions(next.frame), to: Address(store, .actions))
     }
 
     mutating func receive(_ message: [UInt8]) throws {
@@ -105,7 +105,9 @@ struct DocumentSender {
             case .subscribe(let topic): request(topic, begins: true)
             case .unsubscribe(let topic): request(topic, begins: false)
             case .resolve(let run): outcomes += run.outcomes.map(\.outcome.resolution)
-            case .connect, .status, .count, .reuse: break
+            case .connect(let endpoint):
+                perform(machine.connected(.success(endpoint), at: now, using: &randomness))
+            case .save, .giveUp, .status, .count, .reuse, .answerSchema, .fail, .close: break
             }
         }
     }

@@ -1,43 +1,41 @@
 internal import DequeModule
+internal import Logging
 internal import SyncProtocol
 
 /// The receipts of a sender's actions that may have no outcome yet. Used on the sender's loop only.
-struct OpenReceipts {
+struct PendingReceipts {
     private struct Entry {
         let page: ReceiptPage
         /// The ticket after the last action of the page that was added.
         var end: Ticket
         /// The number of actions without an outcome.
-        var openCount = 0
+        var openCount: Int
         /// The actions of which no caller awaits the outcome.
         var dispatched: [Range<Ticket>] = []
 
         var isFull: Bool { end == page.tickets.upperBound }
     }
 
-    /// A part of a run that had no outcome before.
-    struct Resolved {
-        let run: ResolvedRun
-        /// The number of its actions whose outcome a caller awaits.
-        let awaited: Int
-    }
-
     private var entries: Deque<Entry> = []
+    private let intake: SenderIntake
+    private let metrics: SenderMetrics
 
-    init() {}
-
-    /// The receipts of a resumed session.
-    init(resuming session: ResumedSession) {
-        for page in session.pages {
-            let end = min(page.tickets.upperBound, session.saved.last.next)
-            let openCount = page.unresolved(before: end).reduce(0) { $0 + $1.count }
+    /// - Parameter session: a resumed session, whose receipts come first.
+    init(from intake: SenderIntake, resuming session: ResumedSession? = nil, _ metrics: SenderMetrics) {
+        (self.intake, self.metrics) = (intake, metrics)
+        for page in session?.pages ?? [] {
+            let end = min(page.tickets.upperBound, session?.saved.last.next ?? page.first)
+            let openCount = end.distance(beyond: page.first) - page.resolvedCount
             entries.append(Entry(page: page, end: end, openCount: openCount))
         }
     }
 
-    /// Adds the actions of an intake, which follow those that were added before.
-    mutating func add(_ actions: SenderIntake.Drained) {
-        for page in actions.pages { entries.append(Entry(page: page, end: page.first)) }
+    /// Dequeues the actions of the intake.
+    ///
+    /// - Parameter bytesMin: as of ``SenderIntake/drain(bytesMin:)``.
+    mutating func dequeue(bytesMin: Int = 1) -> ActionChunk? {
+        guard let actions = intake.drain(bytesMin: bytesMin) else { return nil }
+        for page in actions.pages { entries.append(Entry(page: page, end: page.first, openCount: 0)) }
         forEachEntry(of: actions.chunk.first..<actions.chunk.end) { entry, tickets in
             entry.end = tickets.upperBound
             entry.openCount += tickets.count
@@ -45,39 +43,43 @@ struct OpenReceipts {
         for range in actions.dispatched {
             forEachEntry(of: range) { entry, tickets in entry.dispatched.append(tickets) }
         }
+        return actions.chunk
     }
 
-    /// Records outcomes.
+    /// Reports outcomes to those who wait for them. The first outcome of an action counts.
     ///
-    /// - Returns: the parts of the run that had no outcome before.
-    mutating func resolve(_ run: ResolvedRun) -> [Resolved] {
-        var resolved: [Resolved] = []
+    /// - Returns: the number of actions that had none and whose outcome no caller awaits.
+    @discardableResult
+    mutating func resolve(_ run: ResolvedRun) -> Int {
+        var (count, dispatchedCount) = (0, 0)
         forEachEntry(of: run.first..<run.end) { entry, tickets in
             for part in entry.page.resolve(run.clamped(to: tickets)) {
                 entry.openCount -= part.count
-                let dispatched = entry.dispatched.reduce(0) { sum, range in
-                    sum + min(range.upperBound, part.end).distance(beyond: max(range.lowerBound, part.first))
+                count += part.count
+                for range in entry.dispatched {
+                    dispatchedCount += range.clamped(to: part.first..<part.end).count
                 }
-                resolved.append(Resolved(run: part, awaited: part.count - dispatched))
             }
         }
         while let oldest = entries.first, oldest.openCount == 0, entries.count > 1 || oldest.isFull {
             entries.removeFirst()
         }
-        return resolved
+        if count > 0 { metrics.resolved(count, run.code) }
+        intake.release(count - dispatchedCount)
+        return dispatchedCount
     }
 
-    /// Whether an action was added and has no outcome.
-    func isOpen(_ ticket: Ticket) -> Bool {
-        let index = index(of: ticket)
-        guard index < entries.count, entries[index].page.first <= ticket, ticket < entries[index].end else {
-            return false
-        }
-        return !entries[index].page.isResolved(ticket)
+    /// Reports the last outcomes, and logs the number of actions that no caller awaits.
+    mutating func giveUp(_ runs: [ResolvedRun], because cause: String, _ logger: Logger, _ store: StoreName) {
+        var counts: [Rejection.Code?: Int] = [:]
+        for run in runs { counts[run.code, default: 0] += resolve(run) }
+        let (notSent, unknown) = (counts[.notSent, default: 0], counts[.outcomeUnknown, default: 0])
+        guard notSent + unknown > 0 else { return }
+        logger.warning(
+            "actions given up: \(cause)",
+            metadata: ["store": "\(store)", "not-sent": "\(notSent)", "outcome-unknown": "\(unknown)"]
+        )
     }
-
-    /// The actions without an outcome.
-    var unresolved: [Range<Ticket>] { entries.flatMap { $0.page.unresolved(before: $0.end) } }
 
     /// The index of the first page with tickets from a ticket on.
     private func index(of ticket: Ticket) -> Int {

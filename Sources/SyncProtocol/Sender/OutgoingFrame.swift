@@ -1,11 +1,11 @@
 package import StateCoding
 
 /// The next frame of a sender: its header, and the ranges of the chunks that it contains.
-package struct FrameCut: Hashable, Sendable {
+package struct OutgoingFrame: Hashable, Sendable {
     package let header: ActionsHeader
     let ranges: [ArraySlice<UInt8>]
 
-    /// Writes the frame, which equals an ``ActionsFrame`` of the same actions.
+    /// Writes the frame. The bytes are those of an ``ActionsFrame`` with the same actions.
     package func write(to writer: inout CBORWriter) {
         header.write(to: &writer)
         for range in ranges { writer.encoded(range) }

@@ -1,0 +1,131 @@
+import StateCore
+import SyncProtocol
+import Testing
+
+/// A sender decides what must be on the disk before a frame is pushed, and what became of actions that are not.
+@Suite struct `A sender that saves its session` {
+    /// A sender that has a session in the primary, which is on the disk.
+    private static func open(_ limits: Limits = .sendingAtOnce, actionBytesMax: Int = 1 << 18) -> SenderBench {
+        var bench = SenderBench(resuming: SavedBench().session, limits)
+        bench.watermark(nil, actionBytesMax: actionBytesMax)
+        bench.push()
+        bench.isDiskSlow = true
+        return bench
+    }
+
+    @Test func `pushes actions in order when they are on the disk`() {
+        var bench = Self.open()
+        let count = bench.changes.count
+        bench.send(2)
+        #expect(bench.changes.count == count + 2)
+        #expect(bench.changes.last?.chunks == [ActionChunk([[7, 7, 7]], first: Ticket(rawValue: 2))])
+        #expect(bench.push().isEmpty)
+        bench.written(count + 1)
+        #expect(bench.push().map(\.numbers) == [1...1])
+        bench.written()
+        #expect(bench.push().map(\.numbers) == [2...2])
+    }
+
+    @Test func `saves input that is no action with its outcome, and never pushes it`() throws {
+        var chunk = ActionChunk(first: Ticket(rawValue: 1))
+        chunk.append([1])
+        chunk.append(invalid: Rejection(.malformed, "no action"), mark: InputMark(position: 2))
+        chunk.append([3])
+        var bench = Self.open()
+        bench.handle { $0.submitted(chunk) }
+        #expect(bench.code(Ticket(rawValue: 2)) == .malformed, "at once")
+        #expect(bench.push().isEmpty)
+        bench.written()
+        #expect(bench.push().map(\.contents) == [[[1], [3]]])
+        var saved = SavedBench().session
+        for change in bench.changes { try saved.apply(change) }
+        #expect(saved.mark == InputMark(position: 2))
+        #expect(saved.actions.map(\.outcome?.resolution) == [nil, .rejected(Rejection(.malformed, "no action")), nil])
+    }
+
+    @Test func `pushes nothing before its session and lineage are on the disk`() throws {
+        var saved = SavedBench()
+        try saved.enqueue(1)
+        var bench = SenderBench(resuming: saved.session)
+        bench.isDiskSlow = true
+        bench.watermark(nil)
+        #expect(bench.push().isEmpty)
+        #expect(bench.changes.map(\.checkpoint) == [bench.machine.checkpoint])
+        bench.written()
+        #expect(bench.push().map(\.numbers) == [1...1])
+    }
+
+    @Test func `pushes before receipts are on the disk`() {
+        var bench = Self.open()
+        bench.send(2)
+        bench.written()
+        bench.push()
+        bench.receipts(1...1)
+        bench.expect(2)
+        let count = bench.changes.count
+        #expect(bench.push().map(\.numbers) == [2...2])
+        #expect(bench.changes.count == count + 1)
+    }
+
+    @Test func `pushes nothing before an action that is skipped is saved`() {
+        var bench = Self.open(actionBytesMax: 10)
+        let actions = [3, 11, 3].map { [UInt8](repeating: 7, count: $0) }
+        bench.handle { $0.submitted(ActionChunk(actions, first: Ticket(rawValue: 1))) }
+        bench.handle { $0.save() }
+        bench.written()
+        #expect(bench.code(Ticket(rawValue: 2)) == .tooLarge)
+        #expect(bench.push().isEmpty)
+        bench.written()
+        #expect(bench.push().map(\.numbers) == [1...2])
+    }
+
+    @Test func `saves what is acknowledged, and the end of the input, at once`() {
+        var bench = Self.open()
+        bench.handle { $0.acknowledge(upTo: Ticket(rawValue: 1)) }
+        #expect(bench.changes.last?.acknowledged == Ticket(rawValue: 1))
+        bench.handle { $0.inputEnded(at: InputMark(position: 9)) }
+        #expect(bench.changes.last?.mark == InputMark(position: 9) && bench.changes.last?.isInputEnded == true)
+    }
+
+    @Test func `does not collect small chunks, which wait for the disk together`() {
+        var bench = Self.open(Limits())
+        bench.send()
+        bench.written()
+        bench.push()
+        #expect(bench.machine.awaitsReceipts && bench.machine.chunkBytesMin == 1)
+    }
+
+    /// The next process sends a complete record that it finds. An action of such a record must not be called unsent.
+    @Test(arguments: [(true, .outcomeUnknown), (false, .notSent)] as [(Bool, Rejection.Code)])
+    func `ends when it cannot be saved, and tells which actions the file may have`(
+        mayBeSaved: Bool,
+        code: Rejection.Code
+    ) {
+        var bench = Self.open()
+        let saved = bench.send(2)
+        bench.written()
+        bench.push()
+        let written = bench.changes.count
+        let failed = bench.send(2)
+        let late = Ticket(rawValue: 5)
+        bench.handle { $0.submitted(ActionChunk([[7]], first: late)) }
+        bench.written(written, failure: SaveFailure("the disk failed", mayBeSaved: mayBeSaved))
+        #expect(bench.failure == "the disk failed")
+        #expect(bench.status == .refused(Rejection(.stopped, "the disk failed")))
+        #expect(bench.handle { $0.saved(written, failure: SaveFailure("again", mayBeSaved: true)) } == [], "once")
+        bench.handle { $0.stop(because: "the disk failed") }
+        #expect(saved.map { bench.code($0) } == [.kept, .kept])
+        #expect(failed.map { bench.code($0) } == [code, code])
+        #expect(bench.code(late) == .notSent, "it was not passed to the writer")
+        #expect(bench.isClosed)
+    }
+
+    @Test func `gives no action up that it has saved`() {
+        var bench = Self.open()
+        let ticket = bench.send()[0]
+        #expect(bench.giveUp(ticket) == (.kept, nil), "although it may be saved later")
+        bench.written()
+        #expect(bench.push().map(\.numbers) == [1...1])
+        #expect(bench.giveUp(ticket) == (.kept, nil))
+    }
+}
