@@ -87,6 +87,34 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: ServableStore {
     func abandon() { journal?.close() }
 }
 
+extension StoreProgram {
+    init(_ definition: TypedStore<State>) {
+        self.init(
+            definition.table,
+            reducer: definition.reducer,
+            middleware: definition.middleware,
+            dispatcher: definition.mailbox
+        )
+    }
+}
+
+extension StoreSettings {
+    init(_ recovered: RecoveredStore<some Any>, on node: NodeServices) {
+        let durability = recovered.journal?.durability
+        self.init(
+            limits: node.limits,
+            migrations: recovered.definition.evolution.count,
+            actionsEndpoint: node.actionsEndpoint,
+            commitment: durability.map { $0 == .relaxed ? .accepted : .stored } ?? .none,
+            durability: durability?.rawValue,
+            snapshots: SnapshotPolicy(
+                bytes: node.journalPolicy.snapshotBytes,
+                records: node.journalPolicy.snapshotRecords
+            )
+        )
+    }
+}
+
 /// How a start recovered its state.
 struct RecoveryReport: Sendable {
     /// The revision of the snapshot that was read; `nil` if a new history began.

@@ -89,7 +89,7 @@ package struct ActionTable: Sendable {
     ///
     /// - Throws: as ``decode(_:in:after:)``.
     package func decode(_ bytes: [UInt8]) throws(Rejection) -> any Action {
-        try ItemBuffer.lend(bytes[...]) { items throws(Rejection) in
+        try ItemBuffer.withItems(bytes[...]) { items throws(Rejection) in
             var last = 0
             return try decode(0..<bytes.count, in: items, after: &last)
         }
@@ -105,7 +105,7 @@ package struct ActionTable: Sendable {
             throw Rejection(.unknownAction, "there is no action \"\(name.prefix(64))\"\(hint), only: \(known)")
         }
         do throws(CodingFailure) {
-            return try ItemBuffer.lend(bytes[payload]) { items throws(CodingFailure) in
+            return try ItemBuffer.withItems(bytes[payload]) { items throws(CodingFailure) in
                 try decoders[index].decode(items, 0..<payload.count)
             }
         } catch {
@@ -135,12 +135,7 @@ package struct ActionTable: Sendable {
 extension ActionTable {
     /// Encodes an action: its name and its payload.
     package static func encode<A: Action>(_ action: A) throws(CodingFailure) -> [UInt8] {
-        let payload = try StateEncoder().encode(action)
-        return CBORWriter.bytes(reserving: payload.count + 32) { writer in
-            writer.array(count: 2)
-            writer.text(A.name)
-            writer.encoded(payload)
-        }
+        try NamedEncoding.encode(action, name: A.name) { Array($0) }
     }
 }
 

@@ -2,6 +2,12 @@ import DequeModule
 package import StateCoding
 package import StateCore
 
+/// The final outcome of an action.
+package enum Outcome: Hashable, Sendable {
+    case applied(Revision)
+    case rejected(Rejection)
+}
+
 /// Consecutive actions of one session with equal outcomes: all are rejected for one reason, or each is applied as the
 /// revision after that of the action before.
 package struct OutcomeRun: Hashable, Sendable {
@@ -156,7 +162,7 @@ package struct OutcomeRuns: Hashable, Sendable {
     // MARK: Shortening
 
     /// Drops the outcomes of the numbers below `number`.
-    package mutating func trim(before number: ActionNumber) {
+    package mutating func removeOutcomes(before number: ActionNumber) {
         let number = min(number, end)
         guard number > start else { return }
         while let first = stored.first, first.end <= number {
@@ -172,7 +178,7 @@ package struct OutcomeRuns: Hashable, Sendable {
     }
 
     /// Drops the outcomes from `number` on.
-    package mutating func rewind(to number: ActionNumber) {
+    package mutating func removeOutcomes(from number: ActionNumber) {
         let number = max(number, start)
         guard number < end else { return }
         while let last = stored.last, last.first >= number {
@@ -186,14 +192,6 @@ package struct OutcomeRuns: Hashable, Sendable {
         }
         end = number
         messagesStart = min(messagesStart, number)
-    }
-
-    /// The outcomes before a number, and those from it on.
-    package func split(at number: ActionNumber) -> (before: OutcomeRuns, after: OutcomeRuns) {
-        var (before, after) = (self, self)
-        before.rewind(to: number)
-        after.trim(before: number)
-        return (before, after)
     }
 
     /// Drops the oldest rejection messages of numbers up to `last` until all messages have at most `bytesMax` bytes.
@@ -237,7 +235,7 @@ package struct OutcomeRuns: Hashable, Sendable {
         return stored[index(of: number)].outcome(of: number)
     }
 
-    /// The outcomes of the numbers of a range, as far as there are some.
+    /// The remembered outcomes of the numbers in a range.
     package func slice(from first: ActionNumber, through last: ActionNumber) -> OutcomeRuns {
         let lower = min(max(first, start), end)
         let upper = min(last.next, end)

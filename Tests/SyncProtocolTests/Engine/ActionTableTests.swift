@@ -19,7 +19,7 @@ import Testing
         let actions = (0..<20).map { _ in encoded(from: &generator) }
         let frame = Self.frame(actions)
         var last = 0
-        ItemBuffer.lend(frame.actions) { items in
+        ItemBuffer.withItems(frame.actions) { items in
             for (index, item) in frame.items().enumerated() {
                 let wanted = Result { () throws(Rejection) in try reference(actions[index]) }
                 let framed = decoded(table, item.content, items, &last).map { Decoded($0) }
@@ -35,7 +35,7 @@ import Testing
         let frame = Self.frame([encoded(Stopped()), [0x80], encoded(Renamed(name: "a"), arrayHead: [0x98, 2])])
         let items = Array(frame.items())
         var last = 0
-        ItemBuffer.lend(frame.actions) { buffer in
+        ItemBuffer.withItems(frame.actions) { buffer in
             let stopped = decoded(table, items[0].content, buffer, &last)
             #expect((try? stopped.get()) is Stopped)
             #expect(last == 1)
@@ -66,7 +66,7 @@ import Testing
         let table = try ActionTable([])
         let frame = Self.frame([encoded(Stopped())])
         var last = 0
-        let result = ItemBuffer.lend(frame.actions) { decoded(table, 1..<frame.actions.count, $0, &last) }
+        let result = ItemBuffer.withItems(frame.actions) { decoded(table, 1..<frame.actions.count, $0, &last) }
         #expect(throws: Rejection(.unknownAction, "there is no action \"Stopped\", only: ")) { try result.get() }
     }
 

@@ -277,9 +277,9 @@ import Testing
         bench.reduce(1...2)
         bench.engine.request(.observe(ObserverID(1), .current))
         bench.turn()
-        #expect(bench.engine.log.admitted.isEmpty)
+        #expect(bench.engine.log.added.isEmpty)
         bench.fill()
-        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1)])
+        #expect(bench.engine.log.added.map(\.observer) == [ObserverID(1)])
     }
 }
 
@@ -452,17 +452,17 @@ import Testing
         var bench = PrimaryBench()
         bench.engine.request(.observe(ObserverID(1), .current))
         bench.turn()
-        #expect(bench.engine.log.admitted.map(\.head) == [Revision(0)], "nothing is in flight")
+        #expect(bench.engine.log.added.map(\.head) == [Revision(0)], "nothing is in flight")
         bench.act()
         bench.engine.request(.observe(ObserverID(2), .current))
         bench.turn()
         bench.engine.request(.observe(ObserverID(3), .current))
         bench.engine.request(.observe(ObserverID(4), .none))
         bench.turn()
-        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1), ObserverID(4)])
+        #expect(bench.engine.log.added.map(\.observer) == [ObserverID(1), ObserverID(4)])
         bench.commit()
-        #expect(bench.engine.log.admitted.map(\.observer) == [1, 4, 2, 3].map { ObserverID($0) })
-        #expect(bench.engine.log.admitted.map(\.head) == [0, 0, 1, 1].map { Revision($0) })
+        #expect(bench.engine.log.added.map(\.observer) == [1, 4, 2, 3].map { ObserverID($0) })
+        #expect(bench.engine.log.added.map(\.head) == [0, 0, 1, 1].map { Revision($0) })
         bench.engine.request(.ignore(ObserverID(2)))
         bench.turn()
         #expect(bench.engine.log.removed == [ObserverID(2)])
@@ -477,8 +477,8 @@ import Testing
         bench.act(2)
         bench.turn()
         bench.commit()
-        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1)])
-        #expect(bench.engine.log.admitted.map(\.head) == [Revision(3)])
+        #expect(bench.engine.log.added.map(\.observer) == [ObserverID(1)])
+        #expect(bench.engine.log.added.map(\.head) == [Revision(3)])
     }
 
     @Test func `are added if a batch is a single action that is rejected`() {
@@ -487,7 +487,7 @@ import Testing
         bench.engine.request(.observe(ObserverID(1), .current))
         bench.turn()
         bench.commit()
-        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1)])
+        #expect(bench.engine.log.added.map(\.observer) == [ObserverID(1)])
     }
 }
 
@@ -519,8 +519,8 @@ import Testing
         #expect(returned == ["observe 1", "action 2", "ignore 2"])
         let snapshot = try #require(log.snapshots.first)
         #expect(log.snapshots.count == 1 && snapshot.isLast)
-        #expect(snapshot.revision == Revision(2) && snapshot.sequence == JournalSequence(1))
-        #expect(snapshot.state.value == 2)
+        #expect(snapshot.version.revision == Revision(2) && snapshot.version.sequence == JournalSequence(1))
+        #expect(snapshot.version.state.value == 2)
     }
 }
 
@@ -531,16 +531,16 @@ import Testing
         for number in UInt64(1)...3 { bench.reduce(number...number) }
         #expect(bench.engine.log.snapshots.isEmpty, "nothing is stored")
         bench.commit(1)
-        #expect(bench.engine.log.snapshots.map(\.revision) == [Revision(1)])
-        #expect(bench.engine.log.snapshots.map(\.sequence) == [JournalSequence(1)])
-        #expect(bench.engine.log.snapshots.map(\.state.value) == [1])
+        #expect(bench.engine.log.snapshots.map(\.version.revision) == [Revision(1)])
+        #expect(bench.engine.log.snapshots.map(\.version.sequence) == [JournalSequence(1)])
+        #expect(bench.engine.log.snapshots.map(\.version.state.value) == [1])
         for number in UInt64(4)...5 { bench.reduce(number...number) }
         bench.commit()
         #expect(bench.engine.log.snapshots.count == 1, "one is being stored")
         bench.engine.snapshotStored(true)
         bench.reduce(6...6)
         bench.commit()
-        #expect(bench.engine.log.snapshots.map(\.revision) == [Revision(1), Revision(6)])
+        #expect(bench.engine.log.snapshots.map(\.version.revision) == [Revision(1), Revision(6)])
         #expect(bench.engine.log.snapshots.allSatisfy { !$0.isLast })
     }
 }

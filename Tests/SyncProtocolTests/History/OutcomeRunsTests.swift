@@ -121,10 +121,10 @@ extension SeededGenerator {
                 runs.append(contentsOf: more)
                 list.outcomes += more.list
             case 7:
-                runs.trim(before: ActionNumber(number))
+                runs.removeOutcomes(before: ActionNumber(number))
                 list.trim(before: number)
             case 8:
-                runs.rewind(to: ActionNumber(number))
+                runs.removeOutcomes(from: ActionNumber(number))
                 list.rewind(to: number)
             default:
                 let bytesMax = generator.below(40)
