@@ -16,14 +16,13 @@ struct StoreJournal<State: Codable & Equatable & Sendable> {
     init(
         _ journal: any Journal,
         of definition: TypedStore<State>,
-        limits: Limits,
-        policy: JournalPolicy,
+        on node: NodeServices,
         results: EventQueue<StoreResult>
     ) {
         name = definition.name
         logger = definition.logger
-        self.limits = limits
-        historyBytes = policy.historyBytes
+        limits = node.limits
+        historyBytes = node.journalPolicy.historyBytes
         let metrics = JournalMetrics(store: definition.name)
         self.metrics = metrics
         self.results = results
@@ -34,12 +33,12 @@ struct StoreJournal<State: Codable & Equatable & Sendable> {
 
     /// Enqueues a record.
     ///
-    /// - Returns: whether it is accepted: it may be published before it is stored.
-    func commit(_ record: EncodedRecord) throws(JournalFailure) -> Bool {
+    /// - Returns: its sequence if it may be published before it is stored.
+    func commit(_ record: EncodedRecord) throws(JournalFailure) -> JournalSequence? {
         writer.append(JournalRecord(sequence: record.sequence, from: record.from, to: record.to, body: record.body))
-        guard writer.durability == .relaxed else { return false }
+        guard writer.durability == .relaxed else { return nil }
         try writer.checkPublishing()
-        return true
+        return record.sequence
     }
 
     /// Stores a snapshot, off the loop and in parallel with commits.

@@ -3,9 +3,8 @@ internal import SyncProtocol
 
 /// Serves one store on its node's loop: passes events to its engine, and performs the engine's directives.
 final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
-    private typealias Engine = StoreEngine<State>
-
-    private let recovered: RecoveredStore<State>
+    private let definition: TypedStore<State>
+    private let report: RecoveryReport?
     private let node: NodeServices
     private let metrics: PrimaryMetrics
     private let log: StoreLog
@@ -21,8 +20,8 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     private var isServed = false
 
     init(_ recovered: RecoveredStore<State>, on node: NodeServices) {
-        let definition = recovered.definition
-        self.recovered = recovered
+        definition = recovered.definition
+        report = recovered.report
         self.node = node
         metrics = PrimaryMetrics(store: definition.name)
         log = StoreLog(definition.name, definition.logger)
@@ -30,21 +29,11 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
         marker = OptionalMarker(recovered.journal?.crashMarker)
         let results = EventQueue<StoreResult>(wake: node.wake)
         self.results = results
-        journal = recovered.journal.map {
-            StoreJournal($0, of: definition, limits: node.limits, policy: node.journalPolicy, results: results)
-        }
+        journal = recovered.journal.map { StoreJournal($0, of: recovered.definition, on: node, results: results) }
         effects = EffectRunner(onCancel: { results.append(.effectCancelled(run: $0)) }) {
             [mailbox = definition.mailbox] in mailbox.enqueue(.action(.result($0)))
         }
-        engine = StoreEngine(
-            StoreProgram(definition),
-            StoreSettings(recovered, on: node),
-            history: recovered.history,
-            state: recovered.state,
-            snapshots: recovered.snapshots,
-            suspects: marker.suspects,
-            now: node.clock.now
-        )
+        engine = recovered.engine(on: node, suspects: marker.suspects)
     }
 
     deinit { end() }
@@ -60,8 +49,8 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     func begin() {
         isServed = true
         clients.open(wake: node.wake)
-        log.started(at: position, journal?.writer, recovered.report)
-        let effect = recovered.definition.initialEffect(engine.state)
+        log.started(at: position, journal?.writer, report)
+        let effect = definition.initialEffect(engine.state)
         send { $0.begin(initialEffect: effect, into: &$1) }
     }
 
@@ -132,8 +121,8 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
 
     /// Passes an event to the engine and performs its directives. These do not call the engine, except that the
     /// acceptance by a relaxed journal follows when all are performed.
-    private func send(_ event: (inout Engine, inout Engine.Directives) -> Void) {
-        var directives: Engine.Directives = []
+    private func send(_ event: (inout StoreEngine<State>, inout [StoreDirective<State>]) -> Void) {
+        var directives: [StoreDirective<State>] = []
         event(&engine, &directives)
         for directive in directives { perform(directive) }
         if let sequence = accepted.take() { send { $0.accepted(through: sequence, into: &$1) } }
@@ -141,11 +130,9 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
 
     private func perform(_ directive: StoreDirective<State>) {
         switch directive {
-        case .publish(let topic, let frame): node.publish(Message.encode(frame, to: Address(recovered.name, topic)))
+        case .publish(let topic, let frame): node.publish(Message.encode(frame, to: Address(definition.name, topic)))
         case .commit(let record):
-            do throws(JournalFailure) {
-                if try journal?.commit(record) == true { accepted = record.sequence }
-            } catch { fail(error) }
+            do throws(JournalFailure) { accepted = try journal?.commit(record) ?? accepted } catch { fail(error) }
         case .encodeSnapshot:
             BlockingWork.start { [results, published = engine.published] in
                 results.append(.encoded(EncodedSnapshot(of: published)))

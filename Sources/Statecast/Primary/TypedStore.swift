@@ -85,32 +85,30 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: ServableStore {
     func serve(on node: NodeServices) -> any ServedStore { StoreShell(self, on: node) }
 
     func abandon() { journal?.close() }
-}
 
-extension StoreProgram {
-    init(_ definition: TypedStore<State>) {
-        self.init(
-            definition.table,
-            reducer: definition.reducer,
-            middleware: definition.middleware,
-            dispatcher: definition.mailbox
-        )
-    }
-}
-
-extension StoreSettings {
-    init(_ recovered: RecoveredStore<some Any>, on node: NodeServices) {
-        let durability = recovered.journal?.durability
-        self.init(
-            limits: node.limits,
-            migrations: recovered.definition.evolution.count,
-            actionsEndpoint: node.actionsEndpoint,
-            commitment: durability.map { $0 == .relaxed ? .accepted : .stored } ?? .none,
-            durability: durability?.rawValue,
-            snapshots: SnapshotPolicy(
-                bytes: node.journalPolicy.snapshotBytes,
-                records: node.journalPolicy.snapshotRecords
-            )
+    /// The engine that continues the store.
+    func engine(on node: NodeServices, suspects: [Suspect]) -> StoreEngine<State> {
+        let (definition, policy, durability) = (definition, node.journalPolicy, journal?.durability)
+        return StoreEngine(
+            StoreProgram(
+                definition.table,
+                reducer: definition.reducer,
+                middleware: definition.middleware,
+                dispatcher: definition.mailbox
+            ),
+            StoreSettings(
+                limits: node.limits,
+                migrations: definition.evolution.count,
+                actionsEndpoint: node.actionsEndpoint,
+                commitment: durability.map { $0 == .relaxed ? .accepted : .stored } ?? .none,
+                durability: durability?.rawValue,
+                snapshots: SnapshotPolicy(bytes: policy.snapshotBytes, records: policy.snapshotRecords)
+            ),
+            history: history,
+            state: state,
+            snapshots: snapshots,
+            suspects: suspects,
+            now: node.clock.now
         )
     }
 }
