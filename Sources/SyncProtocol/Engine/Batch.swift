@@ -19,8 +19,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     private(set) var notices: [StoreNotice] = []
     /// `nil` for a store without a journal.
     private var entries: RecordEntries?
-    /// The entry of the table that matched last.
-    private var entry = 0
+    private var memory = ActionTable.Memory()
     private var middlewares: MiddlewareLease<State>?
 
     let surroundings: BatchSurroundings<State>
@@ -135,7 +134,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
             if content.count > surroundings.limits.actionBytesMax {
                 throw Rejection.tooLarge(content.count, bytesMax: surroundings.limits.actionBytesMax)
             }
-            return try surroundings.program.table.decode(content, in: buffer, after: &entry)
+            return try surroundings.program.table.decode(content, in: buffer, after: &memory)
         }
     }
 
