@@ -198,9 +198,12 @@ package struct OutcomeRuns: Hashable, Sendable {
 
     /// Drops the oldest rejection messages of numbers up to `last` until all messages have at most `bytesMax` bytes.
     /// Keeps the codes.
-    package mutating func dropMessages(through last: ActionNumber, bytesMax: Int) {
+    ///
+    /// - Returns: the number of runs that were searched for messages. A run in which none is left is searched once.
+    @discardableResult
+    package mutating func dropMessages(through last: ActionNumber, bytesMax: Int) -> Int {
         var excess = messageBytes - bytesMax
-        guard excess > 0 else { return }
+        guard excess > 0 else { return 0 }
         // With the neighbours, with which a run without its message may join.
         let lower = max(index(of: max(start, messagesStart)) - 1, stored.startIndex)
         var kept = OutcomeRuns(first: stored[lower].first)
@@ -210,6 +213,7 @@ package struct OutcomeRuns: Hashable, Sendable {
             upper += 1
             guard case .rejected(let rejection) = run.kind, !rejection.message.isEmpty else {
                 kept.append(run)
+                messagesStart = kept.end
                 continue
             }
             let bytes = rejection.message.utf8.count
@@ -222,11 +226,13 @@ package struct OutcomeRuns: Hashable, Sendable {
             excess -= dropped * bytes
             messageBytes -= dropped * bytes
         }
+        let searched = upper - lower
         if upper < stored.endIndex {
             kept.append(stored[upper])
             upper += 1
         }
         stored.replaceSubrange(lower..<upper, with: kept.stored)
+        return searched
     }
 
     // MARK: Finding
