@@ -125,13 +125,19 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
 
     func finish() {
         engine.finish()
+        // First what is in flight: its middlewares may have dispatched actions.
+        drainJournal()
         // Once: other threads may go on to dispatch.
         dequeueRequests()
         repeat {
             repeat { takeTurn() } while engine.hasLocalWork(at: node.clock.now)
-            // Results are also queued, for turns that will not come.
-            for outcome in journal?.writer.drain() ?? [] { handle(.journaled(outcome)) }
+            drainJournal()
         } while engine.hasLocalWork(at: node.clock.now)
+    }
+
+    /// Waits for the journal. Its results are also queued, for turns that may not come.
+    private func drainJournal() {
+        for outcome in journal?.writer.drain() ?? [] { handle(.journaled(outcome)) }
     }
 
     func end() {

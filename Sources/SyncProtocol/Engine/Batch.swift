@@ -9,6 +9,8 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     private(set) var version: Version<State>
     private(set) var items: [Item] = []
     private var frames: [ActionsFrame] = []
+    /// The size of the actions of the primary's own process; 0 without a journal, which does not encode them.
+    private(set) var ownBytes = 0
     /// In the order of reduction; consecutive actions of a session are one element.
     private(set) var outcomes: [SessionOutcomes] = []
     private(set) var followUps: [FollowUp] = []
@@ -146,6 +148,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         let context = ActionContext(time: surroundings.time)
         entries?.begin(.primary, opened: JournalSequence(0), first: number, time: context.time, user: nil)
         let encoded = surroundings.bytesForJournal(of: local.action)
+        if case .success(let bytes) = encoded { ownBytes += bytes.count }
         let wanted = isCancelled ? .failure(.effectCancelled) : encoded
         let reduced = wanted.flatMap { bytes in
             reduce(local.action, as: bytes[...], context: context).map {

@@ -41,6 +41,8 @@ struct ClosedBatch<State: Sendable>: Sendable {
     let followUps: [FollowUp]
     /// The IDs of the effects that its effects cancel when they start.
     let cancelled: Set<AnyID>
+    /// The actions that middlewares dispatched.
+    let dispatched: [any Action]
     /// Observers that registered while the batch was made or in flight. Their replay must contain the batch.
     var joining: [(observer: ObserverID, replay: Replay)]
     let counts: OutcomeCounts

@@ -28,7 +28,9 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     private var latest: Version<State>
     /// The state at the head, which replicas have.
     private var published: Version<State>
-    /// Until when actions are refused because the journal has no room; `nil` while it has.
+    /// Whether the journal had no room, and has stored nothing since.
+    private var lacksRoom = false
+    /// Until when actions are refused because the journal has no room; `nil` from the first turn after that time on.
     private var fullUntil: Instant?
     private var isFinishing = false
 
@@ -69,8 +71,8 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The last published position.
     package var position: Position { Position(lineage: lineage, epoch: epoch, revision: published.revision) }
 
-    /// The time of the next `tick`.
-    package var nextDeadline: Instant { feed.nextDeadline }
+    /// The time of the next `tick` and turn, unless there is work before.
+    package var nextDeadline: Instant { min(feed.nextDeadline, fullUntil ?? feed.nextDeadline) }
 
     /// Whether another turn has work now.
     package func hasWork(at now: Instant) -> Bool {
@@ -168,6 +170,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
             time: time
         )
         var batch = Batch(after: latest, surroundings)
+        if !isFull(at: now) { fullUntil = nil }
         if canMakeBatch(at: now) { takeFrames(into: &batch, budget, marking: marking, &directives) }
         takeRequests(into: &batch, budget, at: now, &directives)
         close(batch, marking: marking, into: &directives)
@@ -279,7 +282,9 @@ extension StoreEngine {
         _ directives: inout Directives
     ) {
         var left = budget.actions
-        while left > 0, canProcessNext(in: batch, at: now), let (request, isCancelled) = locals.first {
+        while left > 0, batch.ownBytes < budget.bytes, canProcessNext(in: batch, at: now),
+            let (request, isCancelled) = locals.first
+        {
             locals.removeFirst()
             switch request {
             case .action(let action) where isCancelled: answer(action, .rejected(.effectCancelled), &directives)
@@ -400,7 +405,6 @@ extension StoreEngine {
         latest = Version(state: batch.version.state, summary: change.summary, revision: to)
         directives += batch.notices.map { .log($0) }
         let dispatched = batch.endMiddlewares(showing: published.state)
-        if !dispatched.isEmpty { directives.append(.dispatch(dispatched)) }
         let forgotten = admission.drainForgotten()
         let patch = to > from ? change.patch : []
         let head = RecordHead(epoch: epoch, from: from, to: to, summary: change.summary)
@@ -415,6 +419,7 @@ extension StoreEngine {
                 forgotten: forgotten,
                 followUps: batch.followUps,
                 cancelled: batch.cancelled,
+                dispatched: dispatched,
                 joining: batch.joining,
                 counts: batch.counts,
                 bytes: body.count
@@ -442,8 +447,8 @@ extension StoreEngine {
         // A journal may report the records again that it had stored before it was full.
         guard commits.stored(through: sequence) else { return }
         if settings.commitment == .stored { publish(through: sequence, into: &directives) }
-        if fullUntil != nil { directives.append(.log(.hasRoomAgain)) }
-        fullUntil = nil
+        if lacksRoom { directives.append(.log(.hasRoomAgain)) }
+        (lacksRoom, fullUntil) = (false, nil)
     }
 
     /// The journal has no room.
@@ -451,7 +456,8 @@ extension StoreEngine {
     /// Unless the records are published already, rolls back to the last durable state. Senders send their actions
     /// again; local actions wait, or are rejected if a caller awaits them.
     package mutating func journalIsFull(_ message: String, at now: Instant, into directives: inout Directives) {
-        if fullUntil == nil { directives.append(.log(.full(message))) }
+        if !lacksRoom { directives.append(.log(.full(message))) }
+        lacksRoom = true
         fullUntil = now.advanced(by: limits.retryDelayMin)
         let reason = Rejection(.storageFull, message)
         guard settings.commitment == .stored else {
@@ -504,6 +510,8 @@ extension StoreEngine {
             }
             for part in batch.outcomes { answer(&directives) { $0.published(part, into: &$1) } }
             directives.append(.count(.published(batch.counts, patchBytes: batch.update?.patch.count)))
+            // Not before: the action of a batch that is rolled back dispatches again when it is sent again.
+            if !batch.dispatched.isEmpty { directives.append(.dispatch(batch.dispatched)) }
             if batch.update != nil { directives.append(.show(published.state, published.revision)) }
             for (observer, replay) in batch.joining { directives.append(.admit(observer, replay)) }
             for followUp in batch.followUps { perform(followUp, into: &directives) }

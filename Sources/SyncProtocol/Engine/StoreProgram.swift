@@ -88,7 +88,8 @@ package struct Suspect: Hashable, Sendable {
 package struct TurnBudget: Hashable, Sendable {
     /// The most actions of senders, and of the primary's own process.
     package var actions: Int
-    /// The most bytes of senders' actions; a single action may exceed it.
+    /// The size of senders' actions after which a turn takes no further one, and the same for the actions that the
+    /// primary's own process writes to the journal.
     package var bytes: Int
 
     package init(actions: Int = 4096, bytes: Int = 256 << 10) {
