@@ -14,7 +14,7 @@ struct EncodedSnapshot: Sendable {
         revision = version.revision
         digest = version.summary.digest
         bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(version.state) }
-        let encoded = try? bytes.get()
-        isAsPublished = encoded == nil || encoded.flatMap { try? Summary(ofEncoded: $0) }?.digest == version.summary.digest
+        let summary = (try? bytes.get()).map { try? Summary(ofEncoded: $0) }
+        isAsPublished = summary.map { $0?.digest == version.summary.digest } ?? true
     }
 }

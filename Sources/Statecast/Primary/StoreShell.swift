@@ -2,7 +2,7 @@ internal import Journal
 internal import SyncProtocol
 
 /// Serves one store on its node's loop: passes events to its engine, and performs the engine's directives.
-final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
+final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     private let definition: TypedStore<State>
     private let report: RecoveryReport?
     private let node: NodeServices
@@ -12,7 +12,6 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     let journal: StoreJournal<State>?
     private let marker: OptionalMarker
     let effects: EffectRunner
-    /// What other threads report to the engine.
     private let results: EventQueue<StoreResult>
     private(set) var engine: StoreEngine<State>
     /// The last record that a relaxed journal accepted.
@@ -55,15 +54,15 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     }
 
     func subscribed(to topic: Topic) { send { $0.subscribed(to: topic, into: &$1) } }
-
     func unsubscribed(from topic: Topic) { send { $0.unsubscribed(from: topic, into: &$1) } }
-
     func received(_ frame: ActionsFrame) { send { $0.received(frame, at: node.clock.now, into: &$1) } }
 
     func turn() {
-        for request in clients.dequeueAll() { engine.requested(request) }
+        dequeueRequests()
         takeTurn()
     }
+
+    private func dequeueRequests() { clients.dequeueAll().forEach { engine.requested($0) } }
 
     private func takeTurn() {
         handleResults()
@@ -78,14 +77,18 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
 
     func finish() {
         engine.finish()
+        // First what is in flight: its middlewares may have dispatched actions.
+        drainJournal()
         // Once: other threads may go on to dispatch.
-        for request in clients.dequeueAll() { engine.requested(request) }
+        dequeueRequests()
         repeat {
             repeat { takeTurn() } while engine.hasLocalWork(at: node.clock.now)
-            // Results are also queued, for turns that will not come.
-            for outcome in journal?.writer.drain() ?? [] { handle(.journaled(outcome)) }
+            drainJournal()
         } while engine.hasLocalWork(at: node.clock.now)
     }
+
+    /// Waits for the journal. Its results are also queued, for turns that may not come.
+    private func drainJournal() { journal?.writer.drain().forEach { handle(.journaled($0)) } }
 
     func end() {
         guard isServed else { return }
@@ -97,9 +100,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
     }
 
     /// Processes what other threads have reported.
-    func handleResults() {
-        for result in results.dequeueAll() { handle(result) }
-    }
+    func handleResults() { results.dequeueAll().forEach(handle) }
 
     private func handle(_ result: StoreResult) {
         switch result {
@@ -154,7 +155,5 @@ final class StoreShell<State: Codable & Equatable & Sendable>: ServedStore {
         }
     }
 
-    private func fail(_ failure: JournalFailure) {
-        node.fail(StatecastError(.journal, "\(failure)", cause: failure))
-    }
+    private func fail(_ failure: JournalFailure) { node.fail(StatecastError(.journal, "\(failure)", cause: failure)) }
 }

@@ -58,7 +58,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         table = try ActionTable(checking: actions)
     }
 
-    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any ServableStore {
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any StartableStore {
         if let journal { return try StoreRecovery(self, limits: limits, time: time).run(journal) }
         var generator = SystemRandom()
         let history = History(lineage: Lineage(using: &generator), epoch: Epoch(1), summary: summary)
@@ -69,7 +69,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
 }
 
 /// A store with the state and history from which it continues.
-struct RecoveredStore<State: Codable & Equatable & Sendable>: ServableStore {
+struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableStore {
     let definition: TypedStore<State>
     let state: State
     let history: History
@@ -82,7 +82,7 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: ServableStore {
 
     var name: StoreName { definition.name }
 
-    func serve(on node: NodeServices) -> any ServedStore { StoreShell(self, on: node) }
+    func serve(on node: NodeServices) -> any RunningStore { StoreShell(self, on: node) }
 
     func abandon() { journal?.close() }
 

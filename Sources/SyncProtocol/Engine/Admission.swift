@@ -26,16 +26,6 @@ struct Admission: Hashable, Sendable {
         case refusal(SessionID, opened: JournalSequence, Rejection.Code)
     }
 
-    /// The part of a frame that is to be reduced.
-    private struct Admitted {
-        /// The number of actions before it whose numbers are known.
-        let known: Int
-        /// The number of its actions.
-        let count: Int
-        /// The journal sequence at which the session was opened.
-        let opened: JournalSequence
-    }
-
     init(_ history: History, _ settings: StoreSettings) {
         sessions = history.sessions
         lineage = history.lineage
@@ -95,38 +85,39 @@ struct Admission: Hashable, Sendable {
         into directives: inout [StoreDirective<some Sendable>]
     ) -> (slice: FrameSlice, frame: ActionsFrame, opened: JournalSequence)? {
         while budget.actions > 0, budget.bytes > 0, var frame = inbox.first {
-            let admitted = admit(frame, durable: durable, into: &directives)
-            guard let admitted, admitted.count > 0 else {
-                budget.actions -= max(1, admitted?.known ?? 0)
+            let (known, count, opened) = admit(frame, durable: durable, into: &directives) ?? (0, 0, JournalSequence(0))
+            guard count > 0 else {
+                budget.actions -= max(1, known)
                 inbox.removeFirst()
                 continue
             }
-            if admitted.known > 0 {
-                _ = frame.removeFirst(admitted.known)
-                budget.actions -= admitted.known
+            if known > 0 {
+                _ = frame.removeFirst(known)
+                budget.actions -= known
                 guard budget.actions > 0 else {
                     inbox.replaceFirst(with: frame)
                     return nil
                 }
             }
-            let slice = frame.removeFirst(min(admitted.count, budget.actions), bytesMax: budget.bytes)
+            let slice = frame.removeFirst(min(count, budget.actions), bytesMax: budget.bytes)
             budget.actions -= slice.count
             budget.bytes -= slice.byteCount
             // A sender that exceeds its window sends the excess again.
-            if slice.count < admitted.count { inbox.replaceFirst(with: frame) } else { inbox.removeFirst() }
-            return (slice, frame.frame, admitted.opened)
+            if slice.count < count { inbox.replaceFirst(with: frame) } else { inbox.removeFirst() }
+            return (slice, frame.frame, opened)
         }
         return nil
     }
 
     /// Checks a frame against its session, which it may open.
     ///
-    /// - Returns: the part to reduce; `nil` if the frame was refused.
+    /// - Returns: the number of its first actions that are known, the number of the next ones that may be reduced, and
+    ///   the journal sequence at which the session was opened; `nil` if the frame was refused.
     private mutating func admit(
         _ frame: PendingFrame,
         durable: JournalSequence,
         into directives: inout [StoreDirective<some Sendable>]
-    ) -> Admitted? {
+    ) -> (known: Int, count: Int, opened: JournalSequence)? {
         let id = frame.frame.header.session
         if sessions[id] == nil { open(frame, durable: durable, into: &directives) }
         guard let session = sessions[id] else { return nil }
@@ -140,7 +131,7 @@ struct Admission: Hashable, Sendable {
             let last = frame.first.advanced(by: known - 1)
             append(session.durableOutcomes(from: frame.first, through: last), of: id, into: &directives)
         }
-        return Admitted(known: known, count: min(frame.count - known, room(of: session)), opened: session.opened)
+        return (known, min(frame.count - known, room(of: session)), session.opened)
     }
 
     /// Opens the session of a frame, unless it may be an evicted one.
@@ -241,7 +232,12 @@ struct Admission: Hashable, Sendable {
         append(outcomes, of: id, into: &directives)
     }
 
-    private func append(_ outcomes: OutcomeRuns, of id: SessionID, into directives: inout [StoreDirective<some Sendable>]) {
+    /// Appends receipts.
+    private func append(
+        _ outcomes: OutcomeRuns,
+        of id: SessionID,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) {
         let parts = outcomes.parts(bytesMax: limits.outcomesBytesMax, runsMax: Limits.receiptRunsMax)
         for part in parts {
             let receipts = Receipts(lineage: lineage, epoch: epoch, outcomes: part)
@@ -287,7 +283,7 @@ struct Admission: Hashable, Sendable {
     /// The sessions that were evicted since the last call.
     mutating func drainForgotten() -> [SessionID] { sessions.drainForgotten() }
 
-    /// The journal has no room: forgets all outcomes that are not durable, and refuses their actions and the frames that
+    /// The journal has no room: forgets all outcomes that are not durable. Refuses their actions, and the frames that
     /// wait.
     ///
     /// - Parameters:

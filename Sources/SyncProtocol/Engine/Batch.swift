@@ -12,10 +12,11 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     private(set) var notices: [StoreNotice] = []
     private var items: [Item] = []
     private var frames: [ActionsFrame] = []
+    /// The size of the actions of the primary's own process; 0 without a journal, which does not encode them.
+    private(set) var ownBytes = 0
     /// `nil` for a store without a journal.
     private var record: RecordEntries?
-    /// The index of the decoder in the action table that matched last.
-    private var lastTableIndex = 0
+    private var memory = ActionTable.Memory()
     private var middlewares: MiddlewareState<State>?
     private let context: BatchContext<State>
 
@@ -102,7 +103,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
             if content.count > context.settings.limits.actionBytesMax {
                 throw .tooLarge(content.count, bytesMax: context.settings.limits.actionBytesMax)
             }
-            return try context.program.table.decode(content, in: buffer, after: &lastTableIndex)
+            return try context.program.table.decode(content, in: buffer, after: &memory)
         }
     }
 
@@ -121,7 +122,11 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         record?.begin(.primary, opened: JournalSequence(0), first: number, time: action.time, user: nil)
         let encoded = context.bytesForJournal(of: local.action)
         let reduced = reason.map(Result.failure) ?? encoded.flatMap { reduce(local.action, as: $0[...], action) }
-        let source: RecordEntries.Source = if case .success(let bytes) = encoded { .bytes(bytes) } else { .absent }
+        var source = RecordEntries.Source.absent
+        if case .success(let bytes) = encoded {
+            ownBytes += bytes.count
+            source = .bytes(bytes)
+        }
         var runs = OutcomeRuns(first: number)
         runs.append(resolve(number, reduced, from: source, of: local))
         results.append(runs, of: .primary, opened: JournalSequence(0))

@@ -8,6 +8,8 @@ struct ClosedBatch<State: Sendable>: Sendable {
     /// The state after the batch.
     let version: Version<State>
     let results: BatchResults
+    /// The actions that middlewares dispatched.
+    let dispatched: [any Action]
     /// The sessions that were evicted before it was closed.
     let forgotten: [SessionID]
     /// The size of the record.
@@ -18,6 +20,8 @@ struct ClosedBatch<State: Sendable>: Sendable {
     /// What the published batch does in the primary's own process.
     func perform(in incarnation: Incarnation, into directives: inout [StoreDirective<State>]) {
         directives.append(.count(.published(results.counts, patchBytes: update?.patch.count)))
+        // Not before: the action of a batch that is rolled back dispatches again when it is sent again.
+        if !dispatched.isEmpty { directives.append(.dispatch(dispatched)) }
         if update != nil { directives.append(.show(version.state, version.revision)) }
         for (observer, replay) in waitingObservers { directives.append(.addObserver(observer, replay)) }
         for followUp in results.followUps {

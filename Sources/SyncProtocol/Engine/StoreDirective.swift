@@ -26,7 +26,7 @@ package enum StoreDirective<State: Sendable>: Sendable {
     /// Report the outcome of an awaited action, or of one that an effect sent.
     case answer(LocalID, LocalOutcome)
     case start(Effect, IdempotencyKey)
-    /// Enqueue the actions that middlewares dispatched.
+    /// Enqueue the actions that the middlewares of a published batch dispatched.
     case dispatch([any Action])
     /// An action that may have crashed the process has its final outcome.
     case clearSuspect(SessionID, ActionNumber)

@@ -26,7 +26,9 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     private var latest: Version<State>
     /// The state at the head, which replicas have.
     package private(set) var published: Version<State>
-    /// Until when actions are refused because the journal has no room; `nil` while it has.
+    /// Whether the journal had no room, and has stored nothing since.
+    private var lacksRoom = false
+    /// Until when actions are refused because the journal has no room; `nil` from the first turn after that time on.
     private var fullUntil: Instant?
 
     /// Continues a store's history.
@@ -69,8 +71,8 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The last published position.
     package var position: Position { incarnation.position(at: published.revision) }
 
-    /// The time of the next `tick`.
-    package var nextDeadline: Instant { feed.nextDeadline }
+    /// The time of the next `tick` and turn, unless there is work before.
+    package var nextDeadline: Instant { min(feed.nextDeadline, fullUntil ?? feed.nextDeadline) }
 
     /// Whether another turn has work now.
     package func hasWork(at now: Instant) -> Bool {
@@ -145,6 +147,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         let context = BatchContext(program: program, settings: settings, suspects: suspects, time: time)
         var batch = Batch(after: latest, context)
         var observers: [(ObserverID, Replay)] = []
+        if !isFull(at: now) { fullUntil = nil }
         if canMakeBatch(at: now) {
             var left = budget
             while let next = admission.dequeue(within: &left, durable: published.sequence, into: &directives) {
@@ -224,7 +227,7 @@ extension StoreEngine {
         _ directives: inout Directives
     ) {
         var left = budget.actions
-        while left > 0 {
+        while left > 0, batch.ownBytes < budget.bytes {
             let next = locals.dequeue(canReduce: canReduceLocally(at: now)) {
                 batch.results.cancelled.contains($0) || commits.cancels($0)
             }
@@ -281,8 +284,6 @@ extension StoreEngine {
         let sequence = latest.sequence.next
         latest = Version(state: batch.state, summary: change.summary, revision: to, sequence: sequence)
         directives += batch.notices.map { .log($0) }
-        let dispatched = batch.endMiddlewares(showing: published.state)
-        if !dispatched.isEmpty { directives.append(.dispatch(dispatched)) }
         let forgotten = admission.drainForgotten()
         let head = RecordHead(epoch: incarnation.epoch, from: from, to: to, summary: change.summary)
         let body = batch.recordBody(head, forgotten: forgotten, patch: patch)
@@ -290,6 +291,7 @@ extension StoreEngine {
             update: to > from ? incarnation.update(from: from, to: to, patch: patch) : nil,
             version: latest,
             results: batch.results,
+            dispatched: batch.endMiddlewares(showing: published.state),
             forgotten: forgotten,
             bytes: body.count
         )
@@ -317,8 +319,8 @@ extension StoreEngine {
         // A journal may report the records again that it had stored before it was full.
         guard commits.stored(through: sequence) else { return }
         if settings.commitment == .stored { publish(through: sequence, into: &directives) }
-        if fullUntil != nil { directives.append(.log(.hasRoomAgain)) }
-        fullUntil = nil
+        if lacksRoom { directives.append(.log(.hasRoomAgain)) }
+        (lacksRoom, fullUntil) = (false, nil)
     }
 
     /// The journal has no room.
@@ -326,7 +328,8 @@ extension StoreEngine {
     /// Unless the records are published already, rolls back to the last durable state. Senders send their actions
     /// again; local actions wait, or are rejected if a caller awaits them.
     package mutating func journalIsFull(_ message: String, at now: Instant, into directives: inout Directives) {
-        if fullUntil == nil { directives.append(.log(.full(message))) }
+        if !lacksRoom { directives.append(.log(.full(message))) }
+        lacksRoom = true
         fullUntil = now.advanced(by: limits.retryDelayMin)
         let reason = Rejection(.storageFull, message)
         guard settings.commitment == .stored else {
@@ -338,9 +341,8 @@ extension StoreEngine {
         for (observer, replay) in undone.flatMap(\.waitingObservers) {
             directives.append(.addObserver(observer, replay))
         }
-        let results = undone.map(\.results)
         var waiting: [LocalAction] = []
-        for action in results.flatMap(\.followUps).compactMap(\.local) {
+        for action in undone.flatMap(\.results.followUps).compactMap(\.local) {
             if action.origin == .awaited {
                 answer(action, .rejected(reason), &directives)
             } else {
@@ -350,11 +352,8 @@ extension StoreEngine {
         locals.prepend(waiting)
         directives.append(.resumeJournal)
         // The next record has to list these evictions instead.
-        admission.rollBackAll(
-            results.flatMap(\.outcomes),
-            forgetting: undone.flatMap(\.forgotten),
-            into: &directives
-        )
+        let (outcomes, forgotten) = (undone.flatMap(\.results.outcomes), undone.flatMap(\.forgotten))
+        admission.rollBackAll(outcomes, forgetting: forgotten, into: &directives)
     }
 
     /// Publishes the batches up to a record: their updates and receipts, then their effects on the primary's own

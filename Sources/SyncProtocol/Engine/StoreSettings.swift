@@ -44,7 +44,8 @@ package struct StoreSettings: Hashable, Sendable {
 package struct TurnBudget: Hashable, Sendable {
     /// The maximum number of senders' actions, and of actions of the primary's own process.
     package var actions: Int
-    /// The size of senders' actions after which a turn takes no further one.
+    /// The size of senders' actions after which a turn takes no further one, and the same for the actions that the
+    /// primary's own process writes to the journal.
     package var bytes: Int
 
     package init(actions: Int = 4096, bytes: Int = 256 << 10) {

@@ -55,6 +55,8 @@ extension BatchRecord.Run {
 
 extension SessionID {
     fileprivate var bytes: [UInt8] {
-        [high, low].flatMap { bits in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) } }
+        [high, low].flatMap { bits in
+            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
+        }
     }
 }

@@ -139,6 +139,12 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         return send { $0.stored(through: last.sequence, into: &$1) }
     }
 
+    /// The journal reports again which records it has stored.
+    mutating func reportStored() {
+        let sequence = storedSequence
+        _ = send { $0.stored(through: sequence, into: &$1) }
+    }
+
     /// The journal has no room for its records.
     @discardableResult
     mutating func fill(_ message: String = "no room") -> [Answer] {

@@ -46,12 +46,14 @@ enum FrameLaws {
     }()
 
     private static func checkDecoding(of frame: ActionsFrame, _ actions: [[UInt8]]) throws(BrokenLaw) {
-        var last = 0
+        var memory = ActionTable.Memory()
         try ItemBuffer.withItems(frame.actions) { items throws(BrokenLaw) in
             for (item, action) in zip(frame.items(), actions) {
+                // Only the first unknown name gets a hint.
+                memory = ActionTable.Memory(index: memory.index)
                 let framed: Result<String, Rejection>
                 do throws(Rejection) {
-                    framed = .success("\(try table.decode(item.content, in: items, after: &last))")
+                    framed = .success("\(try table.decode(item.content, in: items, after: &memory))")
                 } catch {
                     framed = .failure(error)
                 }

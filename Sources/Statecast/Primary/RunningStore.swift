@@ -5,21 +5,21 @@ internal import SyncProtocol
 protocol StoreDefinition: Sendable {
     var name: StoreName { get }
     /// Recovers the state and history from which the store continues. Blocks while it reads.
-    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any ServableStore
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any StartableStore
     /// The node was stopped, whether it ever served the store or not.
     func end()
 }
 
 /// A store that is recovered, and not served yet.
-protocol ServableStore: Sendable {
+protocol StartableStore: Sendable {
     var name: StoreName { get }
-    func serve(on node: NodeServices) -> any ServedStore
+    func serve(on node: NodeServices) -> any RunningStore
     /// The store will not be served.
     func abandon()
 }
 
 /// A store as its node sees it: without its types. Used on the node's loop only.
-protocol ServedStore: AnyObject {
+protocol RunningStore: AnyObject {
     /// The last published revision, its history, and the primary's incarnation.
     var position: Position { get }
     var nextDeadline: Instant { get }
