@@ -3,7 +3,8 @@ import Testing
 
 /// Journals of real processes that are stopped or killed.
 @Suite(.timeLimit(.minutes(10))) struct `A journal on disk` {
-    @Test func `an action that ends the process twice is rejected`() async throws {
+    @Test(arguments: ["decoding", "middleware", "reducer"])
+    func `an action that ends the process twice is rejected, and no other one is`(place: String) async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
         let ports = try await Tool.poison.runningValue([journal, anyPort, anyPort]) { tool in
@@ -12,10 +13,10 @@ import Testing
             return served
         }
         let sending = Task {
-            try await Tool.send.run(
-                ports.upstream + ["--ndjson", "--json"],
-                input: ["Counted", "Counted", "Poison", "Counted"].map { #"{"action":"\#($0)"}"# + "\n" }.joined()
-            )
+            let poison = #"{"action":"Poison","payload":{"place":"\#(place)"}}"#
+            let counted = #"{"action":"Counted"}"#
+            let input = [counted, counted, poison, counted].map { $0 + "\n" }.joined()
+            return try await Tool.send.run(ports.upstream + ["--ndjson", "--json"], input: input)
         }
         for start in 1...2 {
             // It may end before the test reads its line.

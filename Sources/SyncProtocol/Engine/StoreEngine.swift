@@ -273,7 +273,7 @@ extension StoreEngine {
                 let again = batch.reducedAgain(part, after: latest, rejecting: reason, marking: marking) {
                     commits.cancels($0)
                 }
-                for part in again.results.outcomes { admission.append(part.outcomes, of: part.session) }
+                for resolved in again.results.outcomes { admission.append(resolved.outcomes, of: resolved.session) }
                 close(again, marking: marking, into: &directives)
             }
         }
