@@ -254,8 +254,8 @@ extension StoreEngine {
     /// Passes a batch to the journal. One that cannot be encoded, or is too large for a frame, is reduced again in
     /// halves, until the actions that cause it are alone: these are rejected.
     ///
-    /// The results of a pass that fails are dropped, including effects, dispatched actions and decisions of middlewares,
-    /// since they depend on a state that is rolled back. So a middleware may see an action more than once.
+    /// The results of a pass that fails are dropped, including effects, and the decisions and dispatched actions of
+    /// middlewares, since they depend on a state that is rolled back. So a middleware may see an action more than once.
     private mutating func close(
         _ batch: Batch<State>,
         marking: some ReductionMarking,

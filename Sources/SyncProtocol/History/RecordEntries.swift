@@ -122,7 +122,7 @@ package struct RecordEntries: Hashable, Sendable {
     ///   - frames: the frames whose actions were appended.
     ///   - forgotten: the sessions that were evicted to make room for others.
     ///   - patch: from the state at `from` to the state at `to`; empty if these are equal.
-    ///   - messageBytesMax: the most bytes of rejection messages that a session remembers. Older messages are dropped.
+    ///   - messageBytesMax: the maximum size of the messages that a session remembers. Older ones are dropped.
     package func body(
         _ head: RecordHead,
         frames: [ActionsFrame],

@@ -98,7 +98,8 @@ import Testing
                 epoch: Epoch(generator.number()),
                 from: Revision(min(from, to)),
                 to: Revision(max(from, to)),
-                summary: Summary(of: .unsigned(generator.number()))
+                summary: Summary(of: .unsigned(generator.number())),
+                migrations: generator.oneIn(3) ? generator.below(300) : nil
             )
             let patch = from == to ? [] : generator.item()
             let forgotten = (0..<generator.below(3)).map { _ in generator.session() }
@@ -111,7 +112,8 @@ import Testing
                 bytes: head.summary.bytes,
                 runs: runs,
                 forgotten: forgotten,
-                patch: patch
+                patch: patch,
+                migrations: head.migrations
             )
             record.dropMessages(bytesMax: messageBytesMax)
             let body = entries.body(
