@@ -30,7 +30,7 @@ package struct ItemBuffer: ~Copyable {
     }
 
     /// Calls `body` with the items in `bytes`. Ranges count from the start of the slice.
-    package static func lend<Result, Failure>(
+    package static func withItems<Result, Failure>(
         _ bytes: ArraySlice<UInt8>,
         limits: CodingLimits = .standard,
         _ body: (borrowing ItemBuffer) throws(Failure) -> Result

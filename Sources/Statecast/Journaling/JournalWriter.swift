@@ -57,8 +57,11 @@ final class JournalWriter: Sendable {
         if isFirst { commits.async { [self] in commit() } }
     }
 
-    /// The store has rolled back: accepts records again.
-    func resume() { queue.withLock { $0.failure = nil } }
+    /// The store has rolled back: accepts records again, unless the journal has failed for another reason than a full
+    /// disk.
+    func resume() {
+        queue.withLock { if $0.failure?.code == .storageFull { $0.failure = nil } }
+    }
 
     /// Checks that the journal is still in its place. If not, no more records are accepted.
     func checkPlace() throws(JournalFailure) {
@@ -145,7 +148,7 @@ final class JournalWriter: Sendable {
                 }
                 commits.asyncAfter(deadline: .now() + retryDelay) { [self] in commit() }
             } else {
-                queue.withLock { $0 = Queue(committed: $0.committed, failure: error) }
+                queue.withLock { $0 = Queue(committed: $0.committed, failure: $0.failure ?? error) }
             }
             onResult(.failure(error))
         }

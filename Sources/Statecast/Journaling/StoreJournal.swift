@@ -16,14 +16,13 @@ struct StoreJournal<State: Codable & Equatable & Sendable> {
     init(
         _ journal: any Journal,
         of definition: TypedStore<State>,
-        limits: Limits,
-        policy: JournalPolicy,
+        on node: NodeServices,
         results: EventQueue<StoreResult>
     ) {
         name = definition.name
         logger = definition.logger
-        self.limits = limits
-        historyBytes = policy.historyBytes
+        limits = node.limits
+        historyBytes = node.journalPolicy.historyBytes
         let metrics = JournalMetrics(store: definition.name)
         self.metrics = metrics
         self.results = results
@@ -32,26 +31,37 @@ struct StoreJournal<State: Codable & Equatable & Sendable> {
         }
     }
 
+    /// Enqueues a record.
+    ///
+    /// - Returns: its sequence if it may be published before it is stored.
+    func commit(_ record: EncodedRecord) throws(JournalFailure) -> JournalSequence? {
+        writer.append(JournalRecord(sequence: record.sequence, from: record.from, to: record.to, body: record.body))
+        guard writer.durability == .relaxed else { return nil }
+        try writer.checkPublishing()
+        return record.sequence
+    }
+
     /// Stores a snapshot, off the loop and in parallel with commits.
-    func store(_ snapshot: StoredSnapshot<State>) {
+    func store(_ snapshot: SnapshotToStore<State>) {
         let (historyBytes, results) = (historyBytes, results)
         writer.performAfterDrain { [self] journal in
             // A failure of the journal itself ends the primary, which reports it.
             if snapshot.isLast, case .failure = journal { return }
+            let version = snapshot.version
             let outcome: Result<Int, any Error> = Result {
                 let journal = try journal.get()
-                let bytes = try StateEncoder().encode(snapshot.state)
+                let bytes = try StateEncoder().encode(version.state)
                 guard try Summary(ofEncoded: bytes).digest == snapshot.context.summary.digest else {
                     throw JournalFailure(.misfit, "the encoded state differs from the published one")
                 }
-                let entry = SnapshotEntry(sequence: snapshot.sequence, revision: snapshot.revision)
+                let entry = SnapshotEntry(sequence: version.sequence, revision: version.revision)
                 let content = JournalSnapshot(entry, context: snapshot.context.encoded, state: bytes)
                 try journal.store(content, as: snapshot.isLast ? .interim : .regular)
                 // A stop has little time, and its snapshot replaces that of the last stop.
                 if !snapshot.isLast { try journal.prune(keeping: historyBytes) }
                 return bytes.count
             }
-            report(outcome, revision: snapshot.revision)
+            report(outcome, revision: version.revision)
             if !snapshot.isLast { results.append(.snapshotStored(isStored: (try? outcome.get()) != nil)) }
         }
     }

@@ -315,7 +315,15 @@ extension Journal {
     /// Appends a record, and advances the history by it.
     fileprivate func append(_ record: BatchRecord, to history: inout History, limits: Limits) throws {
         let sequence = history.sequence.next
-        try append([JournalRecord(sequence: sequence, from: record.from, to: record.to, body: record.encoded)])
+        let head = RecordHead(
+            epoch: record.epoch,
+            from: record.from,
+            to: record.to,
+            summary: Summary(digest: record.digest, bytes: record.bytes),
+            migrations: record.migrations
+        )
+        let body = RecordEntries().body(head, frames: [], forgotten: [], patch: record.patch, messageBytesMax: 0)
+        try append([JournalRecord(sequence: sequence, from: record.from, to: record.to, body: body)])
         try history.replay(record, at: sequence, limits: limits)
     }
 }

@@ -27,9 +27,6 @@ enum MailboxAction: Sendable {
         return result.isWanted
     }
 
-    /// The outcome of an action that is no longer wanted.
-    static let cancelled = Rejection(.stopped, "the effect was cancelled")
-
     /// Where it comes from, as the engine sees it.
     var origin: LocalAction.Origin {
         switch self {

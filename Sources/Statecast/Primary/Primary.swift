@@ -31,7 +31,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     ///     sender of an action (`context.session`, `context.user`); the sender receives the ``Rejection`` that it
     ///     throws instead of a receipt. It runs on the loop that serves the sockets. It should decide, and have no side
     ///     effects: if a batch cannot be published, its actions pass the middlewares again, in halves of the batch, so
-    ///     an action may pass several times. Only the decisions and dispatches of the last pass count.
+    ///     an action may pass several times. Only the decisions and dispatches of the last pass count. What it
+    ///     dispatches is enqueued when the batch is published.
     ///   - initialEffect: the effect of each start, for example to restart effects that a stop or a crash has ended.
     ///   - journal: stores the history of this store; without one, each start begins a new lineage.
     ///   - evolution: converts the state that another build has left in the journal.

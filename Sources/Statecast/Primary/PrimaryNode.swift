@@ -26,7 +26,7 @@ public actor PrimaryNode: Service {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private var sockets: Sockets?
-    private var stores: [StoreName: any ServedStore] = [:]
+    private var stores: [StoreName: any RunningStore] = [:]
     private var router = FrameRouter(stores: [])
     private var timer: DeadlineTimer?
     /// Whether the node has bound its endpoints before.
@@ -151,10 +151,10 @@ public actor PrimaryNode: Service {
     }
 
     /// Recovers the stores, off the loop.
-    private func recovered() async throws(StatecastError) -> [any ServableStore] {
+    private func recovered() async throws(StatecastError) -> [any StartableStore] {
         let (definitions, limits, time) = (definitions.withLock { $0.stores }, configuration.limits, clock.time)
         return try await BlockingWork.run { () throws(StatecastError) in
-            var recovered: [any ServableStore] = []
+            var recovered: [any StartableStore] = []
             do throws(StatecastError) {
                 for definition in definitions { recovered.append(try definition.recover(limits: limits, time: time)) }
             } catch {
@@ -165,7 +165,7 @@ public actor PrimaryNode: Service {
         }
     }
 
-    private func bindAndServe(_ recovered: [any ServableStore]) throws(StatecastError) -> PrimaryAddress {
+    private func bindAndServe(_ recovered: [any StartableStore]) throws(StatecastError) -> PrimaryAddress {
         let publish = try EndpointPolicy.bindable(configuration.publish, configuration.plaintext)
         let actions = try EndpointPolicy.bindable(configuration.actions, configuration.plaintext)
         let advertised = try configuration.advertiseActions.map { text throws(StatecastError) in
@@ -243,7 +243,7 @@ public actor PrimaryNode: Service {
         }
     }
 
-    private func host(_ recovered: [any ServableStore], _ actionsEndpoint: String) {
+    private func host(_ recovered: [any StartableStore], _ actionsEndpoint: String) {
         let bell = loop.doorbell { [weak self] in self?.assumeIsolated { $0.turn() } }
         let services = NodeServices(
             limits: configuration.limits,

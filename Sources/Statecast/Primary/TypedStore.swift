@@ -58,7 +58,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         table = try ActionTable(checking: actions)
     }
 
-    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any ServableStore {
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any StartableStore {
         if let journal { return try StoreRecovery(self, limits: limits, time: time).run(journal) }
         var generator = SystemRandom()
         let history = History(lineage: Lineage(using: &generator), epoch: Epoch(1), summary: summary)
@@ -69,7 +69,7 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
 }
 
 /// A store with the state and history from which it continues.
-struct RecoveredStore<State: Codable & Equatable & Sendable>: ServableStore {
+struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableStore {
     let definition: TypedStore<State>
     let state: State
     let history: History
@@ -82,9 +82,35 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: ServableStore {
 
     var name: StoreName { definition.name }
 
-    func serve(on node: NodeServices) -> any ServedStore { StoreShell(self, on: node) }
+    func serve(on node: NodeServices) -> any RunningStore { StoreShell(self, on: node) }
 
     func abandon() { journal?.close() }
+
+    /// The engine that continues the store.
+    func engine(on node: NodeServices, suspects: [Suspect]) -> StoreEngine<State> {
+        let (definition, policy, durability) = (definition, node.journalPolicy, journal?.durability)
+        return StoreEngine(
+            StoreProgram(
+                definition.table,
+                reducer: definition.reducer,
+                middleware: definition.middleware,
+                dispatcher: definition.mailbox
+            ),
+            StoreSettings(
+                limits: node.limits,
+                migrations: definition.evolution.count,
+                actionsEndpoint: node.actionsEndpoint,
+                commitment: durability.map { $0 == .relaxed ? .accepted : .stored } ?? .none,
+                durability: durability?.rawValue,
+                snapshots: SnapshotPolicy(bytes: policy.snapshotBytes, records: policy.snapshotRecords)
+            ),
+            history: history,
+            state: state,
+            snapshots: snapshots,
+            suspects: suspects,
+            now: node.clock.now
+        )
+    }
 }
 
 /// How a start recovered its state.

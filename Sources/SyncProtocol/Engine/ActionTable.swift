@@ -53,22 +53,33 @@ package struct ActionTable: Sendable {
         (A.example.flatMap { try? StateEncoder().value(of: $0) } ?? Value(exampleOf: type))?.encoded
     }
 
+    /// What a table remembers from one action of a batch to the next.
+    package struct Memory: Sendable {
+        /// The index of the entry that matched last, which is tried first.
+        package var index: Int
+        /// The first unknown name, and its rejection. Only this name gets a hint, which costs a comparison with all
+        /// known ones.
+        fileprivate var unknown: (name: String, rejection: Rejection)?
+
+        package init(index: Int = 0) { self.index = index }
+    }
+
     /// Decodes an action of a frame.
     ///
     /// - Parameters:
     ///   - content: the range of the action, without the head of its byte string.
-    ///   - last: the index of the entry that matched last, which is tried first; 0 for the first action.
+    ///   - memory: of the actions before it.
     /// - Throws: ``Rejection`` with code `unknown-action` or `undecodable`; the message names the known actions, or
     ///   the field.
     package func decode(
         _ content: Range<Int>,
         in items: borrowing ItemBuffer,
-        after last: inout Int
+        after memory: inout Memory
     ) throws(Rejection) -> any Action {
-        guard let index = index(of: content, in: items, after: last) else {
-            return try decodeAnyForm(items.copy(of: content))
+        guard let index = index(of: content, in: items, after: memory.index) else {
+            return try decodeAnyForm(items.copy(of: content), after: &memory)
         }
-        last = index
+        memory.index = index
         let decoder = decoders[index]
         do throws(CodingFailure) {
             return try decoder.decode(items, (content.lowerBound + decoder.prefix.count)..<content.upperBound)
@@ -89,28 +100,35 @@ package struct ActionTable: Sendable {
     ///
     /// - Throws: as ``decode(_:in:after:)``.
     package func decode(_ bytes: [UInt8]) throws(Rejection) -> any Action {
-        try ItemBuffer.lend(bytes[...]) { items throws(Rejection) in
-            var last = 0
-            return try decode(0..<bytes.count, in: items, after: &last)
+        try ItemBuffer.withItems(bytes[...]) { items throws(Rejection) in
+            var memory = Memory()
+            return try decode(0..<bytes.count, in: items, after: &memory)
         }
     }
 
     /// Decodes an action whose array or name may have any well-formed form.
-    private func decodeAnyForm(_ bytes: [UInt8]) throws(Rejection) -> any Action {
+    private func decodeAnyForm(_ bytes: [UInt8], after memory: inout Memory) throws(Rejection) -> any Action {
         let (name, payload) = try parts(of: bytes)
-        guard let index = indices[name] else {
-            let names = entries.map(\.name)
-            let hint = name.nearest(among: names).map { " (did you mean \"\($0)\"?)" } ?? ""
-            let known = names.joined(separator: ", ")
-            throw Rejection(.unknownAction, "there is no action \"\(name.prefix(64))\"\(hint), only: \(known)")
-        }
+        guard let index = indices[name] else { throw unknown(name, after: &memory) }
         do throws(CodingFailure) {
-            return try ItemBuffer.lend(bytes[payload]) { items throws(CodingFailure) in
+            return try ItemBuffer.withItems(bytes[payload]) { items throws(CodingFailure) in
                 try decoders[index].decode(items, 0..<payload.count)
             }
         } catch {
             throw decoders[index].rejection(error)
         }
+    }
+
+    private func unknown(_ name: String, after memory: inout Memory) -> Rejection {
+        if let (known, rejection) = memory.unknown, known == name { return rejection }
+        let isFirst = memory.unknown == nil
+        let names = entries.map(\.name)
+        let near = isFirst ? name.nearest(among: names) : nil
+        let hint = near.map { " (did you mean \"\($0)\"?)" } ?? ""
+        let known = names.joined(separator: ", ")
+        let rejection = Rejection(.unknownAction, "there is no action \"\(name.prefix(64))\"\(hint), only: \(known)")
+        if isFirst { memory.unknown = (name, rejection) }
+        return rejection
     }
 
     /// The name of an action, and the range of its payload.

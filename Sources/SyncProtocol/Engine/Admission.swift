@@ -1,11 +1,15 @@
 import StateCore
 
-/// The sessions of a store's senders: which actions are new, and the answers to their senders.
+/// The sessions of a store's senders, and the frames that wait for a turn: which actions are new, and the answers to
+/// their senders.
 ///
 /// A known number is answered with its outcome, once that is durable. A number beyond the next one is answered with the
 /// expected number, and a frame of another history with the watermark: one of these per session and turn.
 struct Admission: Hashable, Sendable {
     private(set) var sessions: SessionTable
+    private var inbox = Inbox()
+    /// Whether the store ends: further frames are dropped.
+    private var isFinishing = false
     private let lineage: Lineage
     private let epoch: Epoch
     private let limits: Limits
@@ -17,19 +21,9 @@ struct Admission: Hashable, Sendable {
     private enum Answer: Hashable {
         case subscription(SessionID)
         case frame(SessionID)
-        /// A late duplicate must not suppress the refusal of the current frame, nor one reason another: a sender that
-        /// is told only to retry would not learn that its session is unknown.
+        /// By `opened` and code: the refusal of a late duplicate must not suppress that of the current frame, nor
+        /// `overloaded` an `unknown-session`.
         case refusal(SessionID, opened: JournalSequence, Rejection.Code)
-    }
-
-    /// The part of a frame that is to be reduced.
-    struct Admitted: Hashable, Sendable {
-        /// The number of actions before it whose numbers are known.
-        let known: Int
-        /// The number of its actions.
-        let count: Int
-        /// The journal sequence at which the session was opened.
-        let opened: JournalSequence
     }
 
     init(_ history: History, _ settings: StoreSettings) {
@@ -42,29 +36,88 @@ struct Admission: Hashable, Sendable {
 
     // MARK: Frames
 
-    /// Whether a frame is for this history. Answers others with the watermark.
-    mutating func isForThisHistory(
+    /// Whether frames wait for a turn.
+    var hasFrames: Bool { inbox.first != nil }
+
+    /// Whether there is room for one more frame of the maximum size.
+    var hasRoom: Bool {
+        let next = Inbox.bytes(ofMessage: limits.frameBytesMax)
+        return inbox.first == nil || inbox.bytes + next <= limits.heldBytesMax
+    }
+
+    /// A frame, which waits for a turn, unless it is answered at once.
+    ///
+    /// - Parameters:
+    ///   - isFull: whether the journal has no room.
+    ///   - durable: the last published record.
+    mutating func received(
         _ frame: ActionsFrame,
+        isFull: Bool,
         durable: JournalSequence,
-        into directives: inout [PlainDirective]
-    ) -> Bool {
-        guard frame.header.lineage != lineage else { return true }
-        directives.append(.count(.otherLineage))
-        if isFirst(.frame(frame.header.session)) {
-            appendWatermark(of: frame.header.session, durable: durable, into: &directives)
+        into directives: inout [StoreDirective<some Sendable>]
+    ) {
+        let session = frame.header.session
+        if isFull { return refuse(frame.identity, of: session, .storageFull, into: &directives) }
+        guard frame.header.lineage == lineage else {
+            directives.append(.count(.otherLineage))
+            if isFirst(.frame(session)) { appendWatermark(of: session, durable: durable, into: &directives) }
+            return
         }
-        return false
+        guard !isFinishing, !inbox.append(frame, bytesMax: limits.heldBytesMax) else { return }
+        refuse(frame.identity, of: session, .overloaded, into: &directives)
+    }
+
+    /// The store ends: drops the frames that wait, and those that arrive.
+    mutating func finish() {
+        isFinishing = true
+        _ = inbox.removeAll()
+    }
+
+    /// Dequeues the next actions to reduce, and answers the frames before them. The rest of a frame waits for the next
+    /// turn.
+    ///
+    /// - Parameters:
+    ///   - budget: what is left for the turn. The answer to a known action counts as an action.
+    ///   - durable: the last published record.
+    mutating func dequeue(
+        within budget: inout TurnBudget,
+        durable: JournalSequence,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) -> (slice: FrameSlice, frame: ActionsFrame, opened: JournalSequence)? {
+        while budget.actions > 0, budget.bytes > 0, var frame = inbox.first {
+            let (known, count, opened) = admit(frame, durable: durable, into: &directives) ?? (0, 0, JournalSequence(0))
+            guard count > 0 else {
+                budget.actions -= max(1, known)
+                inbox.removeFirst()
+                continue
+            }
+            if known > 0 {
+                _ = frame.removeFirst(known)
+                budget.actions -= known
+                guard budget.actions > 0 else {
+                    inbox.replaceFirst(with: frame)
+                    return nil
+                }
+            }
+            let slice = frame.removeFirst(min(count, budget.actions), bytesMax: budget.bytes)
+            budget.actions -= slice.count
+            budget.bytes -= slice.byteCount
+            // A sender that exceeds its window sends the excess again.
+            if slice.count < count { inbox.replaceFirst(with: frame) } else { inbox.removeFirst() }
+            return (slice, frame.frame, opened)
+        }
+        return nil
     }
 
     /// Checks a frame against its session, which it may open.
     ///
-    /// - Parameter durable: the last published record.
-    /// - Returns: the part to reduce; `nil` if the frame was refused.
-    mutating func admit(
+    /// - Returns: the number of its first actions that are known, the number of the next ones that may be reduced, and
+    ///   the journal sequence at which the session was opened; `nil` if the frame was refused.
+    private mutating func admit(
         _ frame: PendingFrame,
         durable: JournalSequence,
-        into directives: inout [PlainDirective]
-    ) -> Admitted? {
+        into directives: inout [StoreDirective<some Sendable>]
+    ) -> (known: Int, count: Int, opened: JournalSequence)? {
         let id = frame.frame.header.session
         if sessions[id] == nil { open(frame, durable: durable, into: &directives) }
         guard let session = sessions[id] else { return nil }
@@ -76,17 +129,16 @@ struct Admission: Hashable, Sendable {
         if known > 0 {
             directives.append(.count(.duplicates(known)))
             let last = frame.first.advanced(by: known - 1)
-            appendReceipts(of: id, from: frame.first, through: last, into: &directives)
+            append(session.durableOutcomes(from: frame.first, through: last), of: id, into: &directives)
         }
-        let count = min(frame.count - known, room(of: session))
-        return Admitted(known: known, count: count, opened: session.opened)
+        return (known, min(frame.count - known, room(of: session)), session.opened)
     }
 
     /// Opens the session of a frame, unless it may be an evicted one.
     private mutating func open(
         _ frame: PendingFrame,
         durable: JournalSequence,
-        into directives: inout [PlainDirective]
+        into directives: inout [StoreDirective<some Sendable>]
     ) {
         let header = frame.frame.header
         guard header.opened >= sessions.horizon, header.opened <= opening(after: durable) else {
@@ -99,8 +151,7 @@ struct Admission: Hashable, Sendable {
         let session = SessionTable.Session(opened: header.opened, base: header.base)
         guard sessions.open(header.session, session, countMax: limits.sessionsMax) else {
             let reason = Rejection.tooManySessions(limits.sessionsMax)
-            let delay = limits.retryDelayMin
-            return refuse(frame.identity, of: header.session, reason, retryAfter: delay, into: &directives)
+            return refuse(frame.identity, of: header.session, reason, into: &directives)
         }
         directives.append(.count(.sessionOpened))
     }
@@ -108,7 +159,7 @@ struct Admission: Hashable, Sendable {
     private mutating func appendExpected(
         _ number: ActionNumber,
         of id: SessionID,
-        to directives: inout [PlainDirective]
+        to directives: inout [StoreDirective<some Sendable>]
     ) {
         directives.append(.count(.outOfOrder))
         guard isFirst(.frame(id)) else { return }
@@ -124,16 +175,16 @@ struct Admission: Hashable, Sendable {
     }
 
     /// Refuses the actions of a frame.
-    mutating func refuse(
+    private mutating func refuse(
         _ frame: Refusal.PushedFrame,
         of id: SessionID,
         _ reason: Rejection,
-        retryAfter: Duration? = nil,
-        into directives: inout [PlainDirective]
+        into directives: inout [StoreDirective<some Sendable>]
     ) {
         directives.append(.count(.refused(reason.code)))
         guard isFirst(.refusal(id, opened: frame.opened, reason.code)) else { return }
-        let refusal = Refusal(reason, retryAfter: retryAfter, frame: frame)
+        let delay = reason.code == .unknownSession ? nil : limits.retryDelayMin
+        let refusal = Refusal(reason, retryAfter: delay, frame: frame)
         directives.append(.publish(.receipts(id), .refusal(refusal)))
     }
 
@@ -150,7 +201,7 @@ struct Admission: Hashable, Sendable {
     mutating func subscribed(
         to id: SessionID,
         durable: JournalSequence,
-        into directives: inout [PlainDirective]
+        into directives: inout [StoreDirective<some Sendable>]
     ) {
         if isFirst(.subscription(id)) { appendWatermark(of: id, durable: durable, into: &directives) }
     }
@@ -158,7 +209,7 @@ struct Admission: Hashable, Sendable {
     private func appendWatermark(
         of id: SessionID,
         durable: JournalSequence,
-        into directives: inout [PlainDirective]
+        into directives: inout [StoreDirective<some Sendable>]
     ) {
         guard id != .primary else {
             directives.append(.count(.refused(.malformed)))
@@ -177,21 +228,16 @@ struct Admission: Hashable, Sendable {
         )
         directives.append(.publish(.receipts(id), .watermark(watermark)))
         guard let session else { return }
-        appendReceipts(of: id, from: session.outcomes.start, through: session.durable, into: &directives)
+        let outcomes = session.durableOutcomes(from: session.outcomes.start, through: session.durable)
+        append(outcomes, of: id, into: &directives)
     }
 
-    /// The receipts for the numbers of a range whose outcomes are remembered and durable.
-    private func appendReceipts(
+    /// Appends receipts.
+    private func append(
+        _ outcomes: OutcomeRuns,
         of id: SessionID,
-        from first: ActionNumber,
-        through last: ActionNumber,
-        into directives: inout [PlainDirective]
+        into directives: inout [StoreDirective<some Sendable>]
     ) {
-        guard let session = sessions[id] else { return }
-        append(session.durableOutcomes(from: first, through: last), of: id, into: &directives)
-    }
-
-    private func append(_ outcomes: OutcomeRuns, of id: SessionID, into directives: inout [PlainDirective]) {
         let parts = outcomes.parts(bytesMax: limits.outcomesBytesMax, runsMax: Limits.receiptRunsMax)
         for part in parts {
             let receipts = Receipts(lineage: lineage, epoch: epoch, outcomes: part)
@@ -218,14 +264,14 @@ struct Admission: Hashable, Sendable {
     mutating func evictExcess() { sessions.evict(runsMax: limits.sessionRunsMax) }
 
     /// Forgets the outcomes of a batch, which is reduced again.
-    mutating func rewind(_ outcomes: [SessionOutcomes]) {
+    mutating func rollBack(_ outcomes: [SessionOutcomes]) {
         for part in outcomes.reversed() {
-            sessions.update(part.session) { $0.rewind(to: part.outcomes.start) }
+            sessions.update(part.session) { $0.rollBack(to: part.outcomes.start) }
         }
     }
 
     /// The outcomes of a batch are published. Appends the receipts of a sender.
-    mutating func published(_ part: SessionOutcomes, into directives: inout [PlainDirective]) {
+    mutating func published(_ part: SessionOutcomes, into directives: inout [StoreDirective<some Sendable>]) {
         if part.session != .primary { append(part.outcomes, of: part.session, into: &directives) }
         sessions.update(part.session) { session in
             session.markDurable(through: part.outcomes.end.previous)
@@ -237,11 +283,27 @@ struct Admission: Hashable, Sendable {
     /// The sessions that were evicted since the last call.
     mutating func drainForgotten() -> [SessionID] { sessions.drainForgotten() }
 
-    /// Forgets all outcomes that are not durable.
+    /// The journal has no room: forgets all outcomes that are not durable. Refuses their actions, and the frames that
+    /// wait.
     ///
-    /// - Parameter forgotten: the evicted sessions of the records that were rolled back, which the next record has to
-    ///   list.
-    mutating func rollBack(forgetting forgotten: [SessionID]) { sessions.rewind(forgetting: forgotten) }
+    /// - Parameters:
+    ///   - outcomes: the outcomes of the records that were rolled back.
+    ///   - forgotten: the evicted sessions of these records, which the next record has to list.
+    mutating func rollBackAll(
+        _ outcomes: [SessionOutcomes],
+        forgetting forgotten: [SessionID],
+        into directives: inout [StoreDirective<some Sendable>]
+    ) {
+        sessions.rollBack(forgetting: forgotten)
+        // One refusal for each session: the others are suppressed.
+        for part in outcomes where part.session != .primary {
+            let frame = Refusal.PushedFrame(opened: part.opened, first: part.outcomes.start)
+            refuse(frame, of: part.session, .storageFull, into: &directives)
+        }
+        for frame in inbox.removeAll() {
+            refuse(frame.identity, of: frame.frame.header.session, .storageFull, into: &directives)
+        }
+    }
 }
 
 extension Rejection {
@@ -249,6 +311,11 @@ extension Rejection {
         .malformed,
         "the session \(SessionID.primary) is the primary's own; draw a random one"
     )
+    fileprivate static let storageFull = Rejection(
+        .storageFull,
+        "the primary has no room to store actions; they wait until it has"
+    )
+    fileprivate static let overloaded = Rejection(.overloaded, "this store is overloaded; the sender retries")
     fileprivate static let forgottenSession = Rejection(
         .unknownSession,
         "the primary no longer knows this session and cannot tell what it applied; begin a new one"

@@ -3,50 +3,44 @@ import StateCore
 
 /// A batch while it is made: actions are reduced one after the other, and their outcomes are collected.
 ///
-/// It keeps what it reduced as it arrived, because a batch that cannot be published is reduced again in parts.
+/// Keeps its actions in their received form: a batch that cannot be published is reduced again in parts.
 struct Batch<State: Codable & Equatable & Sendable>: Sendable {
-    /// The state after the reduced actions, and its revision; the summary is that of the state before.
-    private(set) var version: Version<State>
-    private(set) var items: [Item] = []
-    private var frames: [ActionsFrame] = []
-    /// In the order of reduction; consecutive actions of a session are one element.
-    private(set) var outcomes: [SessionOutcomes] = []
-    private(set) var followUps: [FollowUp] = []
-    /// The IDs of the effects that its effects cancel when they start.
-    private(set) var cancelled: Set<AnyID> = []
-    var joining: [(observer: ObserverID, replay: Replay)] = []
-    private(set) var counts = OutcomeCounts()
+    /// The state after the reduced actions.
+    private(set) var state: State
+    private(set) var revision: Revision
+    private(set) var results = BatchResults()
     private(set) var notices: [StoreNotice] = []
+    private var items: [Item] = []
+    private var frames: [ActionsFrame] = []
+    /// The size of the actions of the primary's own process; 0 without a journal, which does not encode them.
+    private(set) var ownBytes = 0
     /// `nil` for a store without a journal.
-    private var entries: RecordEntries?
-    /// The entry of the table that matched last.
-    private var entry = 0
-    private var middlewares: MiddlewareLease<State>?
-
-    let surroundings: BatchSurroundings<State>
+    private var record: RecordEntries?
+    private var memory = ActionTable.Memory()
+    private var middlewares: MiddlewareState<State>?
+    private let context: BatchContext<State>
 
     /// Actions as they arrived.
     enum Item: Sendable {
-        case slice(FrameSlice, frame: Int, session: SessionID, opened: JournalSequence)
+        case slice(FrameSlice, frame: Int, opened: JournalSequence)
         case local(LocalAction, ActionNumber)
 
         var count: Int {
             switch self {
-            case .slice(let slice, _, _, _): slice.count
+            case .slice(let slice, _, _): slice.count
             case .local: 1
             }
         }
     }
 
-    init(after version: Version<State>, _ surroundings: BatchSurroundings<State>) {
-        self.version = version
-        self.surroundings = surroundings
-        entries = surroundings.hasJournal ? RecordEntries() : nil
+    init(after version: Version<State>, _ context: BatchContext<State>) {
+        state = version.state
+        revision = version.revision
+        self.context = context
+        record = context.settings.hasJournal ? RecordEntries() : nil
     }
 
     var isEmpty: Bool { items.isEmpty }
-    /// The number of actions.
-    var count: Int { items.reduce(0) { $0 + $1.count } }
 
     // MARK: Reducing
 
@@ -60,118 +54,82 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         marking: some ReductionMarking
     ) -> OutcomeRuns {
         frames.append(frame)
-        return reduce(slice, frame: frames.count - 1, opened: opened, marking: marking)
+        return reduce(slice, frame: frames.count - 1, opened: opened, rejecting: nil, marking: marking)
     }
 
+    /// - Parameter reason: rejects the actions, instead of reducing them.
+    @discardableResult
     private mutating func reduce(
         _ slice: FrameSlice,
         frame index: Int,
         opened: JournalSequence,
+        rejecting reason: Rejection?,
         marking: some ReductionMarking
     ) -> OutcomeRuns {
         let frame = frames[index]
         let session = frame.header.session
-        let context = ActionContext(time: surroundings.time, session: session.description)
-        items.append(.slice(slice, frame: index, session: session, opened: opened))
-        entries?.begin(session, opened: opened, first: slice.first, time: context.time, user: context.user)
+        let action = ActionContext(time: context.time, session: session.description)
+        self.items.append(.slice(slice, frame: index, opened: opened))
+        record?.begin(session, opened: opened, first: slice.first, time: action.time, user: action.user)
         var runs = OutcomeRuns(first: slice.first)
-        var number = slice.first
-        var appliedCount = 0
         var items = frame.items(from: slice.offset)
-        ItemBuffer.lend(frame.actions) { buffer in
+        ItemBuffer.withItems(frame.actions) { buffer in
             for _ in 0..<slice.count {
                 guard let (item, content) = items.next() else { preconditionFailure("a frame's heads were checked") }
-                marking.begin(session, number)
-                let arrived = arrived(content, in: buffer, session, number)
-                let reduced = arrived.flatMap { reduce($0, as: frame[content], context: context) }
-                marking.end()
-                switch reduced {
-                case .success(let reduction):
-                    version.revision = version.revision.next
-                    appliedCount += 1
-                    runs.append(.applied(version.revision), count: 1)
-                    if let bytes = reduction.bytes {
-                        entries?.applied(bytes)
-                    } else {
-                        entries?.applied(index, item, count: 1)
-                    }
-                    if !reduction.effect.isNone {
-                        let outcome = Outcome.applied(version.revision)
-                        follow(session, number, outcome, effect: reduction.effect)
-                    }
-                case .failure(let reason):
-                    let rejection = surroundings.final(reason)
-                    runs.append(.rejected(rejection), count: 1)
-                    if case .success = arrived {
-                        entries?.rejected(.item(index, item), rejection)
-                    } else {
-                        entries?.rejected(.none, rejection)
-                    }
-                    notices.append(.rejected(rejection))
-                    counts.countRejected(rejection.code)
+                if let reason {
+                    runs.append(resolve(runs.end, .failure(reason), from: .item(index, item)))
+                    continue
                 }
-                number = number.next
+                marking.begin(session, runs.end)
+                let decoded = decode(content, in: buffer, session, runs.end)
+                let reduced = decoded.flatMap { reduce($0, as: frame[content], action) }
+                marking.end()
+                let source: RecordEntries.Source = if case .success = decoded { .item(index, item) } else { .absent }
+                runs.append(resolve(runs.end, reduced, from: source))
             }
         }
-        counts.countApplied(appliedCount)
-        append(runs, of: session, opened: opened)
+        results.append(runs, of: session, opened: opened)
         return runs
     }
 
-    /// Decodes an action.
-    private mutating func arrived(
+    private mutating func decode(
         _ content: Range<Int>,
         in buffer: borrowing ItemBuffer,
         _ session: SessionID,
         _ number: ActionNumber
     ) -> Result<any Action, Rejection> {
         Result { () throws(Rejection) in
-            if surroundings.isPoison(session, number) {
-                throw Rejection(
-                    .crashedReducer,
-                    "the primary crashed twice in a row while it reduced this action, and does not try again"
-                )
+            if context.suspects.containsPoison(session, number) { throw .crashedReducer }
+            if content.count > context.settings.limits.actionBytesMax {
+                throw .tooLarge(content.count, bytesMax: context.settings.limits.actionBytesMax)
             }
-            if content.count > surroundings.limits.actionBytesMax {
-                throw Rejection.tooLarge(content.count, bytesMax: surroundings.limits.actionBytesMax)
-            }
-            return try surroundings.program.table.decode(content, in: buffer, after: &entry)
+            return try context.program.table.decode(content, in: buffer, after: &memory)
         }
     }
 
     /// Reduces an action of the primary's own process.
     ///
+    /// - Parameter reason: rejects the action, instead of reducing it.
     /// - Returns: its outcome.
-    mutating func reduce(_ local: LocalAction, _ number: ActionNumber, isCancelled: Bool) -> OutcomeRuns {
+    @discardableResult
+    mutating func reduce(
+        _ local: LocalAction,
+        _ number: ActionNumber,
+        rejecting reason: Rejection? = nil
+    ) -> OutcomeRuns {
         items.append(.local(local, number))
-        let context = ActionContext(time: surroundings.time)
-        entries?.begin(.primary, opened: JournalSequence(0), first: number, time: context.time, user: nil)
-        let encoded = surroundings.bytesForJournal(of: local.action)
-        let wanted = isCancelled ? .failure(.effectCancelled) : encoded
-        let reduced = wanted.flatMap { bytes in
-            reduce(local.action, as: bytes[...], context: context).map {
-                Reduction(effect: $0.effect, bytes: $0.bytes ?? bytes)
-            }
+        let action = ActionContext(time: context.time)
+        record?.begin(.primary, opened: JournalSequence(0), first: number, time: action.time, user: nil)
+        let encoded = context.bytesForJournal(of: local.action)
+        let reduced = reason.map(Result.failure) ?? encoded.flatMap { reduce(local.action, as: $0[...], action) }
+        var source = RecordEntries.Source.absent
+        if case .success(let bytes) = encoded {
+            ownBytes += bytes.count
+            source = .bytes(bytes)
         }
-        let outcome: Outcome
         var runs = OutcomeRuns(first: number)
-        switch reduced {
-        case .success(let reduction):
-            version.revision = version.revision.next
-            outcome = .applied(version.revision)
-            entries?.applied(reduction.bytes ?? [])
-            counts.countApplied(1)
-            follow(.primary, number, outcome, effect: reduction.effect, local: local)
-        case .failure(let reason):
-            let rejection = surroundings.final(reason)
-            outcome = .rejected(rejection)
-            entries?.rejected((try? encoded.get()).map { .bytes($0) } ?? .none, rejection)
-            notices.append(.rejected(rejection))
-            counts.countRejected(rejection.code)
-            follow(.primary, number, outcome, effect: .none, local: local)
-        }
-        runs.append(outcome)
-        append(runs, of: .primary, opened: JournalSequence(0))
+        runs.append(resolve(number, reduced, from: source, of: local))
+        results.append(runs, of: .primary, opened: JournalSequence(0))
         return runs
     }
 
@@ -188,28 +146,28 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     private mutating func reduce(
         _ action: any Action,
         as bytes: ArraySlice<UInt8>,
-        context: ActionContext
+        _ actionContext: ActionContext
     ) -> Result<Reduction, Rejection> {
-        let program = surroundings.program
+        let program = context.program
         guard !program.middleware.isEmpty else {
             if type(of: action).isForMiddleware {
                 notices.append(.warning(.unhandledByMiddleware(action: type(of: action).name)))
             }
-            let effect = program.reducer.reduce(into: &version.state, action, context: context)
+            let effect = program.reducer.reduce(into: &state, action, context: actionContext)
             return .success(Reduction(effect: effect, bytes: nil))
         }
-        let lease = middlewares ?? MiddlewareLease(version.state, dispatcher: program.dispatcher)
-        middlewares = lease
+        let shared = middlewares ?? MiddlewareState(state, dispatcher: program.dispatcher)
+        middlewares = shared
         // Moved, not copied: the reducer changes it in place.
-        swap(&version.state, &lease.state)
-        defer { swap(&version.state, &lease.state) }
+        swap(&state, &shared.state)
+        defer { swap(&state, &shared.state) }
         var reduction: Result<Reduction, Rejection>?
-        let store = MiddlewareStore(context: context, dispatcher: lease.dispatcher) { lease.state }
+        let store = MiddlewareStore(context: actionContext, dispatcher: shared.dispatcher) { shared.state }
         var warnings: [StoreNotice] = []
         defer { notices += warnings }
         let outcome = program.middleware.pass(action, in: store, warn: { warnings.append(.warning($0)) }) { reached in
-            reduction = surroundings.bytesForJournal(of: reached).map { encoded in
-                let effect = program.reducer.reduce(into: &lease.state, reached, context: context)
+            reduction = context.bytesForJournal(of: reached).map { encoded in
+                let effect = program.reducer.reduce(into: &shared.state, reached, context: actionContext)
                 return Reduction(effect: effect, bytes: encoded.elementsEqual(bytes) ? nil : encoded)
             }
         }
@@ -217,26 +175,30 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         return reduction ?? outcome.flatMap { _ in .failure(.swallowed(action)) }
     }
 
-    private mutating func append(_ runs: OutcomeRuns, of session: SessionID, opened: JournalSequence) {
-        if let last = outcomes.last, last.session == session, last.outcomes.end == runs.start {
-            outcomes[outcomes.count - 1].outcomes.append(contentsOf: runs)
-        } else {
-            outcomes.append(SessionOutcomes(session: session, opened: opened, outcomes: runs))
-        }
-    }
-
-    /// Records the work for when an action is published.
-    private mutating func follow(
-        _ session: SessionID,
+    /// Records the outcome of the next action, and the work for when it is published.
+    ///
+    /// - Parameter source: the action in the form that arrived.
+    private mutating func resolve(
         _ number: ActionNumber,
-        _ outcome: Outcome,
-        effect: Effect,
-        local: LocalAction? = nil
-    ) {
-        cancelled.formUnion(effect.cancelledIDs)
-        followUps.append(
-            FollowUp(session: session, number: number, outcome: outcome, effect: effect, local: local)
-        )
+        _ reduced: Result<Reduction, Rejection>,
+        from source: RecordEntries.Source,
+        of local: LocalAction? = nil
+    ) -> Outcome {
+        switch reduced {
+        case .success(let reduction):
+            revision = revision.next
+            record?.applied(reduction.bytes.map { .bytes($0) } ?? source)
+            results.counts.countApplied()
+            results.follow(number, .applied(revision), effect: reduction.effect, local: local)
+            return .applied(revision)
+        case .failure(let reason):
+            let rejection = reason.final(messageBytesMax: context.settings.limits.rejectionMessageBytesMax)
+            record?.rejected(source, rejection)
+            notices.append(.rejected(rejection))
+            results.counts.countRejected(rejection.code)
+            results.follow(number, .rejected(rejection), effect: .none, local: local)
+            return .rejected(rejection)
+        }
     }
 
     // MARK: Ending
@@ -244,158 +206,110 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// Ends the use of the state by the middlewares.
     ///
     /// - Returns: the actions that they dispatched.
-    mutating func endMiddlewares(showing published: State) -> [any Action] {
-        guard let lease = middlewares.take() else { return [] }
-        lease.state = published
-        return lease.dispatcher.end()
+    @discardableResult
+    func endMiddlewares(showing published: State) -> [any Action] {
+        middlewares?.state = published
+        return middlewares?.dispatcher.end() ?? []
     }
 
     /// The body of the record; empty without a journal.
     func recordBody(_ head: RecordHead, forgotten: [SessionID], patch: [UInt8]) -> [UInt8] {
-        entries?.body(
+        record?.body(
             head,
             frames: frames,
             forgotten: forgotten,
             patch: patch,
-            messageBytesMax: surroundings.limits.sessionMessageBytesMax
+            messageBytesMax: context.settings.limits.sessionMessageBytesMax
         ) ?? []
     }
 
     // MARK: Parts
 
-    /// The first and the second half of its actions.
-    func halves() -> (first: [Item], second: [Item]) {
+    /// The actions in parts that are reduced again one after the other: the halves, or a single action.
+    var parts: [[Item]] {
+        let count = items.reduce(0) { $0 + $1.count }
+        guard count > 1 else { return [items] }
         var (first, second): ([Item], [Item]) = ([], [])
         var left = count / 2
         for item in items {
             switch item {
             case _ where item.count <= left: first.append(item)
-            case .slice(let slice, let frame, let session, let opened) where left > 0:
+            case .slice(let slice, let frame, let opened) where left > 0:
                 let (head, tail) = slice.split(at: left, in: frames[frame])
-                first.append(.slice(head, frame: frame, session: session, opened: opened))
-                second.append(.slice(tail, frame: frame, session: session, opened: opened))
+                first.append(.slice(head, frame: frame, opened: opened))
+                second.append(.slice(tail, frame: frame, opened: opened))
             default: second.append(item)
             }
             left = max(0, left - item.count)
         }
-        return (first, second)
+        return [first, second]
     }
 
-    /// An empty batch with the frames of this one, for its parts.
-    func emptied(after version: Version<State>) -> Batch {
-        var batch = Batch(after: version, surroundings)
-        batch.frames = frames
-        return batch
-    }
-
-    /// Reduces a part of another batch with the same frames.
+    /// Reduces a part of this batch again, as a batch.
     ///
-    /// - Parameter cancels: whether a batch in flight cancels an effect.
-    mutating func reduce(
-        _ item: Item,
+    /// - Parameters:
+    ///   - reason: rejects the actions, instead of reducing them.
+    ///   - cancels: whether a batch in flight cancels an effect.
+    func reducedAgain(
+        _ part: [Item],
+        after version: Version<State>,
+        rejecting reason: Rejection?,
         marking: some ReductionMarking,
         cancels: (AnyID) -> Bool
-    ) -> OutcomeRuns {
-        switch item {
-        case .slice(let slice, let frame, _, let opened):
-            return reduce(slice, frame: frame, opened: opened, marking: marking)
-        case .local(let local, let number):
-            let isCancelled = local.effectID.map { cancelled.contains($0) || cancels($0) } ?? false
-            return reduce(local, number, isCancelled: isCancelled)
-        }
-    }
-
-    /// Rejects the only action of another batch with the same frames without reducing it.
-    mutating func reject(_ item: Item, _ reason: Rejection) -> OutcomeRuns {
-        items.append(item)
-        let rejection = surroundings.final(reason)
-        notices.append(.rejected(rejection))
-        counts.countRejected(rejection.code)
-        let time = surroundings.time
-        switch item {
-        case .slice(let slice, let index, let session, let opened):
-            entries?.begin(session, opened: opened, first: slice.first, time: time, user: nil)
-            entries?.rejected(.item(index, slice.offset..<slice.end), rejection)
-            return rejected(rejection, slice.first, of: session, opened: opened)
-        case .local(let local, let number):
-            entries?.begin(.primary, opened: JournalSequence(0), first: number, time: time, user: nil)
-            let bytes = try? surroundings.bytesForJournal(of: local.action).get()
-            entries?.rejected(bytes.map { .bytes($0) } ?? .none, rejection)
-            follow(.primary, number, .rejected(rejection), effect: .none, local: local)
-            return rejected(rejection, number, of: .primary, opened: JournalSequence(0))
-        }
-    }
-
-    private mutating func rejected(
-        _ rejection: Rejection,
-        _ number: ActionNumber,
-        of session: SessionID,
-        opened: JournalSequence
-    ) -> OutcomeRuns {
-        var runs = OutcomeRuns(first: number)
-        runs.append(.rejected(rejection), count: 1)
-        append(runs, of: session, opened: opened)
-        return runs
-    }
-}
-
-/// What a batch needs of its store.
-struct BatchSurroundings<State: Codable & Equatable & Sendable>: Sendable {
-    let program: StoreProgram<State>
-    let limits: Limits
-    let hasJournal: Bool
-    let suspects: [Suspect]
-    /// When the actions were received.
-    let time: Timestamp
-
-    func final(_ rejection: Rejection) -> Rejection {
-        rejection.final(messageBytesMax: limits.rejectionMessageBytesMax)
-    }
-
-    func isPoison(_ session: SessionID, _ number: ActionNumber) -> Bool {
-        !suspects.isEmpty && suspects.contains { $0.isPoison && $0.session == session && $0.number == number }
-    }
-
-    /// An action as the journal stores it; empty without a journal.
-    func bytesForJournal(of action: any Action) -> Result<[UInt8], Rejection> {
-        guard hasJournal else { return .success([]) }
-        do {
-            let bytes = try ActionTable.encode(action)
-            guard bytes.count <= limits.actionBytesMax else {
-                return .failure(.tooLarge(bytes.count, bytesMax: limits.actionBytesMax))
+    ) -> Batch {
+        var batch = Batch(after: version, context)
+        batch.frames = frames
+        for item in part {
+            switch item {
+            case .slice(let slice, let frame, let opened):
+                batch.reduce(slice, frame: frame, opened: opened, rejecting: reason, marking: marking)
+            case .local(let local, let number):
+                let isCancelled = local.effectID.map { batch.results.cancelled.contains($0) || cancels($0) } ?? false
+                batch.reduce(local, number, rejecting: isCancelled ? .effectCancelled : reason)
             }
-            return .success(bytes)
-        } catch {
-            return .failure(Rejection(.unencodable, "the action cannot be journaled: \(error)"))
+        }
+        return batch
+    }
+}
+
+/// The results of a batch, which take effect when it is published.
+struct BatchResults: Sendable {
+    /// In the order of reduction; consecutive actions of a session are one element.
+    private(set) var outcomes: [SessionOutcomes] = []
+    /// In the order of the actions.
+    private(set) var followUps: [FollowUp] = []
+    /// The IDs of the effects that its effects cancel when they start.
+    private(set) var cancelled: Set<AnyID> = []
+    var counts = OutcomeCounts()
+
+    mutating func append(_ runs: OutcomeRuns, of session: SessionID, opened: JournalSequence) {
+        if let last = outcomes.last, last.session == session, last.outcomes.end == runs.start {
+            outcomes[outcomes.count - 1].outcomes.append(contentsOf: runs)
+        } else {
+            outcomes.append(SessionOutcomes(session: session, opened: opened, outcomes: runs))
         }
     }
-}
 
-/// The state of a batch for its middlewares, and their dispatcher.
-///
-/// A middleware may keep its store. It then reads the state that was published before the batch ended, and dispatches
-/// directly.
-///
-/// Unchecked, but safe: a ``MiddlewareStore`` is not `Sendable`, and only the engine's thread changes the state.
-final class MiddlewareLease<State: Sendable>: @unchecked Sendable {
-    /// Moved in while the middlewares run.
-    var state: State
-    let dispatcher: BufferingDispatcher
-
-    init(_ state: State, dispatcher: any ActionDispatcher) {
-        self.state = state
-        self.dispatcher = BufferingDispatcher(to: dispatcher)
+    /// Adds the work for when an action is published, if it has any.
+    mutating func follow(_ number: ActionNumber, _ outcome: Outcome, effect: Effect, local: LocalAction?) {
+        guard local != nil || !effect.isNone else { return }
+        cancelled.formUnion(effect.cancelledIDs)
+        followUps.append(FollowUp(number: number, outcome: outcome, effect: effect, local: local))
     }
 }
 
-extension Rejection {
-    /// The outcome of an action whose effect was cancelled before it was reduced.
-    static let effectCancelled = Rejection(.stopped, "the effect was cancelled")
+/// The outcomes of one session in a batch.
+struct SessionOutcomes: Hashable, Sendable {
+    let session: SessionID
+    /// The journal sequence at which the session was opened.
+    let opened: JournalSequence
+    var outcomes: OutcomeRuns
 }
 
-extension LocalAction {
-    /// The ID under which the effect that sent it can be cancelled.
-    var effectID: AnyID? {
-        if case .effect(_, let id) = origin { id } else { nil }
-    }
+/// The work for an action once its batch is published. Most actions of senders have none.
+struct FollowUp: Sendable {
+    let number: ActionNumber
+    let outcome: Outcome
+    let effect: Effect
+    let local: LocalAction?
 }

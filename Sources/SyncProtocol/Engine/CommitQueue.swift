@@ -1,51 +1,42 @@
 import DequeModule
-import OrderedCollections
-import StateCoding
 import StateCore
-
-/// The state of a store at a revision.
-struct Version<State: Sendable>: Sendable {
-    var state: State
-    var summary: Summary
-    var revision: Revision
-}
-
-/// The outcomes of one session in a batch.
-struct SessionOutcomes: Hashable, Sendable {
-    let session: SessionID
-    /// The journal sequence at which the session was opened.
-    let opened: JournalSequence
-    var outcomes: OutcomeRuns
-}
-
-/// The work for an action once its batch is published. Most actions of senders have none.
-struct FollowUp: Sendable {
-    let session: SessionID
-    let number: ActionNumber
-    let outcome: Outcome
-    let effect: Effect
-    let local: LocalAction?
-}
 
 /// A closed batch, which waits until it may be published.
 struct ClosedBatch<State: Sendable>: Sendable {
-    let sequence: JournalSequence
     /// `nil` if no action was applied.
     let update: Update?
     /// The state after the batch.
     let version: Version<State>
-    let outcomes: [SessionOutcomes]
+    let results: BatchResults
+    /// The actions that middlewares dispatched.
+    let dispatched: [any Action]
     /// The sessions that were evicted before it was closed.
     let forgotten: [SessionID]
-    /// In the order of the actions.
-    let followUps: [FollowUp]
-    /// The IDs of the effects that its effects cancel when they start.
-    let cancelled: Set<AnyID>
-    /// Observers that registered while the batch was made or in flight. Their replay must contain the batch.
-    var joining: [(observer: ObserverID, replay: Replay)]
-    let counts: OutcomeCounts
     /// The size of the record.
     let bytes: Int
+    /// Observers that registered while the batch was made or in flight. Their replay must contain the batch.
+    fileprivate(set) var waitingObservers: [(observer: ObserverID, replay: Replay)] = []
+
+    /// What the published batch does in the primary's own process.
+    func perform(in incarnation: Incarnation, into directives: inout [StoreDirective<State>]) {
+        directives.append(.count(.published(results.counts, patchBytes: update?.patch.count)))
+        // Not before: the action of a batch that is rolled back dispatches again when it is sent again.
+        if !dispatched.isEmpty { directives.append(.dispatch(dispatched)) }
+        if update != nil { directives.append(.show(version.state, version.revision)) }
+        for (observer, replay) in waitingObservers { directives.append(.addObserver(observer, replay)) }
+        for followUp in results.followUps {
+            let outcome: LocalOutcome
+            switch followUp.outcome {
+            case .applied(let revision):
+                if !followUp.effect.isNone {
+                    directives.append(.start(followUp.effect, incarnation.key(of: revision)))
+                }
+                outcome = .applied(followUp.number, incarnation.position(at: revision))
+            case .rejected(let rejection): outcome = .rejected(rejection)
+            }
+            if let id = followUp.local?.id { directives.append(.answer(id, outcome)) }
+        }
+    }
 }
 
 /// The batches that are passed to the journal and not published yet, and the records that it has not stored yet.
@@ -54,12 +45,6 @@ struct CommitQueue<State: Sendable>: Sendable {
     /// The records that are not stored, with their sizes; at relaxed durability they may be published already.
     private var unstored: Deque<(sequence: JournalSequence, bytes: Int)> = []
     private var unstoredBytes = 0
-    /// The last record that was passed to the journal.
-    private(set) var sequence: JournalSequence
-    /// The last record that was published.
-    private(set) var published: JournalSequence
-
-    init(after sequence: JournalSequence) { (self.sequence, published) = (sequence, sequence) }
 
     /// The number of batches that are not published.
     var count: Int { batches.count }
@@ -69,31 +54,28 @@ struct CommitQueue<State: Sendable>: Sendable {
     }
 
     /// Whether a batch in flight cancels the effects with an ID.
-    func cancels(_ id: AnyID) -> Bool { batches.contains { $0.cancelled.contains(id) } }
+    func cancels(_ id: AnyID) -> Bool { batches.contains { $0.results.cancelled.contains(id) } }
 
     /// Appends the batch with the next sequence.
     mutating func append(_ batch: ClosedBatch<State>) {
-        sequence = batch.sequence
         batches.append(batch)
-        unstored.append((batch.sequence, batch.bytes))
+        unstored.append((batch.version.sequence, batch.bytes))
         unstoredBytes += batch.bytes
     }
 
     /// Lets an observer wait for the last batch.
     ///
     /// - Returns: `false` if there is none.
-    mutating func join(_ observer: ObserverID, _ replay: Replay) -> Bool {
+    mutating func addWaiting(_ observer: ObserverID, _ replay: Replay) -> Bool {
         guard !batches.isEmpty else { return false }
-        batches[batches.endIndex - 1].joining.append((observer, replay))
+        batches[batches.endIndex - 1].waitingObservers.append((observer, replay))
         return true
     }
 
     /// Removes the next batch up to `sequence`, to publish it.
     mutating func dequeue(through sequence: JournalSequence) -> ClosedBatch<State>? {
-        guard let batch = batches.first, batch.sequence <= sequence else { return nil }
-        batches.removeFirst()
-        published = batch.sequence
-        return batch
+        guard let batch = batches.first, batch.version.sequence <= sequence else { return nil }
+        return batches.removeFirst()
     }
 
     /// The journal has stored the records up to `sequence`.
@@ -111,7 +93,7 @@ struct CommitQueue<State: Sendable>: Sendable {
 
     /// Drops all batches that are not published: none is stored.
     mutating func rollBack() -> [ClosedBatch<State>] {
-        defer { (batches, unstored, unstoredBytes, sequence) = ([], [], 0, published) }
+        defer { self = CommitQueue() }
         return Array(batches)
     }
 }

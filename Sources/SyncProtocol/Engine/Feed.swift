@@ -2,12 +2,12 @@ import DequeModule
 import StateCoding
 import StateCore
 
-/// What a store publishes to replicas: its head, the last updates, snapshots for joiners, and heartbeats.
+/// The published side of a store for replicas: the head, the last updates, snapshots for joiners, and heartbeats.
 ///
 /// Joins, chunks and schema requests are answered a bounded number at a time, at the end of a turn.
 struct Feed: Hashable, Sendable {
-    let lineage: Lineage
-    let epoch: Epoch
+    private let lineage: Lineage
+    private let epoch: Epoch
     private let limits: Limits
     private let stateVersion: UInt64
     private let actions: [StoreSchema.Entry]
@@ -19,7 +19,7 @@ struct Feed: Hashable, Sendable {
     private let readsPast: Bool
 
     /// The last published revision, which replicas may have.
-    private(set) var head: Revision
+    private var head: Revision
     /// The digest and size of the state at the head.
     private var summary: Summary
     private var ring: UpdateRing
@@ -35,7 +35,7 @@ struct Feed: Hashable, Sendable {
         stateVersion = settings.stateVersion
         self.actions = actions
         durability = settings.durability
-        readsPast = settings.commitment != .none
+        readsPast = settings.hasJournal
         head = history.head
         summary = history.summary
         ring = history.ring
@@ -66,45 +66,44 @@ struct Feed: Hashable, Sendable {
 
     // MARK: Requests
 
-    /// Handles a subscription to the schema.
-    mutating func schemaRequested(sessions: Int) -> [PlainDirective] {
-        guard !hasAnsweredSchema else { return [] }
-        hasAnsweredSchema = true
-        return [.publish(.schema, .schema(schema(sessions: sessions)))]
-    }
-
-    /// Handles a subscription to a join.
-    mutating func joinRequested(_ request: JoinQueue.Request) -> [PlainDirective] {
-        guard joins.count < limits.joinsWaitingMax else {
-            let reason = Rejection(.busy, "\(limits.joinsWaitingMax) joins are waiting already; try again")
-            return [
-                .count(.refused(.busy)),
-                .publish(request.topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMin))),
-            ]
+    /// A subscription to a topic that the feed answers.
+    ///
+    /// - Parameter sessions: the number of sessions.
+    mutating func subscribed(to topic: Topic, sessions: Int, into directives: inout [StoreDirective<some Sendable>]) {
+        switch topic {
+        case .schema:
+            guard !hasAnsweredSchema else { return }
+            hasAnsweredSchema = true
+            directives.append(.publish(.schema, .schema(schema(sessions: sessions))))
+        case .join(let nonce, let position):
+            guard joins.count < limits.joinsWaitingMax else {
+                let reason = Rejection(.busy, "\(limits.joinsWaitingMax) joins are waiting already; try again")
+                directives.append(.count(.refused(.busy)))
+                let refusal = Refusal(reason, retryAfter: limits.retryDelayMin)
+                return directives.append(.publish(topic, .refusal(refusal)))
+            }
+            joins.enqueue(JoinQueue.Request(nonce: nonce, position: position))
+        case .snapshot(let lineage, let revision, let index):
+            guard lineage == self.lineage,
+                let snapshot = joins.cache.snapshots.first(where: { $0.revision == revision }),
+                snapshot.chunk(index, chunkBytes: limits.chunkBytes) != nil
+            else { return refuseChunk(topic, into: &directives) }
+            joins.enqueue(JoinQueue.ChunkRequest(lineage: lineage, revision: revision, index: index))
+        case .feed, .actions, .receipts: break
         }
-        joins.enqueue(request)
-        return []
     }
 
-    /// Handles a subscription to a chunk of a snapshot.
-    mutating func chunkRequested(_ request: JoinQueue.ChunkRequest) -> [PlainDirective] {
-        guard request.lineage == lineage,
-            let snapshot = joins.cache.snapshots.first(where: { $0.revision == request.revision }),
-            snapshot.chunk(request.index, chunkBytes: limits.chunkBytes) != nil
-        else {
-            return Self.gone(request.topic)
+    /// The last subscriber of a topic is gone.
+    mutating func unsubscribed(from topic: Topic, into directives: inout [StoreDirective<some Sendable>]) {
+        switch topic {
+        case .join(let nonce, let position):
+            let isRemoved = joins.remove(JoinQueue.Request(nonce: nonce, position: position))
+            if isRemoved { directives.append(.count(.joinAbandoned)) }
+        case .snapshot(let lineage, let revision, let index):
+            joins.remove(JoinQueue.ChunkRequest(lineage: lineage, revision: revision, index: index))
+        case .feed, .actions, .schema, .receipts: break
         }
-        joins.enqueue(request)
-        return []
     }
-
-    /// The last subscriber of a join is gone.
-    mutating func joinAbandoned(_ request: JoinQueue.Request) -> [PlainDirective] {
-        joins.remove(request) ? [.count(.joinAbandoned)] : []
-    }
-
-    /// The last subscriber of a chunk is gone.
-    mutating func chunkAbandoned(_ request: JoinQueue.ChunkRequest) { joins.remove(request) }
 
     /// Whether `serve` has work.
     var hasRequests: Bool { !joins.isEmpty || hasAnsweredSchema }
@@ -113,16 +112,15 @@ struct Feed: Hashable, Sendable {
     var joinsWaiting: Int { joins.count }
 
     /// Ends a turn: answers a bounded number of joins and chunk requests.
-    mutating func serve(at now: Instant, time: Timestamp) -> [PlainDirective] {
+    mutating func serve(at now: Instant, time: Timestamp, into directives: inout [StoreDirective<some Sendable>]) {
         hasAnsweredSchema = false
-        var directives: [PlainDirective] = []
         var composed = 0
         while composed < limits.composedPerTurnMax, let read = joins.catchUps.dequeue() {
-            directives += answer(read, at: now, time: time, composed: &composed)
+            answer(read, at: now, time: time, composed: &composed, into: &directives)
         }
         for _ in 0..<limits.joinsPerTurnMax where composed < limits.composedPerTurnMax {
             guard let (request, hasWaited) = joins.dequeueJoin() else { break }
-            directives += answer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed)
+            answer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed, into: &directives)
         }
         var bytes = 0
         while bytes < limits.chunkBytesPerTurnMax, let request = joins.dequeueChunk() {
@@ -131,13 +129,12 @@ struct Feed: Hashable, Sendable {
                     .chunk(request.index, chunkBytes: limits.chunkBytes)
             else {
                 // The cache evicted it while the request waited.
-                directives += Self.gone(request.topic)
+                refuseChunk(request.topic, into: &directives)
                 continue
             }
             bytes += chunk.count
             directives += [.count(.chunkPublished), .publish(request.topic, .chunk(Chunk(bytes: chunk)))]
         }
-        return directives
     }
 
     /// Adds the encoded snapshot of a revision.
@@ -148,25 +145,28 @@ struct Feed: Hashable, Sendable {
     }
 
     /// Refuses the joins that wait for a snapshot: the state cannot be encoded.
-    mutating func snapshotFailed(_ reason: Rejection) -> [PlainDirective] {
-        joins.snapshotFailed().map { .publish($0.topic, .refusal(Refusal(reason, retryAfter: limits.retryDelayMax))) }
+    mutating func snapshotFailed(_ reason: Rejection, into directives: inout [StoreDirective<some Sendable>]) {
+        let refusal = Refusal(reason, retryAfter: limits.retryDelayMax)
+        for request in joins.snapshotFailed() { directives.append(.publish(request.topic, .refusal(refusal))) }
     }
 
+    /// Answers a joiner with the updates after its position, or with a snapshot.
     private mutating func answer(
         _ request: JoinQueue.Request,
         hasWaited: Bool,
         at now: Instant,
         time: Timestamp,
-        composed: inout Int
-    ) -> [PlainDirective] {
+        composed: inout Int,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) {
         if let position = request.position, isValid(position), isWorthwhile(from: position.revision),
             let catchUp = catchUp(from: position.revision, countMax: limits.catchUpComposedMax)
         {
             composed += catchUp.composed
-            return welcome(request, offer: nil, catchUp: catchUp, time: time)
+            welcome(request, offer: nil, catchUp: catchUp, time: time, into: &directives)
+        } else if hasWaited || !readPast(for: request, into: &directives) {
+            offer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed, into: &directives)
         }
-        if !hasWaited, let past = readPast(for: request) { return past }
-        return offer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed)
     }
 
     /// Offers a snapshot to a joiner.
@@ -175,14 +175,18 @@ struct Feed: Hashable, Sendable {
         hasWaited: Bool,
         at now: Instant,
         time: Timestamp,
-        composed: inout Int
-    ) -> [PlainDirective] {
+        composed: inout Int,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) {
         // A joiner that waited for a snapshot receives it even if many updates follow: otherwise it might never catch
         // up.
         let countMax = hasWaited ? limits.ringUpdatesMax : limits.catchUpComposedMax
-        guard let snapshot = joins.cache.newest, hasWaited || isRecent(snapshot), !wouldRewind(request, to: snapshot),
+        guard let snapshot = joins.cache.newest, hasWaited || isRecent(snapshot), !isAhead(request, of: snapshot),
             let catchUp = catchUp(from: snapshot.revision, countMax: countMax)
-        else { return joins.awaitSnapshot(request) ? [.encodeSnapshot] : [] }
+        else {
+            if joins.awaitSnapshot(request) { directives.append(.encodeSnapshot) }
+            return
+        }
         composed += catchUp.composed
         _ = joins.cache.use(snapshot.revision, at: now)
         let offer = Welcome.Offer(
@@ -191,7 +195,7 @@ struct Feed: Hashable, Sendable {
             chunkBytes: limits.chunkBytes,
             digest: snapshot.digest
         )
-        return welcome(request, offer: offer, catchUp: catchUp, time: time)
+        welcome(request, offer: offer, catchUp: catchUp, time: time, into: &directives)
     }
 
     /// The store's schema; without examples if they would exceed a frame.
@@ -214,8 +218,9 @@ struct Feed: Hashable, Sendable {
         _ request: JoinQueue.Request,
         offer: Welcome.Offer?,
         catchUp: CatchUp,
-        time: Timestamp
-    ) -> [PlainDirective] {
+        time: Timestamp,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) {
         let welcome = Welcome(
             lineage: lineage,
             epoch: epoch,
@@ -225,21 +230,21 @@ struct Feed: Hashable, Sendable {
             heartbeatInterval: limits.heartbeatInterval,
             offer: offer
         )
-        return [.count(.joined), .publish(request.topic, .welcome(welcome))]
-            + catchUp.updates.map { .publish(request.topic, .update($0)) }
+        directives += [.count(.joined), .publish(request.topic, .welcome(welcome))]
+        for update in catchUp.updates { directives.append(.publish(request.topic, .update(update))) }
     }
 
     /// Whether the joiner is already ahead of the snapshot.
-    private func wouldRewind(_ request: JoinQueue.Request, to snapshot: SnapshotCache.Snapshot) -> Bool {
+    private func isAhead(_ request: JoinQueue.Request, of snapshot: SnapshotCache.Snapshot) -> Bool {
         guard let position = request.position, isValid(position),
             ring.updates(from: position.revision, head: head) != nil
         else { return false }
         return position.revision > snapshot.revision
     }
 
-    private static func gone(_ topic: Topic) -> [PlainDirective] {
+    private func refuseChunk(_ topic: Topic, into directives: inout [StoreDirective<some Sendable>]) {
         let reason = Rejection(.snapshotGone, "this snapshot is not kept, or has no such chunk; join again")
-        return [.count(.refused(.snapshotGone)), .publish(topic, .refusal(Refusal(reason)))]
+        directives += [.count(.refused(.snapshotGone)), .publish(topic, .refusal(Refusal(reason)))]
     }
 
     /// Whether this incarnation or a previous one of this lineage published the position.
@@ -278,17 +283,25 @@ struct Feed: Hashable, Sendable {
         joins.catchUps.finish(updates, after: revision)
     }
 
-    /// Queues a joiner for a read of the journal; `nil` if it has to start from a snapshot, because the journal does
-    /// not help it or a read for another revision is in progress.
-    private mutating func readPast(for request: JoinQueue.Request) -> [PlainDirective]? {
+    /// Queues a joiner for a read of the journal.
+    ///
+    /// - Returns: `false` if it has to start from a snapshot, because the journal does not help it or a read for
+    ///   another revision is in progress.
+    private mutating func readPast(
+        for request: JoinQueue.Request,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) -> Bool {
         let end = ring.start ?? head
-        guard readsPast, let position = request.position, isValid(position), position.revision < end else { return nil }
+        guard readsPast, let position = request.position, isValid(position), position.revision < end else {
+            return false
+        }
         switch joins.catchUps.enqueue(request, after: position.revision) {
         case .read:
             let bytesMax = max(summary.bytes, limits.chunkBytes)
-            return [.readPast(after: position.revision, through: end, bytesMax: bytesMax)]
-        case .wait: return []
-        case .busy: return nil
+            directives.append(.readPast(after: position.revision, through: end, bytesMax: bytesMax))
+            return true
+        case .wait: return true
+        case .busy: return false
         }
     }
 
@@ -297,14 +310,17 @@ struct Feed: Hashable, Sendable {
         _ read: CatchUpQueue.Read,
         at now: Instant,
         time: Timestamp,
-        composed: inout Int
-    ) -> [PlainDirective] {
+        composed: inout Int,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) {
         guard let past = read.updates, let end = past.last?.to, let recent = ring.updates(from: end, head: head),
             past.count + recent.count <= limits.catchUpComposedMax
-        else { return offer(read.request, hasWaited: false, at: now, time: time, composed: &composed) }
+        else {
+            return offer(read.request, hasWaited: false, at: now, time: time, composed: &composed, into: &directives)
+        }
         let missing = Deque(past) + recent
         let catchUp = CatchUp(missing[...], limits: limits)
         composed += catchUp.composed
-        return welcome(read.request, offer: nil, catchUp: catchUp, time: time)
+        welcome(read.request, offer: nil, catchUp: catchUp, time: time, into: &directives)
     }
 }

@@ -3,12 +3,12 @@ import DequeModule
 /// The frames of senders that wait for a turn, in the order of their arrival.
 struct Inbox: Hashable, Sendable {
     private var frames: Deque<PendingFrame> = []
-    /// The memory of the frames, about.
+    /// The approximate memory of the frames.
     private(set) var bytes = 0
 
     var first: PendingFrame? { frames.first }
 
-    /// The memory of a frame, about: its entry, and the message that it keeps.
+    /// The approximate memory of a frame: its entry, and the message that it retains.
     static func bytes(ofMessage bytes: Int) -> Int { MemoryLayout<PendingFrame>.stride + bytes }
 
     private static func bytes(of frame: ActionsFrame) -> Int { bytes(ofMessage: frame.messageBytes) }
@@ -37,8 +37,7 @@ struct Inbox: Hashable, Sendable {
 
 /// A frame of actions, or what is left of one that was longer than a turn.
 ///
-/// Nothing that was decided for the first part holds for the rest: it is admitted again, like a frame that begins with
-/// its first number.
+/// After a turn, the rest is admitted again, like a frame that begins with its first number.
 struct PendingFrame: Hashable, Sendable {
     let frame: ActionsFrame
     /// The offset of the rest in the actions.
@@ -54,13 +53,12 @@ struct PendingFrame: Hashable, Sendable {
         count = frame.header.count
     }
 
-    /// How a refusal names it.
+    /// The identity of the frame in a refusal.
     var identity: Refusal.PushedFrame { Refusal.PushedFrame(opened: frame.header.opened, first: first) }
 
-    /// Skips its first actions, as far as `bytesMax` bytes: at least one.
-    ///
-    /// - Returns: the skipped part.
-    mutating func remove(_ countMax: Int, bytesMax: Int = .max) -> FrameSlice {
+    /// Removes and returns its first actions: at most `countMax`, and none that begins `bytesMax` or more bytes after
+    /// the first one.
+    mutating func removeFirst(_ countMax: Int, bytesMax: Int = .max) -> FrameSlice {
         var items = frame.items(from: offset)
         var removed = 0
         while removed < countMax, removed == 0 || items.offset - offset < bytesMax {
@@ -77,7 +75,7 @@ struct PendingFrame: Hashable, Sendable {
 }
 
 extension ActionsFrame {
-    /// The size of the message up to the end of the actions: these are a part of it, and keep it.
+    /// The size of the message up to the end of the actions. These are a slice of the message, which retains it.
     fileprivate var messageBytes: Int { actions.endIndex }
 }
 

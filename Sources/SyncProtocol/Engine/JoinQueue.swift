@@ -1,4 +1,3 @@
-import DequeModule
 import OrderedCollections
 
 /// The queue of a store's joins and chunk requests, with the snapshots and the catch-up reads that they wait for.
@@ -8,6 +7,13 @@ struct JoinQueue: Hashable, Sendable {
         let nonce: Nonce
         let position: Position?
         var topic: Topic { .join(nonce, position) }
+    }
+
+    struct ChunkRequest: Hashable, Sendable {
+        let lineage: Lineage
+        let revision: Revision
+        let index: UInt32
+        var topic: Topic { .snapshot(lineage, revision, index: index) }
     }
 
     /// Joins in order of arrival. A joiner that unsubscribes is removed.
@@ -23,13 +29,6 @@ struct JoinQueue: Hashable, Sendable {
     var cache = SnapshotCache()
     /// Joins that wait for a read of the journal.
     var catchUps = CatchUpQueue()
-
-    struct ChunkRequest: Hashable, Sendable {
-        let lineage: Lineage
-        let revision: Revision
-        let index: UInt32
-        var topic: Topic { .snapshot(lineage, revision, index: index) }
-    }
 
     var count: Int { waiting.count + awaitingSnapshot.count + snapshotReady.count + catchUps.count }
     var isEmpty: Bool { waiting.isEmpty && snapshotReady.isEmpty && catchUps.ready.isEmpty && chunks.isEmpty }
@@ -96,8 +95,8 @@ struct CatchUpQueue: Hashable, Sendable {
 
     var count: Int { awaiting.count + ready.count }
 
-    /// How a join is queued.
-    enum Admission {
+    /// The result of queueing a join.
+    enum Enqueued {
         /// The caller has to start the read.
         case read
         /// The join waits for the current read, which begins at the same revision.
@@ -106,7 +105,7 @@ struct CatchUpQueue: Hashable, Sendable {
         case busy
     }
 
-    mutating func enqueue(_ request: JoinQueue.Request, after revision: Revision) -> Admission {
+    mutating func enqueue(_ request: JoinQueue.Request, after revision: Revision) -> Enqueued {
         guard reading == nil || reading == revision else { return .busy }
         awaiting.append(request)
         defer { reading = revision }

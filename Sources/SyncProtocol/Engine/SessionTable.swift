@@ -56,7 +56,7 @@ package struct SessionTable: Hashable, Sendable {
         private mutating func trim(countMax: Int) {
             let excess = outcomes.count - countMax
             guard excess > 0 else { return }
-            outcomes.trim(before: min(durable.next, outcomes.start.advanced(by: excess)))
+            outcomes.removeOutcomes(before: min(durable.next, outcomes.start.advanced(by: excess)))
         }
 
         /// The outcomes up to a number are durable.
@@ -69,13 +69,13 @@ package struct SessionTable: Hashable, Sendable {
         mutating func dropMessages(bytesMax: Int) { outcomes.dropMessages(through: durable, bytesMax: bytesMax) }
 
         /// Rolls back the numbers from `number` on, which are not durable.
-        mutating func rewind(to number: ActionNumber) {
+        mutating func rollBack(to number: ActionNumber) {
             precondition(number > durable, "number \(number) is durable already")
-            outcomes.rewind(to: number)
+            outcomes.removeOutcomes(from: number)
         }
 
         /// Rolls back to the last durable number.
-        mutating func rewind() { rewind(to: durable.next) }
+        mutating func rollBack() { rollBack(to: durable.next) }
     }
 
     private var sessions: [SessionID: Session] = [:]
@@ -170,10 +170,10 @@ package struct SessionTable: Hashable, Sendable {
     ///
     /// - Parameter forgotten: the evicted sessions of the records that were rolled back, which the next record has to
     ///   list.
-    mutating func rewind(forgetting forgotten: [SessionID]) {
+    mutating func rollBack(forgetting forgotten: [SessionID]) {
         self.forgotten = forgotten + self.forgotten
-        own.rewind()
-        for index in sessions.values.indices { sessions.values[index].rewind() }
+        own.rollBack()
+        for index in sessions.values.indices { sessions.values[index].rollBack() }
         runCount = sessions.values.reduce(0) { $0 + $1.outcomes.runCount }
     }
 

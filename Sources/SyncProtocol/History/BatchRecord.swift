@@ -4,6 +4,7 @@ package import StateCore
 /// A batch in the journal: its actions, their outcomes, and the patch.
 ///
 /// Recovery applies the patch. The actions are kept for inspection and for replaying them with another reducer.
+/// ``RecordEntries`` writes records.
 package struct BatchRecord: Hashable, Sendable {
     /// The incarnation that wrote the record.
     package var epoch: Epoch
@@ -41,20 +42,6 @@ package struct BatchRecord: Hashable, Sendable {
         self.forgotten = forgotten
         self.patch = patch
         self.migrations = migrations
-    }
-
-    /// Drops the rejection messages that the sessions will not remember: each session keeps the newest ones, up to
-    /// `bytesMax` bytes.
-    package mutating func dropMessages(bytesMax: Int) {
-        var bytes: [SessionID: Int] = [:]
-        for run in runs.indices.reversed() {
-            for entry in runs[run].entries.indices.reversed() {
-                guard let rejection = runs[run].entries[entry].rejection else { continue }
-                bytes[runs[run].session, default: 0] += rejection.message.utf8.count
-                guard bytes[runs[run].session, default: 0] > bytesMax else { continue }
-                runs[run].entries[entry].rejection = Rejection(rejection.code, "")
-            }
-        }
     }
 
     /// Consecutive actions of one session that arrived together.
@@ -99,24 +86,6 @@ package struct BatchRecord: Hashable, Sendable {
 }
 
 extension BatchRecord {
-    /// The encoding in CBOR; later versions may append elements.
-    package var encoded: [UInt8] {
-        var writer = CBORWriter(reserving: 64 + patch.count + runs.reduce(0) { $0 + $1.byteCount })
-        writer.array(count: migrations == nil ? 8 : 9)
-        writer.write(epoch)
-        writer.write(from)
-        writer.write(to)
-        writer.unsigned(digest)
-        writer.write(count: bytes)
-        writer.array(count: runs.count)
-        for run in runs { run.write(to: &writer) }
-        writer.array(count: forgotten.count)
-        for session in forgotten { writer.write(session) }
-        if from == to { writer.null() } else { writer.encoded(patch) }
-        if let migrations { writer.write(count: migrations) }
-        return writer.bytes
-    }
-
     /// Decodes a record.
     ///
     /// - Throws: ``CodingFailure`` that names the malformed part.
@@ -149,28 +118,6 @@ extension CodingLimits {
 }
 
 extension BatchRecord.Run {
-    /// The approximate encoded size.
-    fileprivate var byteCount: Int { entries.reduce(48) { $0 + $1.action.count + 9 } }
-
-    fileprivate func write(to writer: inout CBORWriter) {
-        writer.array(count: 6)
-        writer.write(session)
-        writer.write(opened)
-        writer.write(first)
-        writer.write(time)
-        if let user { writer.text(user) } else { writer.null() }
-        writer.array(count: entries.count)
-        for entry in entries {
-            guard let rejection = entry.rejection else {
-                writer.bytes(entry.action)
-                continue
-            }
-            writer.array(count: 3)
-            writer.bytes(entry.action)
-            writer.write(rejection)
-        }
-    }
-
     fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
         try reader.fixedArray(6)
         session = try reader.session()

@@ -6,6 +6,7 @@ package struct History: Hashable, Sendable {
     package let lineage: Lineage
     /// The new incarnation.
     package let epoch: Epoch
+    var incarnation: Incarnation { Incarnation(lineage: lineage, epoch: epoch) }
     /// The starts of all incarnations, this one included.
     package var epochs: EpochTable
     /// The last durable revision.
@@ -81,6 +82,22 @@ package struct History: Hashable, Sendable {
         (head, self.sequence) = (record.to, sequence)
         migrations = record.migrations ?? migrations
         summary = Summary(digest: record.digest, bytes: record.bytes)
+    }
+}
+
+/// One start of a primary within a history, in whose name updates and receipts are published.
+struct Incarnation: Hashable, Sendable {
+    let lineage: Lineage
+    let epoch: Epoch
+
+    func position(at revision: Revision) -> Position { Position(lineage: lineage, epoch: epoch, revision: revision) }
+
+    func update(from: Revision, to: Revision, patch: [UInt8]) -> Update {
+        Update(lineage: lineage, epoch: epoch, from: from, to: to, patch: patch)
+    }
+
+    func key(of revision: Revision, start: UInt64? = nil) -> IdempotencyKey {
+        IdempotencyKey(lineage: lineage.description, revision: revision.rawValue, index: 0, start: start)
     }
 }
 

@@ -2,37 +2,37 @@ import DequeModule
 package import StateCoding
 package import StateCore
 
+/// The final outcome of an action.
+package enum Outcome: Hashable, Sendable {
+    case applied(Revision)
+    case rejected(Rejection)
+}
+
 /// Consecutive actions of one session with equal outcomes: all are rejected for one reason, or each is applied as the
 /// revision after that of the action before.
 package struct OutcomeRun: Hashable, Sendable {
-    package enum Kind: Hashable, Sendable {
-        /// The first action is applied as this revision, each other one as the next revision.
-        case applied(Revision)
-        /// Each action is rejected for this reason.
-        case rejected(Rejection)
-    }
-
     package let first: ActionNumber
     /// The number of actions, at least 1.
     package let count: Int
-    package let kind: Kind
+    /// The outcome of the first action. Each other one is rejected, too, or applied as the next revision.
+    package let outcome: Outcome
 
     /// `nil` if the run is empty, or if a number, a revision or the size of the messages is out of range.
-    package init?(first: ActionNumber, count: Int, kind: Kind) {
+    package init?(first: ActionNumber, count: Int, outcome: Outcome) {
         guard count >= 1, !first.rawValue.addingReportingOverflow(UInt64(count)).overflow else { return nil }
-        switch kind {
+        switch outcome {
         case .applied(let revision):
             guard !revision.rawValue.addingReportingOverflow(UInt64(count - 1)).overflow else { return nil }
         case .rejected(let rejection):
             guard !rejection.message.utf8.count.multipliedReportingOverflow(by: count).overflow else { return nil }
         }
-        self.init(checked: first, count, kind)
+        self.init(checked: first, count, outcome)
     }
 
-    fileprivate init(checked first: ActionNumber, _ count: Int, _ kind: Kind) {
+    fileprivate init(checked first: ActionNumber, _ count: Int, _ outcome: Outcome) {
         self.first = first
         self.count = count
-        self.kind = kind
+        self.outcome = outcome
     }
 
     /// The number after the last one.
@@ -41,7 +41,7 @@ package struct OutcomeRun: Hashable, Sendable {
     /// The outcome of one of its numbers.
     package func outcome(of number: ActionNumber) -> Outcome {
         precondition(number >= first && number < end, "the run has the numbers from \(first) to \(end), not \(number)")
-        switch kind {
+        switch outcome {
         case .applied(let revision): return .applied(revision.advanced(by: number.distance(beyond: first)))
         case .rejected(let rejection): return .rejected(rejection)
         }
@@ -49,7 +49,7 @@ package struct OutcomeRun: Hashable, Sendable {
 
     /// The size of the messages, one for each action.
     package var messageBytes: Int {
-        switch kind {
+        switch outcome {
         case .applied: 0
         case .rejected(let rejection): rejection.message.utf8.count * count
         }
@@ -57,19 +57,17 @@ package struct OutcomeRun: Hashable, Sendable {
 
     /// The part before one of its numbers other than the first.
     fileprivate func prefix(before number: ActionNumber) -> OutcomeRun {
-        OutcomeRun(checked: first, number.distance(beyond: first), kind)
+        OutcomeRun(checked: first, number.distance(beyond: first), outcome)
     }
 
     /// The part from one of its numbers on.
     fileprivate func suffix(from number: ActionNumber) -> OutcomeRun {
-        let skipped = number.distance(beyond: first)
-        guard case .applied(let revision) = kind else { return OutcomeRun(checked: number, count - skipped, kind) }
-        return OutcomeRun(checked: number, count - skipped, .applied(revision.advanced(by: skipped)))
+        OutcomeRun(checked: number, count - number.distance(beyond: first), outcome(of: number))
     }
 
     /// This run and the following one as one run; `nil` if their outcomes differ.
     fileprivate func joined(with next: OutcomeRun) -> OutcomeRun? {
-        switch (kind, next.kind) {
+        switch (outcome, next.outcome) {
         case (.applied(let revision), .applied(let following)):
             let (expected, overflow) = revision.rawValue.addingReportingOverflow(UInt64(count))
             guard !overflow, expected == following.rawValue else { return nil }
@@ -78,7 +76,7 @@ package struct OutcomeRun: Hashable, Sendable {
         default: return nil
         }
         let (sum, overflow) = count.addingReportingOverflow(next.count)
-        return overflow ? nil : OutcomeRun(first: first, count: sum, kind: kind)
+        return overflow ? nil : OutcomeRun(first: first, count: sum, outcome: outcome)
     }
 }
 
@@ -120,19 +118,13 @@ package struct OutcomeRuns: Hashable, Sendable {
 
     // MARK: Extending
 
-    /// Appends the outcome of the next action.
-    package mutating func append(_ outcome: Outcome) {
-        switch outcome {
-        case .applied(let revision): append(.applied(revision), count: 1)
-        case .rejected(let rejection): append(.rejected(rejection), count: 1)
-        }
-    }
-
     /// Appends the outcomes of the next `count` actions; none for 0.
-    package mutating func append(_ kind: OutcomeRun.Kind, count: Int) {
+    ///
+    /// - Parameter outcome: that of the first one.
+    package mutating func append(_ outcome: Outcome, count: Int = 1) {
         guard count != 0 else { return }
-        guard let run = OutcomeRun(first: end, count: count, kind: kind) else {
-            preconditionFailure("\(count) outcomes from number \(end) on are out of range: \(kind)")
+        guard let run = OutcomeRun(first: end, count: count, outcome: outcome) else {
+            preconditionFailure("\(count) outcomes from number \(end) on are out of range: \(outcome)")
         }
         append(run)
     }
@@ -156,7 +148,7 @@ package struct OutcomeRuns: Hashable, Sendable {
     // MARK: Shortening
 
     /// Drops the outcomes of the numbers below `number`.
-    package mutating func trim(before number: ActionNumber) {
+    package mutating func removeOutcomes(before number: ActionNumber) {
         let number = min(number, end)
         guard number > start else { return }
         while let first = stored.first, first.end <= number {
@@ -172,7 +164,7 @@ package struct OutcomeRuns: Hashable, Sendable {
     }
 
     /// Drops the outcomes from `number` on.
-    package mutating func rewind(to number: ActionNumber) {
+    package mutating func removeOutcomes(from number: ActionNumber) {
         let number = max(number, start)
         guard number < end else { return }
         while let last = stored.last, last.first >= number {
@@ -188,19 +180,14 @@ package struct OutcomeRuns: Hashable, Sendable {
         messagesStart = min(messagesStart, number)
     }
 
-    /// The outcomes before a number, and those from it on.
-    package func split(at number: ActionNumber) -> (before: OutcomeRuns, after: OutcomeRuns) {
-        var (before, after) = (self, self)
-        before.rewind(to: number)
-        after.trim(before: number)
-        return (before, after)
-    }
-
     /// Drops the oldest rejection messages of numbers up to `last` until all messages have at most `bytesMax` bytes.
     /// Keeps the codes.
-    package mutating func dropMessages(through last: ActionNumber, bytesMax: Int) {
+    ///
+    /// - Returns: the number of runs that were searched for messages. A run in which none is left is searched once.
+    @discardableResult
+    package mutating func dropMessages(through last: ActionNumber, bytesMax: Int) -> Int {
         var excess = messageBytes - bytesMax
-        guard excess > 0 else { return }
+        guard excess > 0 else { return 0 }
         // With the neighbours, with which a run without its message may join.
         let lower = max(index(of: max(start, messagesStart)) - 1, stored.startIndex)
         var kept = OutcomeRuns(first: stored[lower].first)
@@ -208,8 +195,9 @@ package struct OutcomeRuns: Hashable, Sendable {
         while excess > 0, upper < stored.endIndex, stored[upper].first <= last {
             let run = stored[upper]
             upper += 1
-            guard case .rejected(let rejection) = run.kind, !rejection.message.isEmpty else {
+            guard case .rejected(let rejection) = run.outcome, !rejection.message.isEmpty else {
                 kept.append(run)
+                messagesStart = kept.end
                 continue
             }
             let bytes = rejection.message.utf8.count
@@ -218,15 +206,17 @@ package struct OutcomeRuns: Hashable, Sendable {
             let dropped = min(needed, run.count, last.next.distance(beyond: run.first))
             kept.append(.rejected(Rejection(rejection.code, "")), count: dropped)
             messagesStart = kept.end
-            kept.append(run.kind, count: run.count - dropped)
+            kept.append(run.outcome, count: run.count - dropped)
             excess -= dropped * bytes
             messageBytes -= dropped * bytes
         }
+        let searched = upper - lower
         if upper < stored.endIndex {
             kept.append(stored[upper])
             upper += 1
         }
         stored.replaceSubrange(lower..<upper, with: kept.stored)
+        return searched
     }
 
     // MARK: Finding
@@ -237,7 +227,7 @@ package struct OutcomeRuns: Hashable, Sendable {
         return stored[index(of: number)].outcome(of: number)
     }
 
-    /// The outcomes of the numbers of a range, as far as there are some.
+    /// The remembered outcomes of the numbers in a range.
     package func slice(from first: ActionNumber, through last: ActionNumber) -> OutcomeRuns {
         let lower = min(max(first, start), end)
         let upper = min(last.next, end)
@@ -301,8 +291,8 @@ extension OutcomeRuns {
         self.init(first: first)
         let elements = try reader.arrayCount()
         for _ in 0..<elements {
-            let (count, kind) = try reader.outcomeRun()
-            guard let run = OutcomeRun(first: end, count: count, kind: kind),
+            let (count, outcome) = try reader.outcomeRun()
+            guard let run = OutcomeRun(first: end, count: count, outcome: outcome),
                 !messageBytes.addingReportingOverflow(run.messageBytes).overflow
             else {
                 throw CodingFailure(.malformed, "\(count) outcomes from number \(end) on are out of range")
@@ -321,7 +311,7 @@ extension OutcomeRun {
 
     /// An upper bound of the encoded size.
     fileprivate var bytesMax: Int {
-        switch kind {
+        switch outcome {
         case .applied: 1 + 2 * Self.headBytesMax
         case .rejected(let rejection):
             1 + 3 * Self.headBytesMax + rejection.code.rawValue.utf8.count + rejection.message.utf8.count
@@ -329,7 +319,7 @@ extension OutcomeRun {
     }
 
     fileprivate func write(to writer: inout CBORWriter) {
-        switch kind {
+        switch outcome {
         case .applied(let revision):
             if count > 1 {
                 writer.array(count: 2)
@@ -346,7 +336,7 @@ extension OutcomeRun {
 
 extension CBORReader {
     /// Reads one run.
-    fileprivate mutating func outcomeRun() throws(CodingFailure) -> (count: Int, kind: OutcomeRun.Kind) {
+    fileprivate mutating func outcomeRun() throws(CodingFailure) -> (count: Int, outcome: Outcome) {
         guard peek == .array else { return (1, .applied(try quantity())) }
         let elements = try arrayCount()
         if elements == 2, peek == .text { return (1, .rejected(try rejection())) }

@@ -1,6 +1,6 @@
 package import StateCoding
 
-/// What a frame of actions states before the actions.
+/// The header of a frame of actions.
 package struct ActionsHeader: Hashable, Sendable {
     package let lineage: Lineage
     package let session: SessionID

@@ -62,12 +62,6 @@ package struct Watermark: Hashable, Sendable {
     }
 }
 
-/// The final outcome of an action.
-package enum Outcome: Hashable, Sendable {
-    case applied(Revision)
-    case rejected(Rejection)
-}
-
 /// The outcomes of consecutive actions of one session.
 package struct Receipts: Hashable, Sendable {
     package let lineage: Lineage

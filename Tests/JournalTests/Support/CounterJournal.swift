@@ -52,42 +52,42 @@ final class CounterJournal {
     func nextRecord(digest: UInt64? = nil) throws -> JournalRecord {
         sequence += 1
         let from = revision
-        var entries: [BatchRecord.Entry] = []
+        var entries = RecordEntries()
+        entries.begin(
+            Self.session,
+            opened: JournalSequence(0),
+            first: ActionNumber(number),
+            time: Timestamp(milliseconds: 1_700_000_000_000),
+            user: nil
+        )
         for _ in 0..<2 {
-            let isRejected = number.isMultiple(of: 3)
             let action: Value = ["Counted", ["by": 1]]
-            let rejection = isRejected ? Rejection(.refused, "every third is") : nil
-            entries.append(BatchRecord.Entry(action: action.encoded, rejection: rejection))
-            revision += isRejected ? 0 : 1
+            if number.isMultiple(of: 3) {
+                entries.rejected(.bytes(action.encoded), Rejection(.refused, "every third is"))
+            } else {
+                entries.applied(.bytes(action.encoded))
+                revision += 1
+            }
             number += 1
         }
         let next: Value = ["count": Value(revision)]
         let summary = Summary(of: next)
-        let batch = BatchRecord(
+        let head = RecordHead(
             epoch: Epoch(1),
             from: Revision(from),
             to: Revision(revision),
-            digest: digest ?? summary.digest,
-            bytes: summary.bytes,
-            runs: [
-                BatchRecord.Run(
-                    session: Self.session,
-                    opened: JournalSequence(0),
-                    first: ActionNumber(number - 2),
-                    time: Timestamp(milliseconds: 1_700_000_000_000),
-                    user: nil,
-                    entries: entries
-                )
-            ],
-            patch: Patch(from: tree, to: next).encode()
+            summary: Summary(digest: digest ?? summary.digest, bytes: summary.bytes)
         )
+        let patch = from == revision ? [] : Patch(from: tree, to: next).encode()
+        let body = entries.body(head, frames: [], forgotten: [], patch: patch, messageBytesMax: .max)
+        let batch = try BatchRecord(decoding: body)
         try history.replay(batch, at: JournalSequence(sequence), limits: Limits())
         tree = next
         return JournalRecord(
             sequence: JournalSequence(sequence),
             from: batch.from,
             to: batch.to,
-            body: batch.encoded
+            body: body
         )
     }
 

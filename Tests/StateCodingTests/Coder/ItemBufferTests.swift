@@ -13,7 +13,7 @@ import Testing
             bytes += item
         }
         let slice = bytes[generator.below(3)...]
-        try ItemBuffer.lend(slice) { buffer throws(BrokenLaw) in
+        try ItemBuffer.withItems(slice) { buffer throws(BrokenLaw) in
             for item in items {
                 let range = (item.range.lowerBound - slice.startIndex)..<(item.range.upperBound - slice.startIndex)
                 guard range.lowerBound >= 0 else { continue }
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `that are empty, or have trailing bytes, fail at their own offsets`() throws {
         let bytes = [UInt8](repeating: 0, count: 10)
-        let failures = ItemBuffer.lend(bytes[4...]) { buffer in
+        let failures = ItemBuffer.withItems(bytes[4...]) { buffer in
             [3..<3, 3..<5, 3..<4].map { failure(buffer, $0) }
         }
         let empty = CodingFailure(.truncated, "expected an item, but the input ends", offset: 0)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `begin with a prefix only if it fits them`() {
-        let answers = ItemBuffer.lend([9, 1, 2, 3][1...]) { buffer in
+        let answers = ItemBuffer.withItems([9, 1, 2, 3][1...]) { buffer in
             [
                 buffer.hasPrefix([1, 2], at: 0..<3), buffer.hasPrefix([1, 2], at: 0..<2),
                 buffer.hasPrefix([3], at: 2..<3), buffer.hasPrefix([], at: 1..<1),

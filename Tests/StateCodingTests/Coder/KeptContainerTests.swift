@@ -23,7 +23,7 @@ import Testing
         Keeper.kept.withValue { $0 = [] }
         try Keeper.$form.withValue(form) { () throws in
             // This array is released before the retained parts are read.
-            try ItemBuffer.lend(Array(items.joined())[...]) { buffer in
+            try ItemBuffer.withItems(Array(items.joined())[...]) { buffer in
                 var start = 0
                 for (index, item) in items.enumerated() {
                     let range = start..<(start + item.count)

@@ -1,10 +1,10 @@
 import Journal
 import StateCoding
 import StateCore
-import SyncProtocol
 import Testing
 
 @testable import Statecast
+@testable import SyncProtocol
 
 /// A journal that cannot be written.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A full journal` {
@@ -61,6 +61,25 @@ import Testing
         #expect(primary.state.lines == (1...51).map { "\($0)" })
         await sender.close()
         await primary.stop()
+    }
+
+    @Test func `a stop ends although more dispatched actions wait than a turn takes`() async throws {
+        let memory = MemoryJournal()
+        let journal = FaultyJournal(memory)
+        var configuration = PrimaryConfiguration.quick
+        configuration.limits.retryDelayMin = .seconds(60)
+        configuration.limits.retryDelayMax = .seconds(60)
+        let primary = try Primary.diary(journal, configuration)
+        try await primary.start()
+        try await primary.send(Written(line: "stored"))
+        // The action is rejected at the first failure. A stop that went on to try would come to the end of them.
+        journal.fail(FaultyJournal.full, count: 10)
+        for _ in 0..<(3 * TurnBudget().actions) { primary.dispatch(Written(line: "")) }
+        await primary.stop()
+        let second = try Primary.diary(FaultyJournal(memory))
+        try await second.start()
+        #expect(second.state.lines == ["stored"])
+        await second.stop()
     }
 
     @Test func `any other failure of the journal ends the primary with a message`() async throws {
@@ -197,6 +216,89 @@ import Testing
         #expect(node.second?.state.lines == (0..<200).map { "\($0)" })
         await first.close()
         await second.close()
+        await node.node.stop()
+    }
+
+    @Test func `one stuck store does not stop the others, and refuses only what exceeds its inbox`() async throws {
+        let (session, framesMax) = (SessionID.random(), 5)
+        let action = try ActionCoding.encode(Written(line: String(repeating: "x", count: 1000)))
+        func frame(_ number: Int, _ watermark: Watermark) throws -> [UInt8] {
+            try WireAction.message([action], first: UInt64(number), session: session, watermark, store: "first")
+        }
+        let any = Watermark(
+            lineage: Lineage(bits: 0),
+            epoch: Epoch(1),
+            number: nil,
+            opened: JournalSequence(0),
+            windowActionsMax: 1,
+            actionBytesMax: 1,
+            frameBytesMax: 1,
+            endpoint: ""
+        )
+        // Numbers up to 23 are encoded as one byte.
+        let bytes = Inbox.bytes(ofMessage: try frame(1, any).count)
+        let node = try await Node { $0.heldBytesMax = framesMax * bytes }
+        let peer = try await RawPeer(node.address)
+        let watermark = try await peer.watermark(of: session, store: "first")
+        let topic = "sc2/first/receipts/\(session)"
+        let second = try node.sender("second")
+        /// Returns once the actions from one number through another have receipts. Skips refusals.
+        func receipts(from first: Int, through last: Int) async throws {
+            var next = UInt64(first)
+            while next <= UInt64(last) {
+                guard case .receipts(let receipts) = try await peer.next(on: topic) else { continue }
+                #expect(receipts.outcomes.start.rawValue == next)
+                next = receipts.outcomes.end.rawValue
+            }
+        }
+        await peer.push(try frame(1, watermark))
+        try await receipts(from: 1, through: 1)
+        // The record of number 2 is never stored, and the next ones wait.
+        node.journal.hold(true)
+        await peer.push(try frame(2, watermark))
+        await node.journal.someoneWaits()
+        for number in 3...(4 + framesMax) {
+            await peer.push(try frame(number, watermark))
+            try await second.send(Written(line: "\(number)"))
+        }
+        // The first frame that does not fit, and nothing before.
+        guard case .refusal(let refusal) = try await peer.next(on: topic) else {
+            Issue.record("a frame beyond heldBytesMax is not refused")
+            return
+        }
+        #expect(refusal.reason.code == .overloaded)
+        #expect(refusal.frame?.first.rawValue == UInt64(3 + framesMax))
+        for number in 0..<100 { try await second.send(Written(line: "\(number)")) }
+        node.journal.hold(false)
+        try await receipts(from: 2, through: 2 + framesMax)
+        await peer.push(try frame(3 + framesMax, watermark))
+        try await receipts(from: 3 + framesMax, through: 3 + framesMax)
+        #expect(try await node.first.send(Written(line: "")).revision == Revision(UInt64(4 + framesMax)))
+        #expect(try await node.second?.send(Written(line: "")).revision == Revision(UInt64(framesMax + 103)))
+        await second.close()
+        await node.node.stop()
+    }
+
+    /// The frames that a store can reduce in its next turns wait in the socket. Only a store whose journal has no room
+    /// must not stop the others.
+    @Test func `refuses nothing while a store is busy and another one is idle`() async throws {
+        let node = try await Node { $0.heldBytesMax = 0 }
+        let session = SessionID.random()
+        let peer = try await RawPeer(node.address)
+        let watermark = try await peer.watermark(of: session, store: "second")
+        let action = try ActionCoding.encode(Written(line: "x"))
+        for number in UInt64(1)...500 {
+            let frame = try WireAction.message([action], first: number, session: session, watermark, store: "second")
+            await peer.push(frame)
+        }
+        var resolved = 0
+        while resolved < 500 {
+            guard case .receipts(let receipts) = try await peer.next(on: "sc2/second/receipts/\(session)") else {
+                Issue.record("a frame is refused after number \(resolved)")
+                return
+            }
+            resolved += receipts.outcomes.count
+        }
         await node.node.stop()
     }
 

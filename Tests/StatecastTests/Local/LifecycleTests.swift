@@ -246,6 +246,41 @@ import ZeroMQ
         subscription.cancel()
     }
 
+    @Test func `does not reduce them even if each change dispatches more than a turn takes`() throws {
+        let bench = try StoreBench(Diary(), actions: Diary.actions, reducer: Diary.reducer())
+        bench.store.begin()
+        let count = TurnBudget().actions + 1
+        let mailbox = bench.mailbox
+        let dispatched = EventLog()
+        let subscription = observe(bench) { _ in
+            // A stop that went on would end at last.
+            guard dispatched.events.count < 10 else { return }
+            dispatched.add("\(count)")
+            for _ in 0..<count { mailbox.dispatch(Written(line: "")) }
+        }
+        bench.turn()
+        #expect(dispatched.events.count == 1, "for the state at its registration")
+        bench.store.finish()
+        bench.store.end()
+        #expect(bench.lines.count == count)
+        subscription.cancel()
+    }
+
+    @Test func `has reduced the actions that the middlewares of a record in flight dispatched`() throws {
+        let repeating = Middleware<Diary> { action, store, next in
+            if let line = (action as? Written)?.line, line == "a" { store.dispatch(Written(line: "again")) }
+            return try next(action)
+        }
+        let bench = try StoreBench(middleware: [repeating], isDurableAtOnce: false) { _, _ in .none }
+        bench.store.begin()
+        try bench.push(Written(line: "a"))
+        bench.turn()
+        bench.freeJournal()
+        bench.store.finish()
+        bench.store.end()
+        #expect(bench.mailbox.state.lines == ["a", "again"])
+    }
+
     @Test func `starts again at the same ports`() async throws {
         let first = try Self.primary(.anyPorts)
         let address = try await first.start()

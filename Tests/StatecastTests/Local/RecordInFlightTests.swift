@@ -93,6 +93,28 @@ import Testing
         subscription.cancel()
     }
 
+    @Test func `an observer that was cancelled meanwhile leaves no request to a later one`() throws {
+        let bench = try bench()
+        bench.mailbox.dispatch(Written(line: "a"))
+        bench.turn()
+        let cancelled = observe(bench) { _ in Issue.record("it was cancelled") }
+        bench.turn()
+        cancelled.cancel()
+        bench.turn()
+        bench.mailbox.dispatch(Written(line: "b"))
+        let shown = EventLog()
+        let subscription = observe(bench) { shown.add("\($0.oldRevision.map { "\($0)" } ?? "-") to \($0.revision)") }
+        bench.turn()
+        #expect(bench.store.engine.batchesInFlight == 2)
+        bench.commit()
+        #expect(shown.events == ["- to 2"], "added once, with the actions that were dispatched before")
+        bench.mailbox.dispatch(Written(line: "c"))
+        bench.turn()
+        bench.commit()
+        #expect(shown.events == ["- to 2", "2 to 3"])
+        subscription.cancel()
+    }
+
     @Test func `an observer that registers during a batch that is reduced again is added after the batch`() throws {
         let bench = try bench()
         let shown = EventLog()

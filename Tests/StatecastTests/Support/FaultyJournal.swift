@@ -6,7 +6,8 @@ import Threading
 /// A journal whose disk a test can fill, free, block and break.
 final class FaultyJournal: Journal {
     private let journal: any Journal
-    private let failure = Locked<JournalFailure?>(nil)
+    private let failure = Locked<(reason: JournalFailure, count: Int)?>(nil)
+    private let place = Locked<JournalFailure?>(nil)
     private let takesSnapshots: Bool
     private let forgets = Locked(false)
 
@@ -15,8 +16,21 @@ final class FaultyJournal: Journal {
         self.takesSnapshots = takesSnapshots
     }
 
-    /// Makes appends fail, or succeed again.
-    func fail(_ failure: JournalFailure?) { self.failure.withLock { $0 = failure } }
+    /// Makes the next `count` appends fail, or appends succeed again.
+    func fail(_ failure: JournalFailure?, count: Int = .max) {
+        self.failure.withLock { $0 = failure.map { ($0, count) } }
+    }
+
+    /// Makes the checks of the journal's place fail, as after a replacement of its files, or succeed again.
+    func move(_ failure: JournalFailure?) { place.withLock { $0 = failure } }
+
+    private func nextFailure() -> JournalFailure? {
+        failure.withLock { failure in
+            guard let (reason, count) = failure else { return nil }
+            failure = count > 1 ? (reason, count - 1) : nil
+            return reason
+        }
+    }
 
     /// Drops further appends without an error, as a crash below full durability does.
     func forget() { forgets.withLock { $0 = true } }
@@ -43,7 +57,7 @@ final class FaultyJournal: Journal {
     func claim(_ epoch: EpochStart) throws(JournalFailure) { try journal.claim(epoch) }
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
         gate.pass()
-        if let failure = failure.withLock({ $0 }) { throw failure }
+        if let failure = nextFailure() { throw failure }
         if forgets.withLock({ $0 }) { return }
         try journal.append(records)
     }
@@ -63,7 +77,10 @@ final class FaultyJournal: Journal {
         if forgets.withLock({ $0 }) { return }
         try journal.store(snapshot, as: kind)
     }
-    func checkPlace() throws(JournalFailure) { try journal.checkPlace() }
+    func checkPlace() throws(JournalFailure) {
+        if let failure = place.withLock({ $0 }) { throw failure }
+        try journal.checkPlace()
+    }
     func prune(keeping historyBytes: Int) throws(JournalFailure) { try journal.prune(keeping: historyBytes) }
     func close() { journal.close() }
 }

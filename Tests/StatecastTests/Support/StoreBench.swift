@@ -120,6 +120,9 @@ final class StoreBench<State: Codable & Equatable & Sendable> {
         store.handleResults()
     }
 
+    /// From now on, records become durable at once.
+    func freeJournal() { journal?.hold(false) }
+
     /// Makes the journal fail, without the store knowing it.
     func loseRecords() {
         journal?.fail(FaultyJournal.full)

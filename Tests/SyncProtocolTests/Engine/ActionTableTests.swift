@@ -18,11 +18,13 @@ import Testing
         let table = try table()
         let actions = (0..<20).map { _ in encoded(from: &generator) }
         let frame = Self.frame(actions)
-        var last = 0
-        ItemBuffer.lend(frame.actions) { items in
+        var memory = ActionTable.Memory()
+        ItemBuffer.withItems(frame.actions) { items in
             for (index, item) in frame.items().enumerated() {
                 let wanted = Result { () throws(Rejection) in try reference(actions[index]) }
-                let framed = decoded(table, item.content, items, &last).map { Decoded($0) }
+                // Only the first unknown name gets a hint.
+                memory = ActionTable.Memory(index: memory.index)
+                let framed = decoded(table, item.content, items, &memory).map { Decoded($0) }
                 #expect(framed == wanted, "\(actions[index])")
                 let alone = Result { () throws(Rejection) in Decoded(try table.decode(actions[index])) }
                 #expect(alone == wanted, "\(actions[index])")
@@ -34,30 +36,53 @@ import Testing
         let table = try table()
         let frame = Self.frame([encoded(Stopped()), [0x80], encoded(Renamed(name: "a"), arrayHead: [0x98, 2])])
         let items = Array(frame.items())
-        var last = 0
-        ItemBuffer.lend(frame.actions) { buffer in
-            let stopped = decoded(table, items[0].content, buffer, &last)
+        var memory = ActionTable.Memory()
+        ItemBuffer.withItems(frame.actions) { buffer in
+            let stopped = decoded(table, items[0].content, buffer, &memory)
             #expect((try? stopped.get()) is Stopped)
-            #expect(last == 1)
-            let malformed = decoded(table, items[1].content, buffer, &last)
+            #expect(memory.index == 1)
+            let malformed = decoded(table, items[1].content, buffer, &memory)
             #expect(throws: Rejection.self) { try malformed.get() }
-            let renamed = decoded(table, items[2].content, buffer, &last)
+            let renamed = decoded(table, items[2].content, buffer, &memory)
             #expect((try? renamed.get()) is Renamed)
-            #expect(last == 1)
-            last = 99
-            let again = decoded(table, items[0].content, buffer, &last)
+            #expect(memory.index == 1)
+            memory.index = 99
+            let again = decoded(table, items[0].content, buffer, &memory)
             #expect((try? again.get()) is Stopped)
-            #expect(last == 1)
+            #expect(memory.index == 1)
         }
+    }
+
+    /// A hint costs a comparison with all known names.
+    @Test func `computes one hint, for the first unknown name`() throws {
+        let table = try table()
+        let names = ["Moves", "Stoped", "Moves"] + (0..<100).map { "Stopped\($0)" } + ["Moves"]
+        let frame = Self.frame(names.map { [0x82] + Value.text($0).encoded + [0xA0] })
+        var memory = ActionTable.Memory()
+        let messages = ItemBuffer.withItems(frame.actions) { buffer in
+            frame.items().map { item -> String in
+                guard case .failure(let reason) = decoded(table, item.content, buffer, &memory) else { return "" }
+                return reason.message
+            }
+        }
+        #expect(messages.count == names.count)
+        for (name, message) in zip(names, messages) {
+            #expect(message.hasPrefix("there is no action \"\(name)\""))
+            #expect(message.contains("(did you mean \"Moved\"?)") == (name == "Moves"))
+            #expect(message.contains("did you mean") == (name == "Moves"), "\(name) has a near name, too")
+            #expect(message.contains(", only: "))
+        }
+        let alone = #expect(throws: Rejection.self) { try table.decode([0x82] + Value.text("Stoped").encoded + [0xA0]) }
+        #expect(alone?.message.contains("did you mean \"Stopped\"?") == true)
     }
 
     private func decoded(
         _ table: ActionTable,
         _ content: Range<Int>,
         _ buffer: borrowing ItemBuffer,
-        _ last: inout Int
+        _ memory: inout ActionTable.Memory
     ) -> Result<any Action, Rejection> {
-        do throws(Rejection) { return .success(try table.decode(content, in: buffer, after: &last)) } catch {
+        do throws(Rejection) { return .success(try table.decode(content, in: buffer, after: &memory)) } catch {
             return .failure(error)
         }
     }
@@ -65,8 +90,8 @@ import Testing
     @Test func `of no actions rejects all`() throws {
         let table = try ActionTable([])
         let frame = Self.frame([encoded(Stopped())])
-        var last = 0
-        let result = ItemBuffer.lend(frame.actions) { decoded(table, 1..<frame.actions.count, $0, &last) }
+        var memory = ActionTable.Memory()
+        let result = ItemBuffer.withItems(frame.actions) { decoded(table, 1..<frame.actions.count, $0, &memory) }
         #expect(throws: Rejection(.unknownAction, "there is no action \"Stopped\", only: ")) { try result.get() }
     }
 

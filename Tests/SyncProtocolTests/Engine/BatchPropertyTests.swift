@@ -215,33 +215,30 @@ private enum Event {
 }
 
 extension SeededGenerator {
-    fileprivate mutating func step(_ id: inout UInt64, _ special: [Step.Kind]) -> Step {
+    fileprivate mutating func step(_ id: inout UInt64) -> Step {
         id += 1
-        let kinds = oneIn(2) ? [.plain] : special
+        let kinds = oneIn(2) ? [.plain] : Step.Kind.allCases
         return Step(id: id, kind: kinds[below(kinds.count)])
     }
 
-    fileprivate mutating func bytes(_ id: inout UInt64, _ special: [Step.Kind]) -> [UInt8] {
+    fileprivate mutating func bytes(_ id: inout UInt64) -> [UInt8] {
         switch below(14) {
         case 0: return [0xFF]
         case 1: return (try? ActionTable.encode(Unknown())) ?? []
-        default: return (try? ActionTable.encode(step(&id, special))) ?? []
+        default: return (try? ActionTable.encode(step(&id))) ?? []
         }
     }
 
     fileprivate mutating func events() -> [Event] {
         var id: UInt64 = 0
         var events: [Event] = []
-        // What a middleware dispatched before the disk is full within a frame is not taken back: how much that is
-        // depends on the batches.
         let isFullWithin = oneIn(2)
-        let special = Step.Kind.allCases.filter { !isFullWithin || $0 != .dispatching }
         for _ in 0..<12 {
             for _ in 0..<below(4) {
                 if oneIn(4) {
-                    events.append(.local(step(&id, special), isAwaited: oneIn(2)))
+                    events.append(.local(step(&id), isAwaited: oneIn(2)))
                 } else {
-                    let actions = (0..<below(8)).map { _ in bytes(&id, special) }
+                    let actions = (0..<below(8)).map { _ in bytes(&id) }
                     events.append(.frame(session: below(Run.sessions.count), repeated: below(3), actions))
                 }
             }

@@ -66,6 +66,99 @@ import Testing
         #expect((count - 1) * (messageBytes + MemoryLayout<PendingFrame>.stride) <= 100_000)
     }
 
+    /// PROTOCOL.md, section 6: elements after the known ones are skipped.
+    @Test(arguments: [false, true]) func `a frame keeps its message, and not if that has further elements`(
+        hasElement: Bool
+    ) throws {
+        let frame = PrimaryBench().frame(1...3)
+        var message = Message.encode(.actions(frame), to: Address(Fixture.store(), .actions))
+        if hasElement {
+            let head = try #require(message.firstIndex(of: 0)) + 1
+            #expect(message[head] == 0x87, "an array of seven elements")
+            message[head] = 0x88
+            message += Value.bytes(Array(repeating: 0, count: 100_000)).encoded
+        }
+        guard case .actions(let read) = try Message.decode(message).frame else {
+            Issue.record("expected actions")
+            return
+        }
+        #expect(read == frame)
+        let isPart = message.withUnsafeBytes { all in
+            read.actions.withUnsafeBytes { part in
+                guard let start = all.baseAddress, let first = part.baseAddress else { return false }
+                return first >= start && first < start + all.count
+            }
+        }
+        #expect(isPart == !hasElement)
+        // What the inbox counts is what the array of the frame occupies.
+        #expect(read.actions.endIndex == (hasElement ? read.actions.count : message.count))
+    }
+
+    @Test func `a store is behind while its inbox is full and its journal has room`() {
+        var bench = PrimaryBench(.with { ($0.heldBytesMax, $0.uncommittedRecordsMax) = (0, 2) })
+        func isBehind() -> Bool { bench.engine.engine.isBehind(at: bench.now) }
+        #expect(!isBehind() && bench.engine.engine.wantsFrames)
+        bench.push(1...1)
+        #expect(isBehind() && !bench.engine.engine.wantsFrames)
+        bench.turn()
+        #expect(!isBehind() && bench.engine.engine.wantsFrames)
+        bench.push(2...2)
+        #expect(isBehind())
+        bench.turn()
+        bench.push(3...3)
+        // Others must not wait for the journal.
+        #expect(!isBehind() && !bench.engine.engine.wantsFrames)
+        bench.commit(1)
+        #expect(isBehind())
+        bench.fill()
+        #expect(!isBehind(), "frames are refused")
+    }
+
+    @Test func `the answer to a known action counts as an action of the turn`() {
+        var bench = PrimaryBench()
+        bench.push(1...4)
+        bench.turnAndCommit()
+        bench.engine.budget = TurnBudget(actions: 4)
+        for _ in 0..<3 { bench.push(1...4) }
+        bench.push(2...6)
+        for _ in 0..<3 { #expect(bench.turn().filter { $0 == .count(.duplicates(4)) }.count == 1) }
+        #expect(bench.turn().contains(.count(.duplicates(3))))
+        #expect(bench.reduced == Revision(5), "three answers and one action")
+        bench.turn()
+        #expect(bench.reduced == Revision(6))
+        #expect(!bench.hasWork)
+    }
+
+    @Test func `a frame that is not admitted counts as an action of the turn`() {
+        var bench = PrimaryBench()
+        bench.engine.budget = TurnBudget(actions: 4)
+        // Ahead, of an unknown session, and beyond the room of its session.
+        for _ in 0..<3 { bench.push(2...2) }
+        for _ in 0..<3 { bench.push(1...1, of: Fixture.otherSession, opened: 9) }
+        bench.push(1...1)
+        #expect(bench.turn().expected() == [1])
+        #expect(bench.hasWork && bench.reduced == Revision(0))
+        bench.turn()
+        #expect(bench.reduced == Revision(1))
+        #expect(!bench.hasWork)
+    }
+
+    @Test(arguments: [StoreSettings.Commitment.stored, .accepted])
+    func `a turn ends once the own actions of the process reach its budget of bytes`(
+        commitment: StoreSettings.Commitment
+    ) {
+        let bytes = TestAction(number: 0).encoded.count
+        for (bytesMax, reduced) in [(1, 1), (2 * bytes, 2), (2 * bytes + 1, 3), (4 * bytes, 4)] as [(Int, UInt64)] {
+            var bench = PrimaryBench(commitment: commitment)
+            bench.engine.budget.bytes = bytesMax
+            bench.act(4)
+            bench.turn()
+            #expect(bench.reduced == Revision(reduced), "\(bytesMax) bytes")
+            while bench.hasWork { bench.turn() }
+            #expect(bench.reduced == Revision(4))
+        }
+    }
+
     @Test func `an engine wants a frame while one of frameBytesMax bytes surely fits`() {
         let bytes = Inbox.bytes(ofMessage: PrimaryBench().frame(1...3).actions.count)
         let largest = Inbox.bytes(ofMessage: 5000)

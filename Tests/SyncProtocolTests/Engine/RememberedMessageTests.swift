@@ -131,34 +131,4 @@ import Testing
         #expect(remembered(by: &fromRecords) == [6, 7, 8, 9])
         #expect(remembered(by: &fromSnapshot) == [6, 7, 8, 9])
     }
-
-    @Test func `are recorded only if their sessions will remember them`() {
-        func run(_ session: SessionID, _ numbers: ClosedRange<UInt64>) -> BatchRecord.Run {
-            BatchRecord.Run(
-                session: session,
-                opened: JournalSequence(0),
-                first: ActionNumber(numbers.lowerBound),
-                time: Fixture.time,
-                user: nil,
-                entries: numbers.map {
-                    BatchRecord.Entry(action: [1], rejection: $0 == 2 ? nil : Self.rejection($0))
-                }
-            )
-        }
-        var record = BatchRecord(
-            epoch: Fixture.epoch,
-            from: Revision(0),
-            to: Revision(2),
-            digest: 0,
-            bytes: 1,
-            runs: [run(Fixture.session, 1...4), run(Fixture.otherSession, 1...5), run(Fixture.session, 5...7)],
-            patch: [0xA0]
-        )
-        record.dropMessages(bytesMax: 40)
-        let messages = record.runs.map { $0.entries.map { $0.rejection?.message } }
-        #expect(messages[0] == ["", nil, "", "message 04"])
-        #expect(messages[1] == ["message 01", nil, "message 03", "message 04", "message 05"])
-        #expect(messages[2] == ["message 05", "message 06", "message 07"])
-        #expect(record.runs.allSatisfy { $0.entries.allSatisfy { $0.action == [1] } })
-    }
 }

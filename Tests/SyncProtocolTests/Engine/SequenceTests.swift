@@ -272,14 +272,107 @@ import Testing
         )
     }
 
+    @Test(arguments: [0, 1, 3]) func `doubles nothing that middlewares dispatch`(refusals: Int) {
+        var bench = EngineBench(
+            StoreProgram(
+                PrimaryBench.table,
+                reducer: Reducer(of: TestAction.self) { state, _ in state.value += 1 },
+                middleware: [
+                    Middleware { action, store, next in
+                        if (action as? TestAction)?.number == 1 { store.dispatch(TestAction(number: 100)) }
+                        return try next(action)
+                    }
+                ],
+                dispatcher: KeptDispatcher()
+            ),
+            history: History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: PrimaryBench.summary(0)),
+            state: TestCount()
+        )
+        for _ in 0..<refusals {
+            bench.receive(PrimaryBench().frame(1...1))
+            bench.turns()
+            #expect(bench.engine.state.value == 1)
+            bench.fill()
+            bench.turns()
+            bench.now = bench.now.advanced(by: bench.limits.retryDelayMin)
+        }
+        #expect(bench.log.dispatched == 0, "nothing of it was applied")
+        bench.receive(PrimaryBench().frame(1...1))
+        bench.turns()
+        bench.commit()
+        #expect(bench.log.dispatched == 1)
+        bench.turns()
+        bench.commit()
+        #expect(bench.engine.state.value == 2 && bench.head == Revision(2))
+    }
+
+    @Test func `ends once the journal has stored a record, not when it reports its last one again`() {
+        var bench = PrimaryBench()
+        bench.reduce(1...1)
+        bench.commit()
+        bench.reduce(2...2)
+        bench.fill()
+        bench.engine.reportStored()
+        #expect(!bench.engine.log.notices.contains(.hasRoomAgain))
+        bench.turn()
+        #expect(bench.push(2...2).refusals() == [.storageFull])
+        bench.now = .seconds(1)
+        bench.push(2...2)
+        bench.turnAndCommit()
+        #expect(bench.engine.log.notices.contains(.hasRoomAgain))
+        #expect(bench.head == Revision(2))
+    }
+
+    /// Otherwise, they would wait for a heartbeat.
+    @Test func `wakes the store when its actions may be tried again`() {
+        var bench = PrimaryBench(.with { $0.heartbeatInterval = .seconds(60) })
+        _ = bench.tick(at: .origin)
+        bench.act()
+        bench.turn()
+        bench.fill()
+        #expect(!bench.hasWork)
+        #expect(bench.nextDeadline == .seconds(1))
+        bench.now = .seconds(1)
+        #expect(bench.tick(at: bench.now) == [])
+        #expect(bench.hasWork)
+        bench.turnAndCommit()
+        #expect(bench.head == Revision(1))
+        #expect(bench.nextDeadline == .seconds(60))
+    }
+
+    @Test(arguments: [StoreSettings.Commitment.stored, .accepted])
+    func `wakes the store once, even if the actions have to wait for another reason`(
+        commitment: StoreSettings.Commitment
+    ) {
+        var bench = PrimaryBench(
+            .with {
+                $0.heartbeatInterval = .seconds(60)
+                $0.uncommittedBytesMax = 1
+            },
+            commitment: commitment
+        )
+        _ = bench.tick(at: .origin)
+        bench.reduce(1...1)
+        bench.act()
+        bench.fill()
+        bench.turn()
+        #expect(bench.nextDeadline == .seconds(1))
+        bench.now = .seconds(1)
+        while bench.hasWork { bench.turn() }
+        bench.turn()
+        #expect(bench.nextDeadline == .seconds(60), "a deadline in the past would be due at once, for ever")
+        bench.fill()
+        #expect(bench.nextDeadline == .seconds(2))
+    }
+
     @Test func `adds the observers that wait for a batch in flight`() {
         var bench = PrimaryBench()
         bench.reduce(1...2)
         bench.engine.request(.observe(ObserverID(1), .current))
         bench.turn()
-        #expect(bench.engine.log.admitted.isEmpty)
+        #expect(bench.engine.log.added.isEmpty)
         bench.fill()
-        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1)])
+        #expect(bench.engine.log.added.map(\.observer) == [ObserverID(1)])
     }
 }
 
@@ -452,17 +545,17 @@ import Testing
         var bench = PrimaryBench()
         bench.engine.request(.observe(ObserverID(1), .current))
         bench.turn()
-        #expect(bench.engine.log.admitted.map(\.head) == [Revision(0)], "nothing is in flight")
+        #expect(bench.engine.log.added.map(\.head) == [Revision(0)], "nothing is in flight")
         bench.act()
         bench.engine.request(.observe(ObserverID(2), .current))
         bench.turn()
         bench.engine.request(.observe(ObserverID(3), .current))
         bench.engine.request(.observe(ObserverID(4), .none))
         bench.turn()
-        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1), ObserverID(4)])
+        #expect(bench.engine.log.added.map(\.observer) == [ObserverID(1), ObserverID(4)])
         bench.commit()
-        #expect(bench.engine.log.admitted.map(\.observer) == [1, 4, 2, 3].map { ObserverID($0) })
-        #expect(bench.engine.log.admitted.map(\.head) == [0, 0, 1, 1].map { Revision($0) })
+        #expect(bench.engine.log.added.map(\.observer) == [1, 4, 2, 3].map { ObserverID($0) })
+        #expect(bench.engine.log.added.map(\.head) == [0, 0, 1, 1].map { Revision($0) })
         bench.engine.request(.ignore(ObserverID(2)))
         bench.turn()
         #expect(bench.engine.log.removed == [ObserverID(2)])
@@ -477,8 +570,8 @@ import Testing
         bench.act(2)
         bench.turn()
         bench.commit()
-        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1)])
-        #expect(bench.engine.log.admitted.map(\.head) == [Revision(3)])
+        #expect(bench.engine.log.added.map(\.observer) == [ObserverID(1)])
+        #expect(bench.engine.log.added.map(\.head) == [Revision(3)])
     }
 
     @Test func `are added if a batch is a single action that is rejected`() {
@@ -487,7 +580,7 @@ import Testing
         bench.engine.request(.observe(ObserverID(1), .current))
         bench.turn()
         bench.commit()
-        #expect(bench.engine.log.admitted.map(\.observer) == [ObserverID(1)])
+        #expect(bench.engine.log.added.map(\.observer) == [ObserverID(1)])
     }
 }
 
@@ -519,8 +612,8 @@ import Testing
         #expect(returned == ["observe 1", "action 2", "ignore 2"])
         let snapshot = try #require(log.snapshots.first)
         #expect(log.snapshots.count == 1 && snapshot.isLast)
-        #expect(snapshot.revision == Revision(2) && snapshot.sequence == JournalSequence(1))
-        #expect(snapshot.state.value == 2)
+        #expect(snapshot.version.revision == Revision(2) && snapshot.version.sequence == JournalSequence(1))
+        #expect(snapshot.version.state.value == 2)
     }
 }
 
@@ -531,16 +624,16 @@ import Testing
         for number in UInt64(1)...3 { bench.reduce(number...number) }
         #expect(bench.engine.log.snapshots.isEmpty, "nothing is stored")
         bench.commit(1)
-        #expect(bench.engine.log.snapshots.map(\.revision) == [Revision(1)])
-        #expect(bench.engine.log.snapshots.map(\.sequence) == [JournalSequence(1)])
-        #expect(bench.engine.log.snapshots.map(\.state.value) == [1])
+        #expect(bench.engine.log.snapshots.map(\.version.revision) == [Revision(1)])
+        #expect(bench.engine.log.snapshots.map(\.version.sequence) == [JournalSequence(1)])
+        #expect(bench.engine.log.snapshots.map(\.version.state.value) == [1])
         for number in UInt64(4)...5 { bench.reduce(number...number) }
         bench.commit()
         #expect(bench.engine.log.snapshots.count == 1, "one is being stored")
         bench.engine.snapshotStored(true)
         bench.reduce(6...6)
         bench.commit()
-        #expect(bench.engine.log.snapshots.map(\.revision) == [Revision(1), Revision(6)])
+        #expect(bench.engine.log.snapshots.map(\.version.revision) == [Revision(1), Revision(6)])
         #expect(bench.engine.log.snapshots.allSatisfy { !$0.isLast })
     }
 }
@@ -578,10 +671,89 @@ import Testing
         bench.receive(PrimaryBench().frame(2...3))
         bench.turn()
         #expect(bench.records.count == 2)
-        #expect(bench.log.dispatched == 3 && dispatcher.dispatchedCount == 0)
         #expect(kept.stores.map(\.state.value) == [0, 0, 0], "nothing is published yet")
         kept.stores[0].dispatch(TestAction(number: 9))
         #expect(dispatcher.dispatchedCount == 1)
+        #expect(bench.log.dispatched == 0)
+        bench.commit()
+        #expect(bench.log.dispatched == 3 && dispatcher.dispatchedCount == 1)
+    }
+}
+
+/// Sessions are evicted while all of them have more runs of outcomes than a store remembers.
+@Suite struct `An eviction` {
+    /// The state after the stored records, in an engine of another incarnation.
+    private func replayed(_ bench: PrimaryBench) throws -> PrimaryBench {
+        var history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: PrimaryBench.summary(0))
+        for record in bench.engine.log.stored {
+            try history.replay(record.record, at: record.sequence, limits: bench.limits)
+        }
+        return PrimaryBench(history: history, bench.limits)
+    }
+
+    /// While a batch is reduced again, its sessions have no outcomes in flight, so that each of them could be evicted.
+    /// The records would then contain outcomes of a session that the store has forgotten.
+    @Test(arguments: [StoreSettings.Commitment.stored, .accepted])
+    func `takes no session of a batch that is reduced again`(commitment: StoreSettings.Commitment) throws {
+        var bench = PrimaryBench(.with { $0.sessionRunsMax = 2 }, commitment: commitment)
+        bench.verdicts = [2: .rejected(Rejection(.refused, "no")), 4: .breaksState]
+        bench.push(1...6)
+        bench.verdicts = [:]
+        bench.push(1...2, of: Fixture.otherSession)
+        bench.turn()
+        #expect(bench.engine.log.records.count > 1, "it was reduced again in parts")
+        #expect(bench.engine.log.records.allSatisfy { $0.record.forgotten.isEmpty })
+        if commitment == .stored {
+            // If the session was forgotten, this opens it again, with outcomes that no record has.
+            bench.push(1...1, of: Fixture.otherSession, opened: 1)
+            bench.turn()
+        }
+        bench.commit()
+        #expect(bench.engine.log.receipts[Fixture.session]?.count == 6)
+        #expect(bench.engine.log.receipts[Fixture.otherSession]?.count == 2)
+        #expect(bench.reduced == Revision(6))
+        var next = try replayed(bench)
+        #expect(bench.context?.encoded == next.context?.encoded)
+        for session in [Fixture.session, Fixture.otherSession] {
+            #expect(
+                bench.subscribed(to: .receipts(session)).receipts(of: session)
+                    == next.subscribed(to: .receipts(session)).receipts(of: session)
+            )
+        }
+    }
+
+    @Test func `takes the longest idle session before the next batch, whose record lists it`() throws {
+        var bench = PrimaryBench(.with { $0.sessionRunsMax = 2 })
+        bench.verdicts = [2: .rejected(Rejection(.refused, "no"))]
+        bench.push(1...3)
+        bench.push(1...1, of: Fixture.otherSession)
+        bench.turnAndCommit()
+        bench.turn()
+        bench.push(2...2, of: Fixture.otherSession)
+        bench.turnAndCommit()
+        #expect(bench.engine.log.records.map(\.record.forgotten) == [[], [Fixture.session]])
+        var next = try replayed(bench)
+        #expect(bench.context?.encoded == next.context?.encoded)
+        #expect(next.reduce(4...4).refusals() == [.unknownSession])
+    }
+
+    /// That one has nothing to remember: it must neither evict others, nor be listed in a record.
+    @Test func `takes no session for one whose first number is missing`() {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
+        bench.push(1...1)
+        bench.turnAndCommit()
+        for number in UInt64(1)...100 {
+            let session = SessionID(high: 9, low: number)
+            bench.push(number + 5...number + 6, of: session, opened: 1, base: number)
+            #expect(bench.turn().expected(of: session) == [number])
+        }
+        bench.push(2...2)
+        #expect(bench.turnAndCommit().receipts() == [2: .applied(Revision(2))])
+        #expect(bench.engine.log.records.map(\.record.forgotten) == [[], []])
+        let opened = SessionID(high: 9, low: 7)
+        bench.push(7...8, of: opened, opened: 1, base: 7)
+        #expect(bench.turnAndCommit().receipts(of: opened).count == 2, "its first number has arrived")
+        #expect(bench.engine.log.records.last?.record.forgotten == [Fixture.session])
     }
 }
 

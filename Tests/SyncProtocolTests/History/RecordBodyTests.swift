@@ -76,17 +76,17 @@ import Testing
             switch generator.below(10) {
             case 0:
                 entry.action = generator.bytes(below: 300)
-                entries.applied(entry.action)
+                entries.applied(.bytes(entry.action))
             case 1:
                 entry.rejection = rejection
                 entries.rejected(.item(frame, item), rejection)
             case 2:
                 entry = BatchRecord.Entry(action: [], rejection: rejection)
-                entries.rejected(.none, rejection)
+                entries.rejected(.absent, rejection)
             case 3:
                 entry.rejection = rejection
                 entries.rejected(.bytes(action), rejection)
-            default: entries.applied(frame, item)
+            default: entries.applied(.item(frame, item))
             }
             append(entry, to: run)
         }
@@ -98,9 +98,10 @@ import Testing
                 epoch: Epoch(generator.number()),
                 from: Revision(min(from, to)),
                 to: Revision(max(from, to)),
-                summary: Summary(of: .unsigned(generator.number()))
+                summary: Summary(of: .unsigned(generator.number())),
+                migrations: generator.oneIn(3) ? generator.below(300) : nil
             )
-            let patch = from == to && generator.oneIn(2) ? [] : generator.item()
+            let patch = from == to ? [] : generator.item()
             let forgotten = (0..<generator.below(3)).map { _ in generator.session() }
             let messageBytesMax = [0, 7, 20, 1000][generator.below(4)]
             var record = BatchRecord(
@@ -111,7 +112,8 @@ import Testing
                 bytes: head.summary.bytes,
                 runs: runs,
                 forgotten: forgotten,
-                patch: patch
+                patch: patch,
+                migrations: head.migrations
             )
             record.dropMessages(bytesMax: messageBytesMax)
             let body = entries.body(
@@ -132,33 +134,12 @@ import Testing
         twin.check(&generator)
     }
 
-    @Test(arguments: seeds(0..<500)) func `equals the encoded record after actions were rolled back`(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
-        var twin = Twin()
-        for _ in 0..<6 {
-            let before = twin
-            let mark = twin.entries.mark
-            for _ in 0..<generator.below(3) { twin.resolveFrame(&generator) }
-            guard generator.oneIn(2) else { continue }
-            var entries = twin.entries
-            entries.rewind(to: mark)
-            #expect(entries == before.entries)
-            twin = before
-            twin.entries = entries
-        }
-        twin.resolveFrame(&generator)
-        twin.check(&generator)
-    }
-
     @Test func `continues a run over several frames, and keeps adjacent actions together`() throws {
         var entries = RecordEntries()
-        var marks: [RecordEntries.Mark] = []
         for first: UInt64 in [1, 4] {
             let number = ActionNumber(first)
             entries.begin(Fixture.session, opened: JournalSequence(0), first: number, time: Fixture.time, user: nil)
-            entries.applied(Int(first / 4), 0..<4, count: 2)
-            marks.append(entries.mark)
-            entries.applied(Int(first / 4), 4..<6)
+            for item in [0..<2, 2..<4, 4..<6] { entries.applied(.item(Int(first / 4), item)) }
         }
         let frames = [[[1], [2], [3]], [[4], [5], [6]]].map { (actions: [[UInt8]]) in
             ActionsFrame(
@@ -171,17 +152,13 @@ import Testing
             )
         }
         #expect(try read(entries, frames).map { $0.entries.map(\.action) } == [[[1], [2], [3], [4], [5], [6]]])
-        entries.rewind(to: marks[1])
-        #expect(try read(entries, frames).map { $0.entries.map(\.action) } == [[[1], [2], [3], [4], [5]]])
-        entries.rewind(to: marks[0])
-        #expect(try read(entries, frames).map { $0.entries.map(\.action) } == [[[1], [2]]])
     }
 
     @Test func `keeps the newest messages of each session`() throws {
         var entries = RecordEntries()
         for session in [Fixture.session, Fixture.otherSession] {
             entries.begin(session, opened: JournalSequence(0), first: ActionNumber(1), time: Fixture.time, user: nil)
-            for message in ["one", "two", "three"] { entries.rejected(.none, Rejection(.refused, message)) }
+            for message in ["one", "two", "three"] { entries.rejected(.absent, Rejection(.refused, message)) }
         }
         let runs = try read(entries, [], messageBytesMax: 8)
         #expect(messages(runs) == [["", "two", "three"], ["", "two", "three"]])

@@ -6,7 +6,7 @@ import Testing
 /// A run of outcomes as a primary may state it, in range or not.
 private struct StatedRun {
     let count: UInt64
-    let kind: OutcomeRun.Kind
+    let kind: Outcome
 
     func write(to writer: inout CBORWriter) {
         var length = 1

@@ -23,7 +23,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     var holdsRequests = false
 
     /// The records that are passed to the journal and not stored yet.
-    private(set) var records: [CommittedBatch] = []
+    private(set) var records: [EncodedRecord] = []
     /// The states to encode for joiners.
     private(set) var encodings: [(state: State, revision: Revision, digest: UInt64)] = []
     /// The number of joins that waited at the end of the last turn.
@@ -61,8 +61,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
             program,
             StoreSettings(
                 limits: limits,
-                stateVersion: 99,
-                migrations: 0,
+                migrations: 99,
                 actionsEndpoint: Fixture.endpoint,
                 commitment: commitment,
                 durability: "full",
@@ -138,6 +137,12 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         log.stored += records.prefix(count)
         records.removeFirst(min(count, records.count))
         return send { $0.stored(through: last.sequence, into: &$1) }
+    }
+
+    /// The journal reports again which records it has stored.
+    mutating func reportStored() {
+        let sequence = storedSequence
+        _ = send { $0.stored(through: sequence, into: &$1) }
     }
 
     /// The journal has no room for its records.
@@ -222,8 +227,9 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
             records.append(record)
             log.records.append(record)
             if commitment == .accepted { accepted = record.sequence }
-        case .encodeSnapshot(let state, let revision, let digest):
-            encodings.append((state, revision, digest))
+        case .encodeSnapshot:
+            let published = engine.published
+            encodings.append((published.state, published.revision, published.summary.digest))
             return .encodeSnapshot
         case .readPast(let start, let end, let bytesMax):
             return .readPast(after: start, through: end, bytesMax: bytesMax)
@@ -231,8 +237,8 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         case .count(.published(let counts, _)): log.counts.append(counts)
         case .count(let event): return .count(event)
         case .show(let state, let revision): log.shown.append((state, revision))
-        case .admit(let observer, _): log.admitted.append((observer, log.head))
-        case .remove(let observer): log.removed.append(observer)
+        case .addObserver(let observer, _): log.added.append((observer, log.head))
+        case .removeObserver(let observer): log.removed.append(observer)
         case .answer(let id, let outcome):
             #expect(log.answers.updateValue(outcome, forKey: id) == nil, "\(id) has two answers")
         case .start(let effect, let key):
@@ -281,13 +287,13 @@ struct EngineLog<State: Sendable> {
     private(set) var receipts: [SessionID: [UInt64: Outcome]] = [:]
     fileprivate(set) var updates: [Update] = []
     /// All records, in the order in which they were passed to the journal.
-    fileprivate(set) var records: [CommittedBatch] = []
+    fileprivate(set) var records: [EncodedRecord] = []
     /// The records that the journal has stored.
-    fileprivate(set) var stored: [CommittedBatch] = []
+    fileprivate(set) var stored: [EncodedRecord] = []
     fileprivate(set) var answers: [LocalID: LocalOutcome] = [:]
     fileprivate(set) var shown: [(state: State, revision: Revision)] = []
     /// The observers that were added, each with the revision that was published last.
-    fileprivate(set) var admitted: [(observer: ObserverID, head: Revision)] = []
+    fileprivate(set) var added: [(observer: ObserverID, head: Revision)] = []
     fileprivate(set) var removed: [ObserverID] = []
     /// The revisions whose effects were started.
     fileprivate(set) var started: [UInt64] = []
@@ -296,7 +302,7 @@ struct EngineLog<State: Sendable> {
     fileprivate(set) var dispatched = 0
     fileprivate(set) var cleared: [SentAction] = []
     fileprivate(set) var returned: [LocalRequest] = []
-    fileprivate(set) var snapshots: [StoredSnapshot<State>] = []
+    fileprivate(set) var snapshots: [SnapshotToStore<State>] = []
     fileprivate(set) var notices: [StoreNotice] = []
     fileprivate(set) var counts: [OutcomeCounts] = []
 

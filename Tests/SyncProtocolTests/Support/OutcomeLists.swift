@@ -11,4 +11,12 @@ extension OutcomeRuns {
     var list: [Outcome] {
         runs.flatMap { run in (0..<run.count).map { run.outcome(of: run.first.advanced(by: $0)) } }
     }
+
+    /// The outcomes before a number, and those from it on.
+    func split(at number: ActionNumber) -> (before: OutcomeRuns, after: OutcomeRuns) {
+        var (before, after) = (self, self)
+        before.removeOutcomes(from: number)
+        after.removeOutcomes(before: number)
+        return (before, after)
+    }
 }

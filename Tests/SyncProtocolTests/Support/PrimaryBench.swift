@@ -128,7 +128,7 @@ struct PrimaryBench {
     }
 
     var limits: Limits { engine.limits }
-    var records: [CommittedBatch] { engine.records }
+    var records: [EncodedRecord] { engine.records }
     var head: Revision { engine.head }
     var reduced: Revision { engine.reduced }
     var hasWork: Bool { engine.hasWork }
@@ -239,7 +239,7 @@ struct PrimaryBench {
     static func join(_ nonce: UInt64 = 1, _ position: Position? = nil) -> Topic { .join(Nonce(bits: nonce), position) }
 }
 
-extension CommittedBatch {
+extension EncodedRecord {
     /// The record, as the journal has it.
     var record: BatchRecord {
         do { return try BatchRecord(decoding: body) } catch { preconditionFailure("\(error)") }

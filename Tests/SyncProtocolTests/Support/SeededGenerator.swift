@@ -56,12 +56,12 @@ extension SeededGenerator {
     mutating func outcomes() -> OutcomeRuns {
         var outcomes = OutcomeRuns(first: ActionNumber(number()))
         for _ in 0..<below(30) {
-            let kind: OutcomeRun.Kind = oneIn(3) ? .rejected(rejection()) : .applied(Revision(number()))
+            let outcome: Outcome = oneIn(3) ? .rejected(rejection()) : .applied(Revision(number()))
             let count = oneIn(2) ? 1 : count()
-            guard let run = OutcomeRun(first: outcomes.end, count: count, kind: kind),
+            guard let run = OutcomeRun(first: outcomes.end, count: count, outcome: outcome),
                 !outcomes.messageBytes.addingReportingOverflow(run.messageBytes).overflow
             else { continue }
-            outcomes.append(kind, count: count)
+            outcomes.append(outcome, count: count)
         }
         return outcomes
     }

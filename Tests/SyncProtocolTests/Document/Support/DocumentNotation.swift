@@ -107,7 +107,7 @@ struct FrameFields {
 
     private static func wire(_ run: OutcomeRun) -> Value {
         let count = run.count == 1 ? [] : [Value(run.count)]
-        switch run.kind {
+        switch run.outcome {
         case .applied(let revision):
             let revision = Value.unsigned(revision.rawValue)
             return count.isEmpty ? revision : .array(count + [revision])

@@ -62,8 +62,7 @@ struct DocumentPrimary {
         )
         let settings = StoreSettings(
             limits: Limits(),
-            stateVersion: 6_425_107_239_870_014_923,
-            migrations: 0,
+            migrations: 6_425_107_239_870_014_923,
             actionsEndpoint: "tcp://127.0.0.1:7101",
             commitment: .none,
             durability: nil,
@@ -141,11 +140,10 @@ struct DocumentPrimary {
             case .publish(let topic, let frame):
                 let address = Address(store, topic)
                 if subscriptions.contains(address.bytes) { published.append(Message.encode(frame, to: address)) }
-            case .encodeSnapshot(let state, let revision, let digest):
-                let bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(state) }
-                send {
-                    $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: .origin, into: &$1)
-                }
+            case .encodeSnapshot:
+                let (version, digest) = (engine.published, engine.published.summary.digest)
+                let bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(version.state) }
+                send { $0.snapshotEncoded(bytes, revision: version.revision, digest: digest, at: .origin, into: &$1) }
                 turn()
             default: break
             }

@@ -46,12 +46,14 @@ enum FrameLaws {
     }()
 
     private static func checkDecoding(of frame: ActionsFrame, _ actions: [[UInt8]]) throws(BrokenLaw) {
-        var last = 0
-        try ItemBuffer.lend(frame.actions) { items throws(BrokenLaw) in
+        var memory = ActionTable.Memory()
+        try ItemBuffer.withItems(frame.actions) { items throws(BrokenLaw) in
             for (item, action) in zip(frame.items(), actions) {
+                // Only the first unknown name gets a hint.
+                memory = ActionTable.Memory(index: memory.index)
                 let framed: Result<String, Rejection>
                 do throws(Rejection) {
-                    framed = .success("\(try table.decode(item.content, in: items, after: &last))")
+                    framed = .success("\(try table.decode(item.content, in: items, after: &memory))")
                 } catch {
                     framed = .failure(error)
                 }
@@ -119,19 +121,19 @@ enum FrameLaws {
         let rejection = Rejection(.refused, "by \(action.count) bytes")
         switch action.last.map({ $0 % 8 }) {
         case 0:
-            entries.applied(action.reversed())
+            entries.applied(.bytes(action.reversed()))
             return BatchRecord.Entry(action: action.reversed(), rejection: nil)
         case 1:
             entries.rejected(.item(0, item), rejection)
             return BatchRecord.Entry(action: action, rejection: rejection)
         case 2:
-            entries.rejected(.none, rejection)
+            entries.rejected(.absent, rejection)
             return BatchRecord.Entry(action: [], rejection: rejection)
         case 3:
             entries.rejected(.bytes(action), rejection)
             return BatchRecord.Entry(action: action, rejection: rejection)
         default:
-            entries.applied(0, item)
+            entries.applied(.item(0, item))
             return BatchRecord.Entry(action: action, rejection: nil)
         }
     }

@@ -1,27 +1,25 @@
-internal import StateCoding
+internal import Journal
 internal import SyncProtocol
-internal import Threading
-internal import ZeroMQ
 
 /// A store that is not recovered yet.
 protocol StoreDefinition: Sendable {
     var name: StoreName { get }
     /// Recovers the state and history from which the store continues. Blocks while it reads.
-    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any ServableStore
+    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any StartableStore
     /// The node was stopped, whether it ever served the store or not.
     func end()
 }
 
 /// A store that is recovered, and not served yet.
-protocol ServableStore: Sendable {
+protocol StartableStore: Sendable {
     var name: StoreName { get }
-    func serve(on node: NodeServices) -> any ServedStore
+    func serve(on node: NodeServices) -> any RunningStore
     /// The store will not be served.
     func abandon()
 }
 
 /// A store as its node sees it: without its types. Used on the node's loop only.
-protocol ServedStore: AnyObject {
+protocol RunningStore: AnyObject {
     /// The last published revision, its history, and the primary's incarnation.
     var position: Position { get }
     var nextDeadline: Instant { get }
@@ -41,7 +39,7 @@ protocol ServedStore: AnyObject {
     /// Processes what waits: results of other threads, requests of this process, one batch of actions, joins.
     func turn()
     func tick()
-    /// Processes the requests of this process made so far, as far as possible, before the store ends.
+    /// Processes the requests that this process has made, except those that the journal has no room for.
     func finish()
     /// The store is not served any more.
     func end()
@@ -60,7 +58,7 @@ struct NodeServices {
     let wake: @Sendable () -> Void
 }
 
-/// What other threads report to a store.
+/// An event from another thread for a store.
 enum StoreResult: Sendable {
     /// The journal has stored the records up to one, or all later ones have failed.
     case journaled(Result<JournalSequence, JournalFailure>)
@@ -68,45 +66,4 @@ enum StoreResult: Sendable {
     case snapshotStored(isStored: Bool)
     case pastRead([Update]?, after: Revision)
     case effectCancelled(run: UInt64)
-}
-
-/// A whole state, encoded off the loop.
-struct EncodedSnapshot: Sendable {
-    let revision: Revision
-    /// The digest of the published state.
-    let digest: UInt64
-    let bytes: Result<[UInt8], CodingFailure>
-    /// Whether the digest of the encoded state is the published one.
-    let isAsPublished: Bool
-
-    init(of state: some Encodable, revision: Revision, digest: UInt64) {
-        self.revision = revision
-        self.digest = digest
-        bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(state) }
-        isAsPublished = (try? Summary(ofEncoded: bytes.get()))?.digest == digest
-    }
-}
-
-/// Events from any thread for a loop, in order.
-final class EventQueue<Event: Sendable>: Sendable {
-    private let events = Locked<[Event]>([])
-    private let wake: @Sendable () -> Void
-
-    /// - Parameter wake: called when an event arrives in the empty queue.
-    init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
-
-    func append(_ event: Event) {
-        let isFirst = events.withLock { events in
-            events.append(event)
-            return events.count == 1
-        }
-        if isFirst { wake() }
-    }
-
-    func dequeueAll() -> [Event] {
-        events.withLock { events in
-            defer { events = [] }
-            return events
-        }
-    }
 }

@@ -1,7 +1,7 @@
 package import StateCoding
 package import StateCore
 
-/// What a record states beside its actions.
+/// The fields of a record other than its actions.
 package struct RecordHead: Hashable, Sendable {
     /// The incarnation that writes the record.
     package let epoch: Epoch
@@ -9,19 +9,22 @@ package struct RecordHead: Hashable, Sendable {
     package let to: Revision
     /// Of the state after the batch.
     package let summary: Summary
+    /// See ``BatchRecord/migrations``.
+    package let migrations: Int?
 
-    package init(epoch: Epoch, from: Revision, to: Revision, summary: Summary) {
+    package init(epoch: Epoch, from: Revision, to: Revision, summary: Summary, migrations: Int? = nil) {
         self.epoch = epoch
         self.from = from
         self.to = to
         self.summary = summary
+        self.migrations = migrations
     }
 }
 
 /// The actions of an open batch with their outcomes, for its record.
 ///
-/// Refers to actions by the ranges of their byte strings in the batch's frames; consecutive ones share an entry here.
-/// So their bytes are copied once, into the record. ``BatchRecord`` reads it.
+/// Refers to actions by the ranges of their byte strings in the batch's frames. Adjacent applied actions are one piece,
+/// so their bytes are copied once, into the record. ``BatchRecord`` reads it.
 package struct RecordEntries: Hashable, Sendable {
     fileprivate struct Run: Hashable {
         let session: SessionID
@@ -40,28 +43,21 @@ package struct RecordEntries: Hashable, Sendable {
         }
     }
 
-    /// Where a rejected action is.
+    /// Where an action is.
     package enum Source: Hashable, Sendable {
         /// In the frame with this index, in this range.
         case item(Int, Range<Int>)
+        /// In no frame, or changed by a middleware.
         case bytes([UInt8])
-        /// Nowhere: it was too large, or could not be decoded.
-        case none
-    }
 
-    /// Where the byte strings of a piece are.
-    fileprivate enum Place: Hashable {
-        /// In the frame with this index.
-        case frame(Int)
-        /// In `encoded`.
-        case encoded
-        /// An empty one.
-        case none
+        /// Not recorded: it was too large, or could not be decoded or encoded.
+        package static let absent = Source.bytes([])
     }
 
     /// Consecutive applied actions of a run, or one that was rejected.
     fileprivate struct Piece: Hashable {
-        let place: Place
+        /// The index of the frame with the byte strings; `nil` if they are in `encoded`.
+        let frame: Int?
         var range: Range<Int>
         let rejection: Rejection?
     }
@@ -86,93 +82,47 @@ package struct RecordEntries: Hashable, Sendable {
         next = Run(session: session, opened: opened, first: first, time: time, user: user)
     }
 
-    /// Appends an applied action of a frame, or `count` of them that are next to each other.
+    /// Appends an applied action, in the form in which it reached the reducer.
     ///
-    /// - Parameter frame: the index of the frame among those that ``body(_:frames:forgotten:patch:messageBytesMax:)``
-    ///   gets.
-    package mutating func applied(_ frame: Int, _ range: Range<Int>, count: Int = 1) {
-        append(.frame(frame), range, count: count)
-    }
+    /// Frames have the indices with which ``body(_:frames:forgotten:patch:messageBytesMax:)`` gets them.
+    package mutating func applied(_ source: Source) { append(source, nil) }
 
-    /// Appends an applied action that a middleware changed, or that came in no frame.
-    package mutating func applied(_ action: [UInt8]) {
-        append(.encoded, store(action), count: 1)
-    }
+    /// Appends a rejected action, in the form in which it arrived.
+    package mutating func rejected(_ source: Source, _ rejection: Rejection) { append(source, rejection) }
 
-    /// Appends a rejected action.
-    package mutating func rejected(_ source: Source, _ rejection: Rejection) {
-        switch source {
-        case .item(let frame, let range): append(.frame(frame), range, rejection, count: 1)
-        case .bytes(let action): append(.encoded, store(action), rejection, count: 1)
-        case .none: append(.none, 0..<0, rejection, count: 1)
-        }
-    }
-
-    private mutating func store(_ action: [UInt8]) -> Range<Int> {
-        let start = encoded.count
-        encoded += CBORWriter.bytes(reserving: action.count + 9) { $0.bytes(action) }
-        return start..<encoded.count
-    }
-
-    private mutating func append(_ place: Place, _ range: Range<Int>, _ rejection: Rejection? = nil, count: Int) {
+    private mutating func append(_ source: Source, _ rejection: Rejection?) {
         if var run = next.take(), runs.last?.isContinued(by: run) != true {
             run.start = pieces.count
             runs.append(run)
         }
         guard let run = runs.indices.last else { preconditionFailure("an action before the first run") }
-        runs[run].count += count
+        runs[run].count += 1
+        let (frame, range): (Int?, Range<Int>)
+        switch source {
+        case .item(let index, let item): (frame, range) = (index, item)
+        case .bytes(let action):
+            let start = encoded.count
+            encoded += CBORWriter.bytes(reserving: action.count + 9) { $0.bytes(action) }
+            (frame, range) = (nil, start..<encoded.count)
+        }
         if let last = pieces.indices.last, last >= runs[run].start, rejection == nil, pieces[last].rejection == nil,
-            pieces[last].place == place, pieces[last].range.upperBound == range.lowerBound
+            pieces[last].frame == frame, pieces[last].range.upperBound == range.lowerBound
         {
             pieces[last].range = pieces[last].range.lowerBound..<range.upperBound
         } else {
-            pieces.append(Piece(place: place, range: range, rejection: rejection))
+            pieces.append(Piece(frame: frame, range: range, rejection: rejection))
         }
-    }
-
-    // MARK: Rolling back
-
-    /// A place to return to.
-    package struct Mark: Hashable, Sendable {
-        fileprivate let runs: Int
-        fileprivate let pieces: Int
-        fileprivate let encoded: Int
-        // These grow in place.
-        fileprivate let lastRun: Run?
-        fileprivate let lastPiece: Piece?
-        fileprivate let next: Run?
-    }
-
-    package var mark: Mark {
-        Mark(
-            runs: runs.count,
-            pieces: pieces.count,
-            encoded: encoded.count,
-            lastRun: runs.last,
-            lastPiece: pieces.last,
-            next: next
-        )
-    }
-
-    /// Removes what was added since a mark was taken, which must not have been removed itself.
-    package mutating func rewind(to mark: Mark) {
-        runs.removeLast(runs.count - mark.runs)
-        pieces.removeLast(pieces.count - mark.pieces)
-        encoded.removeLast(encoded.count - mark.encoded)
-        if let run = mark.lastRun { runs[runs.count - 1] = run }
-        if let piece = mark.lastPiece { pieces[pieces.count - 1] = piece }
-        next = mark.next
     }
 
     // MARK: Encoding
 
-    /// The record, as ``BatchRecord/encoded`` writes it after ``BatchRecord/dropMessages(bytesMax:)``.
+    /// The record in CBOR; later versions may append elements.
     ///
     /// - Parameters:
     ///   - frames: the frames whose actions were appended.
     ///   - forgotten: the sessions that were evicted to make room for others.
-    ///   - patch: from the state at `from` to the state at `to`; ignored if these are equal.
-    ///   - messageBytesMax: the most bytes of rejection messages that a session remembers. Older messages are dropped.
+    ///   - patch: from the state at `from` to the state at `to`; empty if these are equal.
+    ///   - messageBytesMax: the maximum size of the messages that a session remembers. Older ones are dropped.
     package func body(
         _ head: RecordHead,
         frames: [ActionsFrame],
@@ -185,7 +135,7 @@ package struct RecordEntries: Hashable, Sendable {
         body.reserveCapacity(bytesMax + 17 * forgotten.count + patch.count)
         // Writes what is between the byte strings.
         var writer = CBORWriter(reserving: 256)
-        writer.array(count: 8)
+        writer.array(count: head.migrations == nil ? 8 : 9)
         writer.write(head.epoch)
         writer.write(head.from)
         writer.write(head.to)
@@ -197,24 +147,19 @@ package struct RecordEntries: Hashable, Sendable {
             for index in pieces(of: index) {
                 let piece = pieces[index]
                 if piece.rejection != nil { writer.array(count: 3) }
-                switch piece.place {
-                case .frame(let frame):
-                    writer.move(to: &body)
-                    body.append(contentsOf: frames[frame][piece.range])
-                case .encoded:
-                    writer.move(to: &body)
-                    body.append(contentsOf: encoded[piece.range])
-                case .none: writer.bytes([])
-                }
+                writer.move(to: &body)
+                body.append(contentsOf: piece.frame.map { frames[$0][piece.range] } ?? encoded[piece.range])
                 guard let rejection = piece.rejection else { continue }
                 writer.write(dropped.contains(index) ? Rejection(rejection.code, "") : rejection)
             }
         }
         writer.array(count: forgotten.count)
         for session in forgotten { writer.write(session) }
-        if head.from == head.to { writer.null() }
+        if patch.isEmpty { writer.null() }
         writer.move(to: &body)
-        if head.from != head.to { body.append(contentsOf: patch) }
+        body.append(contentsOf: patch)
+        if let migrations = head.migrations { writer.write(count: migrations) }
+        writer.move(to: &body)
         return body
     }
 

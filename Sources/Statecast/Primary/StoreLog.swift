@@ -1,0 +1,65 @@
+internal import Journal
+internal import Logging
+internal import SyncProtocol
+
+/// The operator's log of a store. Each entry has the metadata `store`.
+struct StoreLog {
+    private let logger: Logger
+    private let store: StoreName
+
+    init(_ store: StoreName, _ logger: Logger) { (self.store, self.logger) = (store, logger) }
+
+    private func log(
+        _ level: Logger.Level,
+        _ message: @autoclosure () -> Logger.Message,
+        _ metadata: @autoclosure () -> Logger.Metadata = [:]
+    ) {
+        logger.log(level: level, message(), metadata: metadata().merging(["store": "\(store)"]) { $1 })
+    }
+
+    /// - Parameters:
+    ///   - journal: `nil` for a store without a journal.
+    ///   - report: how the state was recovered.
+    func started(at position: Position, _ journal: JournalWriter?, _ report: RecoveryReport?) {
+        var metadata: Logger.Metadata = ["epoch": "\(position.epoch)", "revision": "\(position.revision)"]
+        guard let journal, let report else { return log(.notice, "started without a journal", metadata) }
+        metadata["journal"] = "\(journal.description)"
+        metadata["durability"] = "\(journal.durability)"
+        metadata["milliseconds"] = "\(Int(report.duration / .milliseconds(1)))"
+        guard let snapshot = report.snapshot else { return log(.notice, "started a new history", metadata) }
+        metadata["snapshot"] = "\(snapshot)"
+        metadata["replayed"] = "\(report.records)"
+        log(.notice, "started", metadata)
+    }
+
+    func stopped(at position: Position) {
+        log(.notice, "stopped", ["epoch": "\(position.epoch)", "revision": "\(position.revision)"])
+    }
+
+    func lost(_ count: Int, because failure: JournalFailure) {
+        log(.critical, "published records could not be stored: \(count): \(failure)")
+    }
+
+    func stateDiffers(at revision: Revision) {
+        log(
+            .error,
+            """
+            the state differs from the published one: a part of it changed while its == reported no change; \
+            verifyState of StatecastTesting names it
+            """,
+            ["revision": "\(revision)"]
+        )
+    }
+
+    func log(_ notice: StoreNotice) {
+        switch notice {
+        case .rejected(let rejection): log(.debug, "action rejected", ["reason": "\(rejection)"])
+        case .warning(let warning): log(.warning, "runtime warning", ["warning": "\(warning)"])
+        case .full(let message): log(.error, "\(message); actions are refused until there is room")
+        case .hasRoomAgain: log(.notice, "there is room in the journal again")
+        case .unencodable(let failure):
+            // Every change was encoded before, so only a type with an inconsistent encoding fails here.
+            log(.critical, "the state cannot be encoded for joining replicas", ["error": "\(failure)"])
+        }
+    }
+}

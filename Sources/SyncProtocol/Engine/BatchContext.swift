@@ -1,0 +1,41 @@
+import StateCore
+
+/// The parts of a store that a batch uses.
+struct BatchContext<State: Codable & Equatable & Sendable>: Sendable {
+    let program: StoreProgram<State>
+    let settings: StoreSettings
+    let suspects: Suspects
+    /// The time at which the actions are reduced.
+    let time: Timestamp
+
+    /// An action as the journal stores it; empty without a journal.
+    func bytesForJournal(of action: any Action) -> Result<[UInt8], Rejection> {
+        guard settings.hasJournal else { return .success([]) }
+        do {
+            let bytes = try ActionTable.encode(action)
+            guard bytes.count <= settings.limits.actionBytesMax else {
+                return .failure(.tooLarge(bytes.count, bytesMax: settings.limits.actionBytesMax))
+            }
+            return .success(bytes)
+        } catch {
+            return .failure(Rejection(.unencodable, "the action cannot be journaled: \(error)"))
+        }
+    }
+}
+
+/// The state of a batch for its middlewares, and their dispatcher.
+///
+/// A middleware may keep its store beyond the batch. It then reads the state that was published before the batch ended,
+/// and dispatches directly.
+///
+/// Unchecked, but safe: a ``MiddlewareStore`` is not `Sendable`, and only the engine's thread changes the state.
+final class MiddlewareState<State: Sendable>: @unchecked Sendable {
+    /// Moved in while the middlewares run.
+    var state: State
+    let dispatcher: BufferingDispatcher
+
+    init(_ state: State, dispatcher: any ActionDispatcher) {
+        self.state = state
+        self.dispatcher = BufferingDispatcher(to: dispatcher)
+    }
+}

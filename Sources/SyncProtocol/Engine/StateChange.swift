@@ -1,0 +1,56 @@
+package import StateCoding
+import StateCore
+
+/// The state of a store at a revision.
+package struct Version<State: Sendable>: Sendable {
+    package let state: State
+    package let summary: Summary
+    package let revision: Revision
+    /// The last record that it contains.
+    package let sequence: JournalSequence
+}
+
+/// The patch of a batch, and the summary of the state after it.
+struct StateChange {
+    /// Empty if no action was applied.
+    let patch: [UInt8]
+    let summary: Summary
+
+    /// - Throws: ``Rejection`` if the change cannot be published.
+    init<State: Codable & Equatable & Sendable>(
+        from version: Version<State>,
+        to batch: Batch<State>,
+        _ limits: Limits
+    ) throws(Rejection) {
+        guard batch.revision > version.revision else {
+            (patch, summary) = ([], version.summary)
+            return
+        }
+        let difference: Difference
+        do { difference = try Differ.patch(from: version.state, to: batch.state) } catch {
+            throw Rejection(.unencodable, "the state cannot be published after it: \(error)")
+        }
+        patch = difference.patch.encode()
+        guard patch.count <= limits.patchBytesMax else {
+            throw Rejection(
+                .tooLarge,
+                """
+                the change has \(patch.count) bytes, an update at most \(limits.patchBytesMax): make it in several \
+                actions
+                """
+            )
+        }
+        var summary = version.summary
+        summary.advance(by: difference)
+        guard summary.bytes <= max(limits.snapshotBytesMax, version.summary.bytes) else {
+            throw Rejection(
+                .tooLarge,
+                """
+                the state would have \(summary.bytes) bytes, more than the \(limits.snapshotBytesMax) that a replica \
+                accepts
+                """
+            )
+        }
+        self.summary = summary
+    }
+}

@@ -1,0 +1,55 @@
+/// The parameters of a store.
+package struct StoreSettings: Hashable, Sendable {
+    package var limits: Limits
+    /// The number of migrations that the state went through.
+    package var migrations: Int
+    package var actionsEndpoint: String
+    package var commitment: Commitment
+    /// The durability of acknowledged actions, as the primary's settings name it; `nil` without a journal.
+    package var durability: String?
+    package var snapshots: SnapshotPolicy
+
+    /// When a batch may be published.
+    package enum Commitment: Hashable, Sendable {
+        /// At once: the store has no journal.
+        case none
+        /// When the journal has stored it.
+        case stored
+        /// When the journal has accepted it.
+        case accepted
+    }
+
+    package init(
+        limits: Limits,
+        migrations: Int,
+        actionsEndpoint: String,
+        commitment: Commitment,
+        durability: String?,
+        snapshots: SnapshotPolicy
+    ) {
+        self.limits = limits
+        self.migrations = migrations
+        self.actionsEndpoint = actionsEndpoint
+        self.commitment = commitment
+        self.durability = durability
+        self.snapshots = snapshots
+    }
+
+    var hasJournal: Bool { commitment != .none }
+    /// The declared version of the state.
+    var stateVersion: UInt64 { UInt64(migrations) }
+}
+
+/// The bound of one turn.
+package struct TurnBudget: Hashable, Sendable {
+    /// The maximum number of senders' actions, and of actions of the primary's own process.
+    package var actions: Int
+    /// The size of senders' actions after which a turn takes no further one, and the same for the actions that the
+    /// primary's own process writes to the journal.
+    package var bytes: Int
+
+    package init(actions: Int = 4096, bytes: Int = 256 << 10) {
+        self.actions = actions
+        self.bytes = bytes
+    }
+}
