@@ -221,7 +221,7 @@ import Testing
 
     @Test func `one stuck store does not stop the others, and refuses only what exceeds its inbox`() async throws {
         let (session, framesMax) = (SessionID.random(), 5)
-        let action = try ActionCoding.encode(Written(line: String(repeating: "x", count: 1000)))
+        let action = try ActionCoding.encode(Written(line: String(repeating: "x", count: 1000))) { Array($0) }
         func frame(_ number: Int, _ watermark: Watermark) throws -> [UInt8] {
             try WireAction.message([action], first: UInt64(number), session: session, watermark, store: "first")
         }
@@ -286,7 +286,7 @@ import Testing
         let session = SessionID.random()
         let peer = try await RawPeer(node.address)
         let watermark = try await peer.watermark(of: session, store: "second")
-        let action = try ActionCoding.encode(Written(line: "x"))
+        let action = try ActionCoding.encode(Written(line: "x")) { Array($0) }
         for number in UInt64(1)...500 {
             let frame = try WireAction.message([action], first: number, session: session, watermark, store: "second")
             await peer.push(frame)

@@ -21,6 +21,8 @@ actor RawPeer {
         (messages, arrived) = AsyncStream.makeStream(of: [UInt8].self)
         var options = SocketOptions()
         options.receiveHighWaterMark = 100_000
+        // Beyond it, libzmq drops subscriptions.
+        options.sendHighWaterMark = 100_000
         subscriber = try Socket(.sub, options: options)
         try subscriber.connect(try Endpoint(address.publish))
         pusher = try Socket(.push)
