@@ -5,7 +5,7 @@ import ArgumentParser
 struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-bench",
-        abstract: "Measures the whole path of an action, other loads, several stores on one node, and the recovery of a primary.",
+        abstract: "Measures the path of an action, other loads, several stores on one node, and a primary's recovery.",
         subcommands: [PathBenchmark.self, LoadBenchmark.self, RecoveryBenchmark.self, StoresBenchmark.self],
         defaultSubcommand: PathBenchmark.self
     )

@@ -50,7 +50,8 @@ struct PathBenchmark: AsyncParsableCommand {
             print(contestant.name.padded(to: 38) + figures[index].row)
             print("  ratio to the raw pipe               " + figures[index].ratio(to: raw))
             if contestant.durability == .full {
-                print("  p50 to that of the raw pipe and one commit alone:  \(figures[index].p50Ratio(to: raw, and: commits))")
+                let ratio = figures[index].p50Ratio(to: raw, and: commits)
+                print("  ratio of the p50 to the raw pipe and one commit together: \(ratio)")
             }
             if index > 0 { print("  ratio to the path without a journal " + figures[index].ratio(to: figures[0])) }
             print("  CPU ns per action: " + times[index].perAction(runs * actions))
