@@ -143,7 +143,7 @@ public final class Replica<State: Sendable>: Service {
 
     /// Shows the states that the node receives, until the task is cancelled or the queue is finished.
     ///
-    /// Runs on the node's loop, which saves a switch of threads. Batches that may take long, and calls of observers, run
+    /// Runs on the node's loop, which saves a switch of threads. Batches that may take long and calls of observers run
     /// off the loop, since it must go on to receive. One task processes all batches, so they keep their order.
     private func processSteps() async {
         var document = Document(content, bytesMax: bytesMax)

@@ -1,4 +1,4 @@
-/// Predicts whether a batch of steps is quick enough for the node's loop: from its size, and the duration of the last one.
+/// Predicts whether a batch of steps is quick enough for the loop: from its size, and the duration of the last one.
 struct DocumentPace {
     /// The duration of the last batch.
     var last = Duration.zero
