@@ -13,7 +13,7 @@ public struct Limits: Hashable, Sendable {
     public var snapshotBytesMax = 1 << 30
     /// The maximum number of a session's actions without a receipt, and of the outcomes that the primary remembers for
     /// it.
-    public var windowActionsMax = 16_384
+    public var windowActionsMax = 4096
     /// The maximum size of a sender's outstanding actions. One larger action may be outstanding alone.
     public var windowBytesMax = 16 << 20
     /// While actions are outstanding, a sender pushes a smaller frame of actions only when receipts arrive.
@@ -23,14 +23,15 @@ public struct Limits: Hashable, Sendable {
     /// The maximum number of sessions that a store remembers.
     public var sessionsMax = 1024
     /// The maximum number of runs of equal outcomes that a store remembers for all sessions; beyond it, it forgets the
-    /// longest idle sessions. A run occupies 56 bytes beside its texts.
-    public var sessionRunsMax = 1 << 20
+    /// longest idle sessions, but not those with actions that are not durable yet. A run occupies 56 bytes beside its
+    /// texts. By default, the outcomes of all sessions' windows fit, even if each is a run.
+    public var sessionRunsMax = 1 << 22
     /// The maximum number of uncommitted records; beyond it, incoming actions wait.
     public var uncommittedRecordsMax = 64
     /// The maximum size of all uncommitted records; beyond it, incoming actions wait.
     public var uncommittedBytesMax = 16 << 20
     /// The maximum memory of the frames that wait for a turn of a store. Beyond it, the primary leaves further frames
-    /// in its socket, or answers `overloaded` if it reads for another store.
+    /// in its socket. If the store waits for its journal, and another store takes frames, it answers `overloaded`.
     public var heldBytesMax = 16 << 20
     /// The maximum number of topics with subscribers, over all stores. Beyond it, the primary closes all subscriber
     /// connections, and the subscribers reconnect. A topic costs up to 32 bytes of memory per byte of its text.

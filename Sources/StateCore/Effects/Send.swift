@@ -57,8 +57,7 @@ package struct EffectAction: Sendable {
     /// The id under which the work runs, or nil.
     package var id: AnyID? { run.id }
 
-    /// Whether the action is to be reduced. Read just before the reduction, so that actions of cancelled work are
-    /// dropped.
+    /// Whether the action is to be reduced: its work is not cancelled.
     package var isWanted: Bool { !run.isCancelled }
 
     /// Resumes the sender. Must be called exactly once, after the action is reduced or dropped.

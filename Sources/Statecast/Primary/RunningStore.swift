@@ -25,7 +25,7 @@ protocol RunningStore: AnyObject {
     var nextDeadline: Instant { get }
     /// Whether another turn has work now.
     var hasWork: Bool { get }
-    /// Whether the store takes more frames. If no store does, they wait in the socket, and then at their senders.
+    /// Whether the store takes one more frame of a sender.
     var wantsFrames: Bool { get }
     /// Whether the store takes no more frames and can reduce those that wait: it needs turns, not room in its journal.
     var isBehind: Bool { get }

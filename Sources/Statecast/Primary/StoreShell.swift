@@ -84,7 +84,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         repeat {
             repeat { takeTurn() } while engine.hasLocalWork(at: node.clock.now)
             drainJournal()
-        } while engine.hasLocalWork(at: node.clock.now)
+        } while engine.hasLocalWork(at: node.clock.now) && !engine.lacksRoom
     }
 
     /// Waits for the journal. Its results are also queued, for turns that may not come.
@@ -99,8 +99,11 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         if let lost = journal?.writer.close() { log.lost(lost.count, because: lost.failure) }
     }
 
-    /// Processes what other threads have reported.
-    func handleResults() { results.dequeueAll().forEach(handle) }
+    /// Processes what other threads have reported, and what their directives report in turn: an effect that a published
+    /// batch cancels must not send its waiting actions in the next turn.
+    func handleResults() {
+        while case let next = results.dequeueAll(), !next.isEmpty { next.forEach(handle) }
+    }
 
     private func handle(_ result: StoreResult) {
         switch result {

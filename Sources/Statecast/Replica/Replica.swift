@@ -152,11 +152,11 @@ public final class Replica<State: Sendable>: Service {
         await queue.forEachBatch { batch in
             let isQuick = observers.isEmpty && pendingObservers.isEmpty && pace.isQuick(batch)
             await withTaskExecutorPreference(isQuick ? nil : globalConcurrentExecutor) {
-                let start = ContinuousClock.now
+                let (start, before) = (ContinuousClock.now, document.position)
                 // On the loop, those that were requested since wait for the next batch.
                 if !isQuick { pendingObservers.apply(to: &observers) }
                 await process(batch, in: &document, for: &observers)
-                pace.last = start.duration(to: .now)
+                if document.position != before { pace.showed(in: start.duration(to: .now)) }
             }
         }
     }

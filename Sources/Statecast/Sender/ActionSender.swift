@@ -82,7 +82,7 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// - Parameter timeout: the maximum time to wait; `nil` for no limit.
     /// - Throws: ``Rejection`` with the primary's answer; after a timeout or a cancellation, with code
-    ///   `outcome-unknown` (the message names session and number) or `not-sent`.
+    ///   `outcome-unknown` (the message names session and number) or `not-sent`; with a session file, with code `kept`.
     @discardableResult
     public func send(_ action: some Action, timeout: Duration? = nil) async throws -> Receipt {
         try await deliver(timeout) { try await enqueue(action, mark: nil, until: $0) }

@@ -53,7 +53,7 @@ package struct ActionTable: Sendable {
         (A.example.flatMap { try? StateEncoder().value(of: $0) } ?? Value(exampleOf: type))?.encoded
     }
 
-    /// What a table remembers from one action of a batch to the next.
+    /// The state of decoding, from one action of a batch to the next.
     package struct Memory: Sendable {
         /// The index of the entry that matched last, which is tried first.
         package var index: Int

@@ -102,7 +102,7 @@ struct Admission: Hashable, Sendable {
             let slice = frame.removeFirst(min(count, budget.actions), bytesMax: budget.bytes)
             budget.actions -= slice.count
             budget.bytes -= slice.byteCount
-            // A sender that exceeds its window sends the excess again.
+            // Actions beyond the window are dropped: their sender has to send them again.
             if slice.count < count { inbox.replaceFirst(with: frame) } else { inbox.removeFirst() }
             return (slice, frame.frame, opened)
         }

@@ -17,8 +17,8 @@ struct ClosedBatch<State: Sendable>: Sendable {
     /// Observers that registered while the batch was made or in flight. Their replay must contain the batch.
     fileprivate(set) var waitingObservers: [(observer: ObserverID, replay: Replay)] = []
 
-    /// What the published batch does in the primary's own process.
-    func perform(in incarnation: Incarnation, into directives: inout [StoreDirective<State>]) {
+    /// Appends the directives for the primary's own process, when the batch is published.
+    func appendLocalEffects(in incarnation: Incarnation, into directives: inout [StoreDirective<State>]) {
         directives.append(.count(.published(results.counts, patchBytes: update?.patch.count)))
         // Not before: the action of a batch that is rolled back dispatches again when it is sent again.
         if !dispatched.isEmpty { directives.append(.dispatch(dispatched)) }

@@ -4,7 +4,8 @@ import StateCore
 
 /// The published side of a store for replicas: the head, the last updates, snapshots for joiners, and heartbeats.
 ///
-/// Joins, chunks and schema requests are answered a bounded number at a time, at the end of a turn.
+/// Joins and chunk requests are answered a bounded number at a time, at the end of a turn; schema requests at once, but
+/// once in a turn.
 struct Feed: Hashable, Sendable {
     private let lineage: Lineage
     private let epoch: Epoch
@@ -285,7 +286,7 @@ struct Feed: Hashable, Sendable {
 
     /// Queues a joiner for a read of the journal.
     ///
-    /// - Returns: `false` if it has to start from a snapshot, because the journal does not help it or a read for
+    /// - Returns: `false` if it has to start from a snapshot, because the journal lacks its position or a read for
     ///   another revision is in progress.
     private mutating func readPast(
         for request: JoinQueue.Request,

@@ -45,7 +45,7 @@ struct LocalQueue: Sendable {
         }
     }
 
-    /// Puts actions that were rolled back before all others, in their order.
+    /// Prepends actions that were rolled back, in their order.
     mutating func prepend(_ actions: [LocalAction]) {
         entries.insert(contentsOf: actions.map { Entry(request: .action($0)) }, at: entries.startIndex)
     }

@@ -103,18 +103,15 @@ package struct SessionTable: Hashable, Sendable {
 
     subscript(id: SessionID) -> Session? { id == .primary ? own : sessions[id] }
 
-    /// Changes a session in place, and updates its last use.
-    ///
-    /// - Returns: the result of `change`; `nil` if the session is unknown.
-    @discardableResult
-    mutating func update<Result>(_ id: SessionID, _ change: (inout Session) -> Result) -> Result? {
+    /// Changes a known session in place, and updates its last use.
+    mutating func update(_ id: SessionID, _ change: (inout Session) -> Void) {
         guard id != .primary else { return change(&own) }
-        guard let index = sessions.index(forKey: id) else { return nil }
+        guard let index = sessions.index(forKey: id) else { preconditionFailure("session \(id) is not in the table") }
         uses += 1
         sessions.values[index].used = uses
         runCount -= sessions.values[index].outcomes.runCount
-        defer { runCount += sessions.values[index].outcomes.runCount }
-        return change(&sessions.values[index])
+        change(&sessions.values[index])
+        runCount += sessions.values[index].outcomes.runCount
     }
 
     /// Admits a session, and evicts the longest idle one if there is no room.

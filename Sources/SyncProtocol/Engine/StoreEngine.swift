@@ -7,8 +7,8 @@ package import StateCore
 /// Events come in as calls; directives, to be performed in order, go out into an array. The engine has no clock and
 /// does no I/O. Nothing becomes visible before its batch is durable, or accepted by a relaxed journal.
 ///
-/// A turn makes at most one batch, within a budget; no batch is open between two events. The next turn may make another
-/// while the journal stores the one before.
+/// A turn makes a batch, within a budget, or several if its actions cannot be published together; no batch is open
+/// between two events. The next turn may make another while the journal stores the one before.
 package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     package typealias Directives = [StoreDirective<State>]
 
@@ -27,7 +27,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The state at the head, which replicas have.
     package private(set) var published: Version<State>
     /// Whether the journal had no room, and has stored nothing since.
-    private var lacksRoom = false
+    package private(set) var lacksRoom = false
     /// Until when actions are refused because the journal has no room; `nil` from the first turn after that time on.
     private var fullUntil: Instant?
 
@@ -85,8 +85,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         locals.canDequeue(canReduce: canReduceLocally(at: now)) { commits.cancels($0) }
     }
 
-    /// Whether the engine takes one more frame of a sender. If not, frames may wait in the socket, unless another store
-    /// takes some.
+    /// Whether the engine takes one more frame of a sender.
     package var wantsFrames: Bool { commits.hasRoom(limits) && admission.hasRoom }
 
     /// Whether the engine takes no more frames and can make a batch of those that wait.
@@ -104,6 +103,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The store is served from now on.
     package mutating func begin(initialEffect: Effect, into directives: inout Directives) {
         directives.append(.show(published.state, published.revision))
+        // With the epoch: the effect runs again at each start, with another key.
         let key = incarnation.key(of: published.revision, start: incarnation.epoch.rawValue)
         directives.append(.start(initialEffect, key))
         storeSnapshotIfDue(into: &directives)
@@ -134,7 +134,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The work of an effect was cancelled: its actions that wait will not be reduced.
     package mutating func cancelled(run: UInt64) { locals.cancel(run: run) }
 
-    /// Takes a turn: makes at most one batch of the frames and requests that wait, and answers joiners.
+    /// Takes a turn: makes a batch of the frames and requests that wait, and answers joiners.
     ///
     /// - Parameter time: the wall clock.
     package mutating func turn(
@@ -157,7 +157,10 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         }
         takeRequests(into: &batch, budget, at: now, waiting: &observers, &directives)
         close(batch, marking: marking, into: &directives)
-        for (observer, replay) in observers { _ = commits.addWaiting(observer, replay) }
+        for (observer, replay) in observers {
+            let isAdded = commits.addWaiting(observer, replay)
+            precondition(isAdded, "a batch with actions is not in the queue")
+        }
         admission.evictExcess()
         // After all parts of the batch: an effect that a part cancels must not send an action in a later one.
         if !hasJournal { publish(through: latest.sequence, into: &directives) }
@@ -251,8 +254,8 @@ extension StoreEngine {
         }
     }
 
-    /// Passes a batch to the journal. One that cannot be encoded, or is too large for a frame, is reduced again in
-    /// halves, until the actions that cause it are alone: these are rejected.
+    /// Passes a batch to the journal. One that cannot be encoded, is too large for a frame, or makes the state larger
+    /// than a snapshot may be, is reduced again in halves, until its causes are alone: these actions are rejected.
     ///
     /// The results of a pass that fails are dropped, including effects, and the decisions and dispatched actions of
     /// middlewares, since they depend on a state that is rolled back. So a middleware may see an action more than once.
@@ -366,7 +369,7 @@ extension StoreEngine {
                 directives.append(.publish(.feed, .update(update)))
             }
             for part in batch.results.outcomes { admission.published(part, into: &directives) }
-            batch.perform(in: incarnation, into: &directives)
+            batch.appendLocalEffects(in: incarnation, into: &directives)
             for suspect in suspects.removeResolved(by: batch.results.outcomes) {
                 directives.append(.clearSuspect(suspect.session, suspect.number))
             }

@@ -94,7 +94,7 @@ package struct SenderMachine: Hashable, Sendable {
         return [.status(.connecting)] + ask(at: now, using: &generator) + schema
     }
 
-    /// Stops: gives up all actions. Their last ones were submitted, and the session file is closed.
+    /// Stops, and gives up all actions. Call it after the last ones were submitted and the session file was closed.
     package mutating func stop(because cause: String) -> [SenderDirective] {
         guard !isStopped else { return [] }
         isStopped = true
@@ -108,7 +108,8 @@ package struct SenderMachine: Hashable, Sendable {
 
     // MARK: Actions
 
-    /// The number of actions without an outcome, without those that were withdrawn before they were sent.
+    /// The number of actions in the outbox, without those that were withdrawn before they were sent. Actions that the
+    /// session file does not have yet are not counted.
     package var pendingCount: Int { outbox.count }
 
     /// Whether further actions wait until receipts arrive or until more of them are ready.

@@ -70,9 +70,13 @@ import Threading
         #expect(!pace.isQuick(batch(half, half)))
         #expect(!pace.isQuick(batch(small, .verify(position, digest: 0))))
         #expect(!pace.isQuick(batch(.install(snapshot: [1], position, digest: 0))))
-        pace.last = .milliseconds(2)
+        pace.showed(in: .microseconds(900))
+        #expect(pace.isQuick(batch(small)))
+        pace.showed(in: .milliseconds(3))
         #expect(!pace.isQuick(batch(small)))
-        pace.last = .microseconds(900)
+        pace.showed(in: .microseconds(10))
+        #expect(!pace.isQuick(batch(small)), "every other batch may be slow")
+        pace.showed(in: .microseconds(10))
         #expect(pace.isQuick(batch(small)))
     }
 }

@@ -112,11 +112,16 @@ final class StoreBench<State: Codable & Equatable & Sendable> {
         repeat { turn() } while store.hasWork
     }
 
-    /// Makes the records durable.
-    func commit() {
+    /// Makes the records durable. The next turn handles the results, as on a node.
+    func storeRecords() {
         journal?.hold(false)
         store.journal?.writer.drain()
         journal?.hold(true)
+    }
+
+    /// Makes the records durable, and handles the results.
+    func commit() {
+        storeRecords()
         store.handleResults()
     }
 

@@ -1,15 +1,15 @@
-/// Predicts whether a batch of steps is quick enough for the loop: from its size, and the duration of the last one.
+/// Predicts whether a batch of steps is quick enough for the loop: from its size, and the durations of the last ones.
 struct DocumentPace {
-    /// The duration of the last batch.
-    var last = Duration.zero
+    /// The duration of the last batch that showed a state; half of the one before if that is longer.
+    private(set) var recent = Duration.zero
 
-    /// A loop that is busy for this long delays messages, but no heartbeat.
+    /// A loop that is busy for this long delays messages, but loses none.
     private static let durationMax = Duration.milliseconds(1)
     private static let bytesMax = 16 << 10
 
     /// Snapshots and digests depend on the size of the state, patches on the size of the change.
     func isQuick(_ batch: DocumentQueue.Batch) -> Bool {
-        last <= Self.durationMax && batch.bytes <= Self.bytesMax
+        recent <= Self.durationMax && batch.bytes <= Self.bytesMax
             && batch.steps.allSatisfy { step in
                 switch step {
                 case .apply, .status: true
@@ -17,4 +17,7 @@ struct DocumentPace {
                 }
             }
     }
+
+    /// A batch showed a state, within this time.
+    mutating func showed(in duration: Duration) { recent = max(duration, recent / 2) }
 }
