@@ -13,7 +13,7 @@ public struct Limits: Hashable, Sendable {
     public var snapshotBytesMax = 1 << 30
     /// The maximum number of a session's actions without a receipt, and of the outcomes that the primary remembers for
     /// it.
-    public var windowActionsMax = 4096
+    public var windowActionsMax = 16_384
     /// The maximum size of a sender's outstanding actions. One larger action may be outstanding alone.
     public var windowBytesMax = 16 << 20
     /// While actions are outstanding, a sender pushes a smaller frame of actions only when receipts arrive.
@@ -24,8 +24,8 @@ public struct Limits: Hashable, Sendable {
     public var sessionsMax = 1024
     /// The maximum number of runs of equal outcomes that a store remembers for all sessions; beyond it, it forgets the
     /// longest idle sessions, but not those with actions that are not durable yet. A run occupies 56 bytes beside its
-    /// texts. By default, the outcomes of all sessions' windows fit, even if each is a run.
-    public var sessionRunsMax = 1 << 22
+    /// texts.
+    public var sessionRunsMax = 1 << 20
     /// The maximum number of uncommitted records; beyond it, incoming actions wait.
     public var uncommittedRecordsMax = 64
     /// The maximum size of all uncommitted records; beyond it, incoming actions wait.

@@ -118,8 +118,12 @@ struct Admission: Hashable, Sendable {
         durable: JournalSequence,
         into directives: inout [StoreDirective<some Sendable>]
     ) -> (known: Int, count: Int, opened: JournalSequence)? {
-        let id = frame.frame.header.session
+        let (id, lowest) = (frame.frame.header.session, frame.frame.header.lowest)
         if sessions[id] == nil { open(frame, durable: durable, into: &directives) }
+        // Not for a frame that is ahead: it may be a stray one.
+        if sessions[id].map({ frame.first <= $0.expected && lowest > $0.outcomes.start }) ?? false {
+            sessions.update(id) { $0.forgetOutcomes(before: lowest) }
+        }
         guard let session = sessions[id] else { return nil }
         guard frame.first <= session.expected else {
             appendExpected(session.expected, of: id, to: &directives)

@@ -78,10 +78,11 @@ package struct FrameRouter: Hashable, Sendable {
 }
 
 extension ActionsHeader {
-    /// Whether the session is a sender's, numbers count from 1, the session begins at or before the first action, and
-    /// no number is near the end of the range.
+    /// Whether the session is a sender's, numbers count from 1, the session begins at or before the lowest number that
+    /// is needed, and that is at or before the first action, and no number is near the end of the range.
     fileprivate var isWellFormed: Bool {
-        session != .primary && base.rawValue >= 1 && base <= first && first.rawValue < 1 << 62 && count > 0
+        session != .primary && base.rawValue >= 1 && base <= lowest && lowest <= first && first.rawValue < 1 << 62
+            && count > 0
     }
 }
 

@@ -55,8 +55,12 @@ package struct SessionTable: Hashable, Sendable {
 
         private mutating func trim(countMax: Int) {
             let excess = outcomes.count - countMax
-            guard excess > 0 else { return }
-            outcomes.removeOutcomes(before: min(durable.next, outcomes.start.advanced(by: excess)))
+            if excess > 0 { forgetOutcomes(before: outcomes.start.advanced(by: excess)) }
+        }
+
+        /// Forgets the durable outcomes of lower numbers.
+        mutating func forgetOutcomes(before number: ActionNumber) {
+            outcomes.removeOutcomes(before: min(durable.next, number))
         }
 
         /// The outcomes up to a number are durable.

@@ -62,6 +62,8 @@ struct Outbox: Hashable, Sendable {
     var count: Int { next.distance(beyond: first) - resolvedCount + queuedCount }
     /// The oldest number without a receipt, or the next number.
     var first: ActionNumber { sent.first?.number ?? next }
+    /// The oldest number whose outcome this sender, or one that resumes its session, may still need.
+    var lowestNeeded: ActionNumber { min(first, needed ?? first) }
 
     init() {}
 
@@ -276,7 +278,7 @@ struct Outbox: Hashable, Sendable {
         count: Int, ranges: [ArraySlice<UInt8>]
     ) {
         // The primary remembers one outcome for each number of the window.
-        var countLeft = countMax - cursor.distance(beyond: min(first, needed ?? first))
+        var countLeft = countMax - cursor.distance(beyond: lowestNeeded)
         var bytesLeft = min(limits.frameBytesTarget, bytesMax)
         var count = 0
         var ranges: [ArraySlice<UInt8>] = []

@@ -195,6 +195,7 @@ package struct SenderMachine: Hashable, Sendable {
             session: session,
             opened: link.opened,
             base: link.base,
+            lowest: max(link.base, outbox.lowestNeeded),
             first: outbox.cursor,
             count: count
         )
@@ -206,7 +207,7 @@ package struct SenderMachine: Hashable, Sendable {
             || outbox.queuedBytes >= limits.frameBytesMin
     }
 
-    /// The maximum size of a frame of actions without the actions: address, identities and four numbers.
+    /// The maximum size of a frame of actions without the actions: address, identities and five numbers.
     private static let frameOverheadBytesMax = Limits.topicBytesMax + 80
 
     /// The socket accepted the frame.

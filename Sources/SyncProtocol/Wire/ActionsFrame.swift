@@ -8,6 +8,8 @@ package struct ActionsHeader: Hashable, Sendable {
     package let opened: JournalSequence
     /// The number with which the session began in this lineage.
     package let base: ActionNumber
+    /// The lowest number whose outcome the sender may still need: the primary may forget those of lower numbers.
+    package let lowest: ActionNumber
     package let first: ActionNumber
     /// The number of actions that follow.
     package let count: Int
@@ -17,6 +19,7 @@ package struct ActionsHeader: Hashable, Sendable {
         session: SessionID,
         opened: JournalSequence,
         base: ActionNumber,
+        lowest: ActionNumber,
         first: ActionNumber,
         count: Int
     ) {
@@ -24,6 +27,7 @@ package struct ActionsHeader: Hashable, Sendable {
         self.session = session
         self.opened = opened
         self.base = base
+        self.lowest = lowest
         self.first = first
         self.count = count
     }
@@ -38,6 +42,7 @@ package struct ActionsHeader: Hashable, Sendable {
         writer.write(session)
         writer.write(opened)
         writer.write(base)
+        writer.write(lowest)
         writer.write(first)
         writer.array(count: count)
     }
@@ -48,6 +53,7 @@ package struct ActionsHeader: Hashable, Sendable {
             session: try reader.session(),
             opened: try reader.quantity(),
             base: try reader.quantity(),
+            lowest: try reader.quantity(),
             first: try reader.quantity(),
             count: try reader.arrayCount()
         )
@@ -63,11 +69,13 @@ package struct ActionsFrame: Hashable, Sendable {
     /// The actions, each a byte string that contains `[name, payload]`. Ranges and offsets count from its start.
     package let actions: ArraySlice<UInt8>
 
+    /// - Parameter lowest: `nil` for `base`.
     package init(
         lineage: Lineage,
         session: SessionID,
         opened: JournalSequence,
         base: ActionNumber,
+        lowest: ActionNumber? = nil,
         first: ActionNumber,
         actions: [[UInt8]]
     ) {
@@ -76,6 +84,7 @@ package struct ActionsFrame: Hashable, Sendable {
             session: session,
             opened: opened,
             base: base,
+            lowest: lowest ?? base,
             first: first,
             count: actions.count
         )

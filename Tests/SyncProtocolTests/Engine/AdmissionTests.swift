@@ -120,4 +120,54 @@ import Testing
         #expect(bench.reduce(1...5).receipts().keys.sorted() == [2, 3, 4, 5])
         #expect(bench.reduce(1...1).topics == [])
     }
+
+    // MARK: Outcomes that are not needed
+
+    @Test func `the outcomes from the lowest needed number on are remembered, those of lower numbers are not`() {
+        var bench = PrimaryBench()
+        bench.push(1...6)
+        bench.turnAndCommit()
+        bench.push(7...7, lowest: 4)
+        bench.turnAndCommit()
+        #expect(bench.reduce(1...7).receipts().keys.sorted() == [4, 5, 6, 7])
+        #expect(bench.subscribed(to: .receipts(Fixture.session)).receipts().keys.sorted() == [4, 5, 6, 7])
+        // A late frame states what was needed before.
+        bench.reduce(7...7, lowest: 2)
+        #expect(bench.reduce(1...7).receipts().keys.sorted() == [4, 5, 6, 7])
+    }
+
+    @Test func `outcomes that are not durable are remembered, whatever a frame states`() {
+        var bench = PrimaryBench()
+        bench.push(1...3)
+        bench.turnAndCommit()
+        bench.reduce(4...5)
+        bench.reduce(6...6, lowest: 6)
+        #expect(bench.commit().receipts().keys.sorted() == [4, 5, 6])
+        #expect(bench.reduce(1...6).receipts().keys.sorted() == [4, 5, 6])
+    }
+
+    @Test func `a frame that is ahead forgets nothing`() {
+        var bench = PrimaryBench()
+        bench.push(1...3)
+        bench.turnAndCommit()
+        bench.reduce(9...9, lowest: 9)
+        #expect(bench.reduce(1...3).receipts().keys.sorted() == [1, 2, 3])
+    }
+
+    /// The outcomes of interleaved senders are not consecutive, so each is a run of its own.
+    @Test func `senders that await each receipt need one run each, however many actions they send`() {
+        let sessions = (1...8).map { SessionID(high: 1, low: $0) }
+        var bench = PrimaryBench(.with { $0.sessionRunsMax = 2 * sessions.count })
+        for number in UInt64(1)...50 {
+            for session in sessions {
+                bench.push(number...number, of: session, lowest: number)
+                bench.turnAndCommit()
+            }
+        }
+        bench.turn()
+        for session in sessions {
+            let watermark = bench.subscribed(to: .receipts(session)).watermarks(of: session).first
+            #expect(watermark?.number == ActionNumber(50))
+        }
+    }
 }

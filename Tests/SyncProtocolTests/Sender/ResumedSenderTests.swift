@@ -176,4 +176,20 @@ import Testing
         bench.written()
         #expect(bench.push().map(\.numbers) == [4...5])
     }
+
+    @Test func `states the lowest number whose receipt is not saved`() throws {
+        var bench = SenderBench(resuming: try Self.saved())
+        bench.watermark(nil)
+        #expect(bench.push().map(\.header.lowest) == [ActionNumber(1)])
+        bench.isDiskSlow = true
+        bench.receipts(1...2)
+        bench.expect(4)
+        let again = bench.push()
+        #expect(again.map(\.numbers) == [4...5])
+        #expect(again.map(\.header.lowest) == [ActionNumber(1)])
+        bench.written()
+        bench.isDiskSlow = false
+        bench.send()
+        #expect(bench.push().map(\.header.lowest) == [ActionNumber(3)])
+    }
 }

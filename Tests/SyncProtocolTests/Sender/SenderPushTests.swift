@@ -76,6 +76,18 @@ import Testing
         }
     }
 
+    @Test func `a frame states the lowest number without a receipt`() {
+        var bench = SenderBench.open()
+        bench.send(3)
+        #expect(bench.push().map(\.header.lowest) == [ActionNumber(1)])
+        bench.receipts(1...2)
+        bench.send()
+        #expect(bench.push().map(\.header.lowest) == [ActionNumber(3)])
+        bench.receipts(3...4)
+        bench.send()
+        #expect(bench.push().map(\.header.lowest) == [ActionNumber(5)])
+    }
+
     @Test func `an action of actionBytesMax bytes is sent, a larger one is rejected at once`() {
         var bench = SenderBench()
         bench.watermark(nil, actionBytesMax: 10)

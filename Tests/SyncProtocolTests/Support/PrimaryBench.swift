@@ -148,6 +148,7 @@ struct PrimaryBench {
         of session: SessionID = Fixture.session,
         opened: UInt64 = 0,
         base: UInt64 = 1,
+        lowest: UInt64? = nil,
         lineage: Lineage = Fixture.lineage
     ) -> ActionsFrame {
         ActionsFrame(
@@ -155,6 +156,7 @@ struct PrimaryBench {
             session: session,
             opened: JournalSequence(opened),
             base: ActionNumber(base),
+            lowest: lowest.map(ActionNumber.init),
             first: ActionNumber(numbers.lowerBound),
             actions: numbers.map { TestAction(number: $0, verdict: verdicts[$0] ?? .applied).encoded }
         )
@@ -167,9 +169,10 @@ struct PrimaryBench {
         of session: SessionID = Fixture.session,
         opened: UInt64 = 0,
         base: UInt64 = 1,
+        lowest: UInt64? = nil,
         lineage: Lineage = Fixture.lineage
     ) -> [Answer] {
-        receive(frame(numbers, of: session, opened: opened, base: base, lineage: lineage))
+        receive(frame(numbers, of: session, opened: opened, base: base, lowest: lowest, lineage: lineage))
     }
 
     /// Receives a frame with these numbers, and takes a turn.
@@ -179,9 +182,10 @@ struct PrimaryBench {
         of session: SessionID = Fixture.session,
         opened: UInt64 = 0,
         base: UInt64 = 1,
+        lowest: UInt64? = nil,
         lineage: Lineage = Fixture.lineage
     ) -> [Answer] {
-        push(numbers, of: session, opened: opened, base: base, lineage: lineage) + turn()
+        push(numbers, of: session, opened: opened, base: base, lowest: lowest, lineage: lineage) + turn()
     }
 
     @discardableResult

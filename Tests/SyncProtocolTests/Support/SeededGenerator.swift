@@ -137,6 +137,7 @@ extension SeededGenerator {
                     session: session(),
                     opened: JournalSequence(number()),
                     base: ActionNumber(number()),
+                    lowest: ActionNumber(number()),
                     first: ActionNumber(number()),
                     actions: (0..<below(5)).map { _ in bytes() }
                 )

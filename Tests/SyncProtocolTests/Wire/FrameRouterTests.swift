@@ -142,12 +142,19 @@ import Testing
     /// An answer would reach the sender whose session they name.
     @Test(arguments: ["sc2/fleet/actions\0", "sc2/other/actions\0", "sc7/fleet/actions\0"])
     func `actions that are not well-formed are dropped`(topic: String) {
-        func dropped(_ session: SessionID, base: UInt64, first: UInt64, count: Int) -> Bool {
+        func dropped(
+            _ session: SessionID,
+            base: UInt64,
+            lowest: UInt64? = nil,
+            first: UInt64,
+            count: Int
+        ) -> Bool {
             let frame = ActionsFrame(
                 lineage: Fixture.otherLineage,
                 session: session,
                 opened: JournalSequence(0),
                 base: ActionNumber(base),
+                lowest: lowest.map(ActionNumber.init),
                 first: ActionNumber(first),
                 actions: Array(repeating: [0], count: count)
             )
@@ -159,6 +166,10 @@ import Testing
         #expect(dropped(Fixture.session, base: 1, first: .max, count: 1))
         #expect(dropped(Fixture.session, base: 1, first: 1, count: 0))
         #expect(dropped(.primary, base: 1, first: 1, count: 1))
+        #expect(dropped(Fixture.session, base: 3, lowest: 2, first: 5, count: 1))
+        #expect(dropped(Fixture.session, base: 3, lowest: 6, first: 5, count: 1))
+        #expect(!dropped(Fixture.session, base: 3, lowest: 3, first: 5, count: 1))
+        #expect(!dropped(Fixture.session, base: 3, lowest: 5, first: 5, count: 1))
         #expect(!dropped(Fixture.session, base: 1, first: 1, count: 1))
     }
 
