@@ -1,10 +1,12 @@
+import OrderedCollections
 import StateCore
 
 /// The sessions of a store's senders, and the frames that wait for a turn: which actions are new, and the answers to
 /// their senders.
 ///
-/// A known number is answered with its outcome, once that is durable. A number beyond the next one is answered with the
-/// expected number, and a frame of another history with the watermark: one of these per session and turn.
+/// A known number is answered with its outcome, once that is durable; a number beyond the next one with the expected
+/// number, once per session and turn; a subscription, or a frame of another history, with the watermark and the
+/// remembered outcomes, at the end of a turn.
 struct Admission: Hashable, Sendable {
     private(set) var sessions: SessionTable
     private var inbox = Inbox()
@@ -16,11 +18,15 @@ struct Admission: Hashable, Sendable {
     private let actionsEndpoint: String
     /// Answers that are given once per turn, so that a flood of frames does not cause a flood of answers.
     private var answered: Set<Answer> = []
+    /// The sessions whose watermark is requested.
+    private var requested: OrderedSet<SessionID> = []
+
+    /// The runs of outcomes that answers to requests have in a turn, unless one answer has more.
+    private static let answeredRunsMax = 1 << 14
 
     /// An answer that is given once a turn.
     private enum Answer: Hashable {
-        case subscription(SessionID)
-        case frame(SessionID)
+        case expected(SessionID)
         /// By `opened` and code: the refusal of a late duplicate must not suppress that of the current frame, nor
         /// `overloaded` an `unknown-session`.
         case refusal(SessionID, opened: JournalSequence, Rejection.Code)
@@ -49,18 +55,16 @@ struct Admission: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - isFull: whether the journal has no room.
-    ///   - durable: the last published record.
     mutating func received(
         _ frame: ActionsFrame,
         isFull: Bool,
-        durable: JournalSequence,
         into directives: inout [StoreDirective<some Sendable>]
     ) {
         let session = frame.header.session
         if isFull { return refuse(frame.identity, of: session, .storageFull, into: &directives) }
         guard frame.header.lineage == lineage else {
             directives.append(.count(.otherLineage))
-            if isFirst(.frame(session)) { appendWatermark(of: session, durable: durable, into: &directives) }
+            requested.append(session)
             return
         }
         guard !isFinishing, !inbox.append(frame, bytesMax: limits.heldBytesMax) else { return }
@@ -166,7 +170,7 @@ struct Admission: Hashable, Sendable {
         to directives: inout [StoreDirective<some Sendable>]
     ) {
         directives.append(.count(.outOfOrder))
-        guard isFirst(.frame(id)) else { return }
+        guard isFirst(.expected(id)) else { return }
         directives.append(.publish(.receipts(id), .expected(Expected(lineage: lineage, number: number))))
     }
 
@@ -194,20 +198,27 @@ struct Admission: Hashable, Sendable {
 
     private mutating func isFirst(_ answer: Answer) -> Bool { answered.insert(answer).inserted }
 
-    /// Whether answers were given since the last turn, which the next turn allows again.
-    var hasAnswered: Bool { !answered.isEmpty }
-
-    mutating func endTurn() { answered.removeAll(keepingCapacity: true) }
+    /// Whether a turn has requests to answer, or answers were given since the last one, which the next allows again.
+    var hasRequests: Bool { !requested.isEmpty || !answered.isEmpty }
 
     // MARK: Answers
 
-    /// Answers a subscription to a session's receipts with its watermark, and its durable receipts.
-    mutating func subscribed(
-        to id: SessionID,
-        durable: JournalSequence,
-        into directives: inout [StoreDirective<some Sendable>]
-    ) {
-        if isFirst(.subscription(id)) { appendWatermark(of: id, durable: durable, into: &directives) }
+    /// A subscription to a session's receipts requests its watermark, and its durable receipts.
+    mutating func subscribed(to id: SessionID) { requested.append(id) }
+
+    mutating func unsubscribed(from id: SessionID) { requested.remove(id) }
+
+    /// Ends a turn: answers requests, up to a bound.
+    mutating func endTurn(durable: JournalSequence, into directives: inout [StoreDirective<some Sendable>]) {
+        answered.removeAll(keepingCapacity: true)
+        var (count, runs) = (0, 0)
+        for id in requested {
+            runs += 1 + (sessions[id]?.outcomes.runCount ?? 0)
+            guard count == 0 || runs <= Self.answeredRunsMax else { break }
+            appendWatermark(of: id, durable: durable, into: &directives)
+            count += 1
+        }
+        requested.removeFirst(count)
     }
 
     private func appendWatermark(

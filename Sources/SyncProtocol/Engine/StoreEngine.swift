@@ -76,7 +76,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 
     /// Whether another turn has work now.
     package func hasWork(at now: Instant) -> Bool {
-        feed.hasRequests || admission.hasAnswered || hasLocalWork(at: now)
+        feed.hasRequests || admission.hasRequests || hasLocalWork(at: now)
             || (admission.hasFrames && canMakeBatch(at: now))
     }
 
@@ -112,7 +112,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// A subscription, which is a request for the topic's data.
     package mutating func subscribed(to topic: Topic, into directives: inout Directives) {
         if case .receipts(let session) = topic {
-            admission.subscribed(to: session, durable: published.sequence, into: &directives)
+            admission.subscribed(to: session)
         } else {
             feed.subscribed(to: topic, sessions: admission.sessions.count, into: &directives)
         }
@@ -120,12 +120,16 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 
     /// The last subscriber of a topic is gone.
     package mutating func unsubscribed(from topic: Topic, into directives: inout Directives) {
-        feed.unsubscribed(from: topic, into: &directives)
+        if case .receipts(let session) = topic {
+            admission.unsubscribed(from: session)
+        } else {
+            feed.unsubscribed(from: topic, into: &directives)
+        }
     }
 
     /// A frame of a sender, which waits for a turn.
     package mutating func received(_ frame: ActionsFrame, at now: Instant, into directives: inout Directives) {
-        admission.received(frame, isFull: isFull(at: now), durable: published.sequence, into: &directives)
+        admission.received(frame, isFull: isFull(at: now), into: &directives)
     }
 
     /// A request of the primary's own process, which waits for a turn.
@@ -164,7 +168,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         admission.evictExcess()
         // After all parts of the batch: an effect that a part cancels must not send an action in a later one.
         if !hasJournal { publish(through: latest.sequence, into: &directives) }
-        admission.endTurn()
+        admission.endTurn(durable: published.sequence, into: &directives)
         feed.serve(at: now, time: time, into: &directives)
         directives.append(.count(.joinsWaiting(feed.joinsWaiting)))
     }

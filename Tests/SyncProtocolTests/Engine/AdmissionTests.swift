@@ -63,21 +63,20 @@ import Testing
         #expect(bench.reduce(2...2).expected() == [1])
         #expect(!bench.hasWork)
         #expect(bench.reduce(2...2).expected() == [1])
-        let answer = bench.push(1...1, lineage: Fixture.otherLineage)
-        #expect(answer.watermarks().count == 1)
-        #expect(bench.hasWork, "a shell that skips empty turns would never repeat an answer between turns")
-        bench.turn()
-        #expect(!bench.hasWork)
-        #expect(bench.push(1...1, lineage: Fixture.otherLineage).watermarks().count == 1)
+        for _ in 1...2 {
+            bench.push(1...1, lineage: Fixture.otherLineage)
+            #expect(bench.hasWork)
+            #expect(bench.turn().watermarks().count == 1)
+            #expect(!bench.hasWork)
+        }
     }
 
     @Test func `a frame of another lineage gets the watermark and is not admitted`() throws {
         var bench = PrimaryBench()
-        let answer = bench.push(1...1, lineage: Fixture.otherLineage)
-        let watermark = try #require(answer.watermarks().first)
-        #expect(watermark.lineage == Fixture.lineage)
-        #expect(watermark.number == nil)
-        #expect(bench.push(1...1, lineage: Fixture.otherLineage).topics == [], "once a turn")
+        for _ in 1...2 { bench.push(1...1, lineage: Fixture.otherLineage) }
+        let watermarks = bench.turn().watermarks()
+        #expect(watermarks.map(\.lineage) == [Fixture.lineage], "once a turn")
+        #expect(watermarks.map(\.number) == [nil])
         #expect(bench.turn().topics == [] && bench.records.isEmpty)
     }
 
@@ -169,5 +168,28 @@ import Testing
             let watermark = bench.subscribed(to: .receipts(session)).watermarks(of: session).first
             #expect(watermark?.number == ActionNumber(50))
         }
+    }
+
+    @Test(arguments: [8191, 8192])
+    func `in a turn, subscriptions are answered with at most 16,384 runs, or one of them`(runs: Int) {
+        var bench = PrimaryBench()
+        for number in stride(from: UInt64(2), through: UInt64(runs), by: 2) {
+            bench.verdicts[number] = .rejected(Rejection(.refused, ""))
+        }
+        let sessions = (1...2).map { SessionID(high: 1, low: $0) }
+        for session in sessions {
+            for first in stride(from: UInt64(1), through: UInt64(runs), by: 1024) {
+                bench.push(first...min(first + 1023, UInt64(runs)), of: session)
+                bench.turnAndCommit()
+            }
+        }
+        func answered(_ answers: [Answer]) -> [Bool] { sessions.map { !answers.watermarks(of: $0).isEmpty } }
+        for session in sessions { _ = bench.engine.subscribed(to: .receipts(session)) }
+        // With each watermark.
+        let areTogether = 2 * (runs + 1) <= 1 << 14
+        #expect(answered(bench.turn()) == [true, areTogether])
+        #expect(bench.hasWork != areTogether)
+        #expect(answered(bench.turn()) == [false, !areTogether])
+        #expect(!bench.hasWork)
     }
 }

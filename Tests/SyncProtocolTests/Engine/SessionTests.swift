@@ -239,7 +239,7 @@ import Testing
         var bench = PrimaryBench()
         bench.push(1...2)
         bench.turnAndCommit()
-        let answer = bench.push(3...3, lineage: Fixture.otherLineage)
+        let answer = bench.reduce(3...3, lineage: Fixture.otherLineage)
         #expect(answer.watermarks().map(\.number) == [ActionNumber(2)])
         #expect(answer.receipts() == [1: .applied(Revision(1)), 2: .applied(Revision(2))])
         #expect(bench.turn().topics == [] && bench.records.isEmpty)

@@ -221,7 +221,12 @@ struct PrimaryBench {
         }
     }
 
-    mutating func subscribed(to topic: Topic) -> [Answer] { engine.subscribed(to: topic) }
+    /// Subscribes. Takes a turn for receipts, which are answered at its end.
+    mutating func subscribed(to topic: Topic) -> [Answer] {
+        let answers = engine.subscribed(to: topic)
+        if case .receipts = topic { return answers + turn() }
+        return answers
+    }
     mutating func unsubscribed(from topic: Topic) -> [Answer] { engine.unsubscribed(from: topic) }
 
     /// Joins and takes a turn.
