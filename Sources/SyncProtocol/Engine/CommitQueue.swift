@@ -45,6 +45,8 @@ struct CommitQueue<State: Sendable>: Sendable {
     /// The records that are not stored, with their sizes; at relaxed durability they may be published already.
     private var unstored: Deque<(sequence: JournalSequence, bytes: Int)> = []
     private var unstoredBytes = 0
+    /// The effects whose work was cancelled while batches were in flight, with the last one of these.
+    private var cancelled: Deque<(sequence: JournalSequence, run: UInt64)> = []
 
     /// The number of batches that are not published.
     var count: Int { batches.count }
@@ -75,7 +77,13 @@ struct CommitQueue<State: Sendable>: Sendable {
     /// Removes the next batch up to `sequence`, to publish it.
     mutating func dequeue(through sequence: JournalSequence) -> ClosedBatch<State>? {
         guard let batch = batches.first, batch.version.sequence <= sequence else { return nil }
+        while let first = cancelled.first, first.sequence <= batch.version.sequence { cancelled.removeFirst() }
         return batches.removeFirst()
+    }
+
+    /// The work of an effect was cancelled: its actions in flight are not reduced again if they are rolled back.
+    mutating func cancel(run: UInt64) {
+        if let last = batches.last { cancelled.append((last.version.sequence, run)) }
     }
 
     /// The journal has stored the records up to `sequence`.
@@ -92,8 +100,10 @@ struct CommitQueue<State: Sendable>: Sendable {
     }
 
     /// Drops all batches that are not published: none is stored.
-    mutating func rollBack() -> [ClosedBatch<State>] {
+    ///
+    /// - Returns: the batches, and the effects whose work was cancelled since.
+    mutating func rollBack() -> (batches: [ClosedBatch<State>], cancelled: [UInt64]) {
         defer { self = CommitQueue() }
-        return Array(batches)
+        return (Array(batches), cancelled.map(\.run))
     }
 }

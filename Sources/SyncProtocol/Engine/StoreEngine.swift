@@ -136,7 +136,10 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     package mutating func requested(_ request: LocalRequest) { locals.append(request) }
 
     /// The work of an effect was cancelled: its actions that wait will not be reduced.
-    package mutating func cancelled(run: UInt64) { locals.cancel(run: run) }
+    package mutating func cancelled(run: UInt64) {
+        locals.cancel(run: run)
+        commits.cancel(run: run)
+    }
 
     /// Takes a turn: makes a batch of the frames and requests that wait, and answers joiners.
     ///
@@ -209,7 +212,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The store is not served any more: resolves what is left.
     package mutating func end(into directives: inout Directives) {
         var requests: [LocalRequest] = []
-        for batch in commits.rollBack() {
+        for batch in commits.rollBack().batches {
             for followUp in batch.results.followUps {
                 guard let local = followUp.local else { continue }
                 let reason = "the primary was stopped; action \(followUp.number) may or may not have been made durable"
@@ -343,7 +346,7 @@ extension StoreEngine {
             for action in locals.removeAwaited() { answer(action, .rejected(reason), &directives) }
             return
         }
-        let undone = commits.rollBack()
+        let (undone, cancelled) = commits.rollBack()
         latest = published
         for (observer, replay) in undone.flatMap(\.waitingObservers) {
             directives.append(.addObserver(observer, replay))
@@ -357,6 +360,7 @@ extension StoreEngine {
             }
         }
         locals.prepend(waiting)
+        for run in cancelled { locals.cancel(run: run) }
         directives.append(.resumeJournal)
         // The next record has to list these evictions instead.
         let (outcomes, forgotten) = (undone.flatMap(\.results.outcomes), undone.flatMap(\.forgotten))

@@ -251,6 +251,22 @@ import Testing
         #expect(actions == (1...4).map { TestAction(number: $0).encoded })
     }
 
+    @Test func `does not reduce again what an effect sent whose work was cancelled meanwhile`() {
+        var bench = PrimaryBench()
+        for run in UInt64(1)...2 {
+            let origin = LocalAction.Origin.effect(run: run, nil)
+            bench.engine.request(.action(LocalAction(TestAction(number: run), id: LocalID(run), origin: origin)))
+        }
+        bench.turn()
+        bench.engine.cancelled(run: 1)
+        bench.fill()
+        bench.now = .seconds(1)
+        bench.turnAndCommit()
+        #expect(bench.engine.log.answers[LocalID(1)] == .rejected(.effectCancelled))
+        let actions = bench.records.flatMap(\.record.runs).flatMap(\.entries).map(\.action)
+        #expect(actions == [TestAction(number: 2).encoded])
+    }
+
     @Test func `cuts the outcomes of a session at the durable number`() {
         var bench = PrimaryBench()
         bench.reduce(1...2)

@@ -194,6 +194,9 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         request(.action(LocalAction(action, id: id, origin: .effect(run: work.run, work.id))))
     }
 
+    /// The work of an effect was cancelled.
+    mutating func cancelled(run: UInt64) { engine.cancelled(run: run) }
+
     /// The sessions and the summary, as the snapshot of a stop has them.
     var context: SnapshotContext? {
         var (copy, directives) = (engine, Engine.Directives())
