@@ -16,6 +16,8 @@ struct ClosedBatch<State: Sendable>: Sendable {
     let bytes: Int
     /// Observers that registered while the batch was made or in flight. Their replay must contain the batch.
     fileprivate(set) var waitingObservers: [(observer: ObserverID, replay: Replay)] = []
+    /// The effects whose work was cancelled while this was the last batch.
+    fileprivate(set) var cancelledRuns: [UInt64] = []
 
     /// Appends the directives for the primary's own process, when the batch is published.
     func appendLocalEffects(in incarnation: Incarnation, into directives: inout [StoreDirective<State>]) {
@@ -45,8 +47,6 @@ struct CommitQueue<State: Sendable>: Sendable {
     /// The records that are not stored, with their sizes; at relaxed durability they may be published already.
     private var unstored: Deque<(sequence: JournalSequence, bytes: Int)> = []
     private var unstoredBytes = 0
-    /// The effects whose work was cancelled while batches were in flight, with the last one of these.
-    private var cancelled: Deque<(sequence: JournalSequence, run: UInt64)> = []
 
     /// The number of batches that are not published.
     var count: Int { batches.count }
@@ -77,13 +77,12 @@ struct CommitQueue<State: Sendable>: Sendable {
     /// Removes the next batch up to `sequence`, to publish it.
     mutating func dequeue(through sequence: JournalSequence) -> ClosedBatch<State>? {
         guard let batch = batches.first, batch.version.sequence <= sequence else { return nil }
-        while let first = cancelled.first, first.sequence <= batch.version.sequence { cancelled.removeFirst() }
         return batches.removeFirst()
     }
 
     /// The work of an effect was cancelled: its actions in flight are not reduced again if they are rolled back.
     mutating func cancel(run: UInt64) {
-        if let last = batches.last { cancelled.append((last.version.sequence, run)) }
+        if !batches.isEmpty { batches[batches.endIndex - 1].cancelledRuns.append(run) }
     }
 
     /// The journal has stored the records up to `sequence`.
@@ -100,10 +99,8 @@ struct CommitQueue<State: Sendable>: Sendable {
     }
 
     /// Drops all batches that are not published: none is stored.
-    ///
-    /// - Returns: the batches, and the effects whose work was cancelled since.
-    mutating func rollBack() -> (batches: [ClosedBatch<State>], cancelled: [UInt64]) {
+    mutating func rollBack() -> Deque<ClosedBatch<State>> {
         defer { self = CommitQueue() }
-        return (Array(batches), cancelled.map(\.run))
+        return batches
     }
 }

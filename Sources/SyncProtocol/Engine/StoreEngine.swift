@@ -1,3 +1,4 @@
+import DequeModule
 package import StateCoding
 package import StateCore
 
@@ -212,7 +213,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The store is not served any more: resolves what is left.
     package mutating func end(into directives: inout Directives) {
         var requests: [LocalRequest] = []
-        for batch in commits.rollBack().batches {
+        for batch in commits.rollBack() {
             for followUp in batch.results.followUps {
                 guard let local = followUp.local else { continue }
                 let reason = "the primary was stopped; action \(followUp.number) may or may not have been made durable"
@@ -346,7 +347,7 @@ extension StoreEngine {
             for action in locals.removeAwaited() { answer(action, .rejected(reason), &directives) }
             return
         }
-        let (undone, cancelled) = commits.rollBack()
+        let undone = commits.rollBack()
         latest = published
         for (observer, replay) in undone.flatMap(\.waitingObservers) {
             directives.append(.addObserver(observer, replay))
@@ -360,7 +361,7 @@ extension StoreEngine {
             }
         }
         locals.prepend(waiting)
-        for run in cancelled { locals.cancel(run: run) }
+        for run in undone.flatMap(\.cancelledRuns) { locals.cancel(run: run) }
         directives.append(.resumeJournal)
         // The next record has to list these evictions instead.
         let (outcomes, forgotten) = (undone.flatMap(\.results.outcomes), undone.flatMap(\.forgotten))

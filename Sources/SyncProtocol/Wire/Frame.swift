@@ -36,8 +36,7 @@ enum FrameKind: UInt64 {
         case .expected: 2
         case .refusal, .receipts: 4
         case .update, .heartbeat: 5
-        case .actions: 6
-        case .welcome, .schema: 7
+        case .actions, .welcome, .schema: 7
         case .watermark: 8
         }
     }

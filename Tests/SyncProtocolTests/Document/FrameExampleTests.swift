@@ -117,6 +117,6 @@ import Testing
     @Test func `contain valid actions`() throws {
         let action = try #require(Self.document.blocks("item").first { $0.name == "action" }).bytes
         let frame = try #require(Self.examples.first { $0.name == "actions" })
-        #expect(try Value(decoding: frame.bytes)[6]?[0] == .bytes(action))
+        #expect(try Value(decoding: frame.bytes)[7]?[0] == .bytes(action))
     }
 }

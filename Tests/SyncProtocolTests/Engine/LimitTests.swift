@@ -74,8 +74,8 @@ import Testing
         var message = Message.encode(.actions(frame), to: Address(Fixture.store(), .actions))
         if hasElement {
             let head = try #require(message.firstIndex(of: 0)) + 1
-            #expect(message[head] == 0x87, "an array of seven elements")
-            message[head] = 0x88
+            #expect(message[head] == 0x88, "an array of eight elements")
+            message[head] = 0x89
             message += Value.bytes(Array(repeating: 0, count: 100_000)).encoded
         }
         guard case .actions(let read) = try Message.decode(message).frame else {

@@ -261,7 +261,7 @@ import Testing
         bench.engine.cancelled(run: 1)
         bench.fill()
         bench.now = .seconds(1)
-        bench.turnAndCommit()
+        bench.turn()
         #expect(bench.engine.log.answers[LocalID(1)] == .rejected(.effectCancelled))
         let actions = bench.records.flatMap(\.record.runs).flatMap(\.entries).map(\.action)
         #expect(actions == [TestAction(number: 2).encoded])

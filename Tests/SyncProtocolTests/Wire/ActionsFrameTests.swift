@@ -33,7 +33,8 @@ import Testing
         let elements: [Value] = [
             .unsigned(9), .bytes(bigEndian(header.lineage.bits)),
             .bytes(bigEndian(header.session.high) + bigEndian(header.session.low)),
-            .unsigned(header.opened.rawValue), .unsigned(header.base.rawValue), .unsigned(header.first.rawValue),
+            .unsigned(header.opened.rawValue), .unsigned(header.base.rawValue), .unsigned(header.lowest.rawValue),
+            .unsigned(header.first.rawValue),
             .array(actions.map { .bytes($0) }),
         ]
         #expect(encoded(frame) == Value.array(elements).encoded)
@@ -82,7 +83,7 @@ import Testing
     /// The actions, read one by one.
     private func reference(_ bytes: [UInt8]) throws(CodingFailure) -> [[UInt8]]? {
         var reader = CBORReader(bytes)
-        guard try reader.arrayCount() == 7, try reader.unsigned() == 9 else {
+        guard try reader.arrayCount() == 8, try reader.unsigned() == 9 else {
             _ = try decoded(bytes)
             return nil
         }
@@ -90,7 +91,7 @@ import Testing
             _ = try decoded(bytes)
             return nil
         }
-        for _ in 0..<3 { _ = try reader.unsigned() }
+        for _ in 0..<4 { _ = try reader.unsigned() }
         var actions: [[UInt8]] = []
         for _ in 0..<(try reader.arrayCount()) { actions.append(try reader.bytes()) }
         try reader.requireEnd()
