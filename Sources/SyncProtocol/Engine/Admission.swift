@@ -124,16 +124,15 @@ struct Admission: Hashable, Sendable {
     ) -> (known: Int, count: Int, opened: JournalSequence)? {
         let (id, lowest) = (frame.frame.header.session, frame.frame.header.lowest)
         if sessions[id] == nil { open(frame, durable: durable, into: &directives) }
-        // Not for a frame that is ahead: it may be a stray one.
-        if sessions[id].map({ frame.first <= $0.expected && lowest > $0.outcomes.start }) ?? false {
-            sessions.update(id) { $0.forgetOutcomes(before: lowest) }
-        }
-        guard let session = sessions[id] else { return nil }
-        guard frame.first <= session.expected else {
-            appendExpected(session.expected, of: id, to: &directives)
+        guard let (start, expected) = sessions[id].map({ ($0.outcomes.start, $0.expected) }) else { return nil }
+        guard frame.first <= expected else {
+            answerAhead(frame, expected, durable: durable, into: &directives)
             return nil
         }
-        let known = min(frame.count, session.expected.distance(beyond: frame.first))
+        // Not for a frame that is ahead: it may be a stray one.
+        if lowest > start { sessions.update(id) { $0.forgetOutcomes(before: lowest) } }
+        guard let session = sessions[id] else { return nil }
+        let known = min(frame.count, expected.distance(beyond: frame.first))
         if known > 0 {
             directives.append(.count(.duplicates(known)))
             let last = frame.first.advanced(by: known - 1)
@@ -154,7 +153,7 @@ struct Admission: Hashable, Sendable {
         }
         // Not opened: a session that has no action would evict others.
         guard frame.first <= header.base else {
-            return appendExpected(header.base, of: header.session, to: &directives)
+            return answerAhead(frame, header.base, durable: durable, into: &directives)
         }
         let session = SessionTable.Session(opened: header.opened, base: header.base)
         guard sessions.open(header.session, session, countMax: limits.sessionsMax) else {
@@ -164,14 +163,24 @@ struct Admission: Hashable, Sendable {
         directives.append(.count(.sessionOpened))
     }
 
-    private mutating func appendExpected(
-        _ number: ActionNumber,
-        of id: SessionID,
-        to directives: inout [StoreDirective<some Sendable>]
+    /// Answers a frame whose first number is beyond the expected one: earlier frames are lost, or the outcomes that the
+    /// sender has already.
+    private mutating func answerAhead(
+        _ frame: PendingFrame,
+        _ expected: ActionNumber,
+        durable: JournalSequence,
+        into directives: inout [StoreDirective<some Sendable>]
     ) {
+        let header = frame.frame.header
         directives.append(.count(.outOfOrder))
-        guard isFirst(.expected(id)) else { return }
-        directives.append(.publish(.receipts(id), .expected(Expected(lineage: lineage, number: number))))
+        guard isFirst(.expected(header.session)) else { return }
+        let answer: Frame =
+            if header.lowest > expected {
+                .watermark(watermark(of: header.session, unknown: expected.previous, durable: durable))
+            } else {
+                .expected(Expected(lineage: lineage, number: expected))
+            }
+        directives.append(.publish(.receipts(header.session), answer))
     }
 
     /// The journal sequence at which a new session opens: after the last durable record, because another incarnation
@@ -230,21 +239,28 @@ struct Admission: Hashable, Sendable {
             directives.append(.count(.refused(.malformed)))
             return directives.append(.publish(.receipts(id), .refusal(Refusal(.ownSession))))
         }
-        let session = sessions[id]
-        let watermark = Watermark(
+        directives.append(.publish(.receipts(id), .watermark(watermark(of: id, durable: durable))))
+        guard let session = sessions[id] else { return }
+        let outcomes = session.durableOutcomes(from: session.outcomes.start, through: session.durable)
+        append(outcomes, of: id, into: &directives)
+    }
+
+    /// - Parameter unknown: the number if the session is unknown.
+    private func watermark(
+        of id: SessionID,
+        unknown: ActionNumber? = nil,
+        durable: JournalSequence
+    ) -> Watermark {
+        Watermark(
             lineage: lineage,
             epoch: epoch,
-            number: session?.durable,
-            opened: session?.opened ?? opening(after: durable),
+            number: sessions[id]?.durable ?? unknown,
+            opened: sessions[id]?.opened ?? opening(after: durable),
             windowActionsMax: limits.windowActionsMax,
             actionBytesMax: limits.actionBytesMax,
             frameBytesMax: limits.frameBytesMax,
             endpoint: actionsEndpoint
         )
-        directives.append(.publish(.receipts(id), .watermark(watermark)))
-        guard let session else { return }
-        let outcomes = session.durableOutcomes(from: session.outcomes.start, through: session.durable)
-        append(outcomes, of: id, into: &directives)
     }
 
     /// Appends receipts.

@@ -71,6 +71,18 @@ import Testing
         }
     }
 
+    /// Published outcomes are lost if the journal is replaced by an older copy.
+    @Test func `a sender that has outcomes which the primary lost gets the watermark once per turn`() {
+        var bench = PrimaryBench()
+        #expect(bench.reduce(6...6, base: 4, lowest: 4).expected() == [4])
+        for number in UInt64(6)...7 { bench.push(number...number, base: 4, lowest: 5) }
+        #expect(bench.turn().watermarks().map(\.number) == [ActionNumber(3)])
+        bench.push(4...5, base: 4)
+        bench.turnAndCommit()
+        #expect(bench.reduce(8...8, base: 4, lowest: 6).expected() == [6])
+        #expect(bench.reduce(8...8, base: 4, lowest: 7).watermarks().map(\.number) == [ActionNumber(5)])
+    }
+
     @Test func `a frame of another lineage gets the watermark and is not admitted`() throws {
         var bench = PrimaryBench()
         for _ in 1...2 { bench.push(1...1, lineage: Fixture.otherLineage) }
