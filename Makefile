@@ -57,6 +57,7 @@ fuzz:
 
 tsan: libraries
 	@export STATECAST_TARGETS=StateCoreTests,ZeroMQTests,StatecastTests,JournalTests; \
+	    export TSAN_OPTIONS="suppressions=$$PWD/scripts/tsan-suppressions"; \
 	    options='--sanitize=thread --scratch-path .build/tsan'; \
 	    swift build --build-tests $$options && scripts/run-tests $$options
 

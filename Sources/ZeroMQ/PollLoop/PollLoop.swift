@@ -121,7 +121,7 @@ package final class PollLoop: SerialExecutor {
                 pollSet.poll(until: pollSet.nextDeadline)
                 inbox.withLock { $0.isAsleep = false }
             } else {
-                pollSet.poll(until: .now)
+                pollSet.pollOnce()
             }
             pollSet.callHandlers()
         }

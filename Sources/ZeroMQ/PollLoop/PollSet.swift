@@ -1,5 +1,3 @@
-internal import CZeroMQ
-
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -18,8 +16,8 @@ final class PollSet {
     private var timers: [Timer] = []
     private var lastID: ID = 0
 
-    /// The items of the last poll: the wake-up pipe, then `polled` in the same order.
-    private var items: [zmq_pollitem_t] = []
+    /// The items of the last poll: the wake-up pipe, then the descriptors of `polled` in the same order.
+    private var items: [pollfd] = []
     private var polled: [WatchedSocket] = []
     private var isStale = true
 
@@ -73,13 +71,32 @@ final class PollSet {
 
     // MARK: - A turn
 
-    /// Polls until a source is ready or the deadline passes; `nil`: without a deadline.
+    /// Polls until a source is ready or the deadline passes.
+    ///
+    /// A socket's descriptor becomes readable when the socket's state may have changed, until the next operation on the
+    /// socket, which may notice the change or not (zmq_getsockopt, ZMQ_FD). So the events of a socket are read if its
+    /// descriptor is readable, and also, before the poll, if the socket was used since.
+    ///
+    /// - Parameter deadline: `nil`: without one.
     func poll(until deadline: ContinuousClock.Instant?) {
+        poll { pollTimeout(until: deadline) }
+    }
+
+    /// Polls without blocking.
+    func pollOnce() { poll { 0 } }
+
+    private func poll(_ timeout: () -> CInt) {
         if isStale { refresh() }
-        guard zmq_poll(&items, Int32(items.count), pollTimeout(until: deadline)) < 0 else { return }
-        for index in items.indices { items[index].revents = 0 }
-        if wasTerminated() { return wakeTerminated() }
-        precondition(wasInterrupted(), "zmq_poll failed: \(systemText(of: zmq_errno()))")
+        for socket in polled { socket.readEvents(isSignaled: false) }
+        let isReady = polled.contains { $0.isReady }
+        guard Self.systemPoll(&items, isReady ? 0 : timeout()) >= 0 else {
+            precondition(errno == EINTR, "poll failed: \(systemText(of: errno))")
+            for index in items.indices { items[index].revents = 0 }
+            return
+        }
+        for (index, socket) in polled.enumerated() where items[index + 1].revents != 0 {
+            socket.readEvents(isSignaled: true)
+        }
     }
 
     /// Calls the handlers of the ready sockets, then of the rung doorbells, then of the due timers, earliest first.
@@ -88,17 +105,18 @@ final class PollSet {
     /// next turn.
     func callHandlers() {
         if items[0].revents != 0 { wakeUp.clear() }
-        let (polled, items) = (polled, items)
-        for (socket, item) in zip(polled, items.dropFirst()) where item.revents != 0 {
-            socket.call(for: item.revents)
+        for socket in polled where socket.isReady {
+            socket.call()
+            if socket.isTerminated { isStale = true }
         }
         for bell in bells { bell.answer() }
         callTimers()
     }
 
     private func callTimers() {
-        guard timers.contains(where: { $0.deadline != nil }) else { return }
+        guard let next = nextDeadline else { return }
         let now = ContinuousClock.now
+        guard next <= now else { return }
         let due = timers.compactMap { timer in
             timer.deadline.flatMap { $0 <= now ? (timer: timer, deadline: $0) : nil }
         }
@@ -107,21 +125,21 @@ final class PollSet {
         }
     }
 
-    private func refresh() {
-        polled = sockets.filter { $0.events != 0 }
-        items = [zmq_pollitem_t(socket: nil, fd: wakeUp.descriptor, events: Int16(ZMQ_POLLIN), revents: 0)]
-        items += polled.map { zmq_pollitem_t(socket: $0.pointer, fd: 0, events: $0.events, revents: 0) }
-        isStale = false
+    private static func systemPoll(_ items: inout [pollfd], _ timeout: CInt) -> CInt {
+        #if canImport(Darwin)
+            Darwin.poll(&items, nfds_t(items.count), timeout)
+        #elseif canImport(Musl)
+            Musl.poll(&items, nfds_t(items.count), timeout)
+        #else
+            Glibc.poll(&items, nfds_t(items.count), timeout)
+        #endif
     }
 
-    /// Handles a context that was shut down, for which each poll would return at once: calls its sockets a last time,
-    /// so that their owners notice, and polls them no more.
-    private func wakeTerminated() {
-        for (index, socket) in polled.enumerated() where socket.isTerminated {
-            items[index + 1].revents = socket.events
-            socket.isAbandoned = true
-        }
-        isStale = true
+    private func refresh() {
+        polled = sockets.filter(\.isPolled)
+        let descriptors = [wakeUp.descriptor] + polled.map(\.descriptor)
+        items = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        isStale = false
     }
 }
 

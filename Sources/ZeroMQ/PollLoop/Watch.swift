@@ -91,31 +91,41 @@ final class WatchedSocket {
         self.onWritable = onWritable
     }
 
-    var pointer: UnsafeMutableRawPointer? { handle?.pointer }
+    /// The events for which the socket was ready when they were last read.
+    private var events: Int32 = 0
 
-    /// The events to poll for; 0 if none.
-    var events: Int16 { isAbandoned ? 0 : interest }
+    /// Whether the context was shut down. The owner is called a last time, and the socket is polled no more.
+    private(set) var isTerminated = false
 
-    /// The events that the owner is interested in.
-    private var interest: Int16 {
+    /// The events that the owner is interested in; 0 if none.
+    private var interest: Int32 {
         guard handle != nil else { return 0 }
         return (wantsReadable ? Readiness.readable.events : 0) | (wantsWritable ? Readiness.writable.events : 0)
     }
 
-    /// Set when polling ends, whatever the owner's interest.
-    var isAbandoned = false
+    /// Whether the socket has to be polled.
+    var isPolled: Bool { interest != 0 && !isTerminated }
 
-    /// Whether the socket's context was shut down.
-    var isTerminated: Bool {
-        guard let handle else { return false }
-        var (events, size): (Int32, Int) = (0, MemoryLayout<Int32>.size)
-        return zmq_getsockopt(handle.pointer, ZMQ_EVENTS, &events, &size) != 0 && wasTerminated()
+    /// Whether a handler has to be called.
+    var isReady: Bool { events & interest != 0 }
+
+    /// The descriptor to poll; see ``SocketHandle/descriptor``.
+    var descriptor: CInt { handle?.descriptor ?? -1 }
+
+    /// Reads the events if they may have changed.
+    func readEvents(isSignaled: Bool) {
+        guard let handle, isSignaled || handle.wasUsed else { return }
+        if let events = handle.readEvents() {
+            self.events = events
+        } else {
+            (events, isTerminated) = (~0, true)
+        }
     }
 
     /// Calls the handlers for the ready events that are still of interest.
-    func call(for ready: Int16) {
-        if ready & interest & Readiness.readable.events != 0 { onReadable?() }
-        if ready & interest & Readiness.writable.events != 0 { onWritable?() }
+    func call() {
+        if events & interest & Readiness.readable.events != 0 { onReadable?() }
+        if events & interest & Readiness.writable.events != 0 { onWritable?() }
     }
 
     /// Releases the handlers and the socket.

@@ -81,7 +81,7 @@ package struct Socket: ~Copyable {
         let claim: SocketFileClaim? =
             if let path = endpoint.socketFile { try SocketFileClaim(path, for: endpoint, in: folder) } else { nil }
         try prepare(for: endpoint)
-        guard zmq_bind(handle.pointer, endpoint.wireText) == 0 else {
+        guard zmq_bind(handle.used(), endpoint.wireText) == 0 else {
             let number = zmq_errno()
             throw .failed("cannot bind to \(endpoint)", errno: number, advice: Self.bindAdvice(for: endpoint, number))
         }
@@ -106,7 +106,7 @@ package struct Socket: ~Copyable {
             )
         }
         try prepare(for: endpoint)
-        guard zmq_connect(handle.pointer, endpoint.wireText) == 0 else {
+        guard zmq_connect(handle.used(), endpoint.wireText) == 0 else {
             throw .failed("cannot connect to \(endpoint)", errno: zmq_errno())
         }
     }
@@ -131,7 +131,7 @@ package struct Socket: ~Copyable {
     /// - Returns: `false` if no peer has room; wait for writability and retry.
     /// - Throws: `unsupported` if this kind of socket cannot send; `terminated`.
     package func send(_ message: UnsafeRawBufferPointer) throws(ZeroMQError) -> Bool {
-        while zmq_send(handle.pointer, message.baseAddress, message.count, ZMQ_DONTWAIT) < 0 {
+        while zmq_send(handle.used(), message.baseAddress, message.count, ZMQ_DONTWAIT) < 0 {
             if wouldBlock() { return false }
             if !wasInterrupted() { throw .failed("cannot send on a \(kind) socket", errno: zmq_errno()) }
         }
@@ -172,7 +172,7 @@ package struct Socket: ~Copyable {
     }
 
     private func receiveFrame(into message: UnsafeMutablePointer<zmq_msg_t>) throws(ZeroMQError) -> Bool {
-        while zmq_msg_recv(message, handle.pointer, ZMQ_DONTWAIT) < 0 {
+        while zmq_msg_recv(message, handle.used(), ZMQ_DONTWAIT) < 0 {
             if wouldBlock() { return false }
             if !wasInterrupted() { throw .failed("cannot receive on a \(kind) socket", errno: zmq_errno()) }
         }
@@ -188,9 +188,9 @@ package struct Socket: ~Copyable {
     /// - Throws: `terminated`.
     package func wait(for readiness: Readiness, timeout: Duration? = nil) throws(ZeroMQError) -> Bool {
         let deadline = timeout.map { ContinuousClock.now + $0 }
-        var item = zmq_pollitem_t(socket: handle.pointer, fd: 0, events: readiness.events, revents: 0)
+        var item = zmq_pollitem_t(socket: handle.used(), fd: 0, events: Int16(readiness.events), revents: 0)
         while true {
-            let ready = zmq_poll(&item, 1, pollTimeout(until: deadline))
+            let ready = zmq_poll(&item, 1, Int(pollTimeout(until: deadline)))
             if ready > 0 { return true }
             if ready < 0 && !wasInterrupted() {
                 throw .failed("cannot wait for a \(kind) socket", errno: zmq_errno())
@@ -242,32 +242,35 @@ package enum Readiness: Hashable, Sendable {
     /// There is room to send a message.
     case writable
 
-    var events: Int16 {
+    var events: Int32 {
         switch self {
-        case .readable: Int16(ZMQ_POLLIN)
-        case .writable: Int16(ZMQ_POLLOUT)
+        case .readable: ZMQ_POLLIN
+        case .writable: ZMQ_POLLOUT
         }
     }
 }
 
 /// The timeout of a poll in milliseconds: rounded up, so that a poll ends after its deadline; -1 is unlimited.
-func pollTimeout(until deadline: ContinuousClock.Instant?) -> Int {
+func pollTimeout(until deadline: ContinuousClock.Instant?) -> CInt {
     guard let deadline else { return -1 }
     let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     let daySeconds: Int64 = 86_400
     let millisecond: Int64 = 1_000_000_000_000_000
-    return Int(min(seconds, daySeconds) * 1000 + (attoseconds + millisecond - 1) / millisecond)
+    return CInt(min(seconds, daySeconds) * 1000 + (attoseconds + millisecond - 1) / millisecond)
 }
 
 /// The libzmq socket, closed when neither a ``Socket`` nor a loop refers to it.
 ///
 /// The loop's reference makes it safe to drop a ``Socket`` that is being watched.
 final class SocketHandle {
-    let pointer: UnsafeMutableRawPointer
+    private let pointer: UnsafeMutableRawPointer
     let kind: SocketKind
     private let context: Context
     private var claims: [SocketFileClaim] = []
+
+    /// Whether an operation since the last ``readEvents()`` may have changed the events.
+    private(set) var wasUsed = true
 
     init(_ kind: SocketKind, in context: Context) throws(ZeroMQError) {
         guard let contextPointer = context.pointer, let pointer = zmq_socket(contextPointer, kind.number) else {
@@ -287,6 +290,31 @@ final class SocketHandle {
         zmq_close(pointer)
     }
 
+    /// The libzmq socket, for an operation.
+    func used() -> UnsafeMutableRawPointer {
+        wasUsed = true
+        return pointer
+    }
+
+    /// The events for which the socket is ready; `nil` if its context was shut down.
+    func readEvents() -> Int32? {
+        wasUsed = false
+        var (events, size): (Int32, Int) = (0, MemoryLayout<Int32>.size)
+        while zmq_getsockopt(pointer, ZMQ_EVENTS, &events, &size) != 0 {
+            if wasTerminated() { return nil }
+            precondition(wasInterrupted(), "cannot read the events of a \(kind) socket: \(systemText(of: zmq_errno()))")
+        }
+        return events
+    }
+
+    /// The descriptor that becomes readable when the events may have changed without an operation.
+    var descriptor: CInt {
+        var (descriptor, size): (CInt, Int) = (-1, MemoryLayout<CInt>.size)
+        let result = zmq_getsockopt(pointer, ZMQ_FD, &descriptor, &size)
+        precondition(result == 0 || wasTerminated(), "a \(kind) socket has none: \(systemText(of: zmq_errno()))")
+        return descriptor
+    }
+
     func keep(_ claim: SocketFileClaim) { claims.append(claim) }
 
     var folder: SocketFolder? { claims.lazy.compactMap(\.folder).first }
@@ -296,16 +324,16 @@ final class SocketHandle {
     /// Sets a 32-bit option; libzmq requires the exact size of each option.
     func set(_ option: Int32, _ number: Int32) throws(ZeroMQError) {
         var number = number
-        try check(zmq_setsockopt(pointer, option, &number, MemoryLayout<Int32>.size), option)
+        try check(zmq_setsockopt(used(), option, &number, MemoryLayout<Int32>.size), option)
     }
 
     func set(_ option: Int32, wide number: Int64) throws(ZeroMQError) {
         var number = number
-        try check(zmq_setsockopt(pointer, option, &number, MemoryLayout<Int64>.size), option)
+        try check(zmq_setsockopt(used(), option, &number, MemoryLayout<Int64>.size), option)
     }
 
     func set(_ option: Int32, _ value: [UInt8]) throws(ZeroMQError) {
-        try check(zmq_setsockopt(pointer, option, value, value.count), option)
+        try check(zmq_setsockopt(used(), option, value, value.count), option)
     }
 
     private func check(_ result: Int32, _ option: Int32) throws(ZeroMQError) {
@@ -317,7 +345,7 @@ final class SocketHandle {
     /// The resolved endpoint of the last bind.
     func lastEndpoint() throws(ZeroMQError) -> Endpoint {
         var (bytes, count) = ([CChar](repeating: 0, count: 1024), 1024)
-        guard zmq_getsockopt(pointer, ZMQ_LAST_ENDPOINT, &bytes, &count) == 0 else {
+        guard zmq_getsockopt(used(), ZMQ_LAST_ENDPOINT, &bytes, &count) == 0 else {
             throw .failed("cannot read the endpoint of a \(kind) socket", errno: zmq_errno())
         }
         return try Endpoint(String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
