@@ -3,48 +3,69 @@
 /// A wait ends with what its condition returns, or with a `CancellationError`. Tasks are resumed in the order in which
 /// they began to wait. Each change evaluates the conditions of all waiting tasks, so a monitor is for few waiters at a
 /// time.
+///
+/// Inlinable, so that other modules specialize it: each update passes several of these on a replica.
+@usableFromInline
 package final class Monitor<Value: Sendable>: Sendable {
-    private struct Waiter {
+    @usableFromInline
+    struct Waiter {
         let id: UInt64
         /// Evaluates the condition; if it is met, returns a closure that resumes the task.
-        let evaluate: (inout Value) -> (() -> Void)?
+        @usableFromInline let evaluate: (inout Value) -> (() -> Void)?
         let cancel: () -> Void
     }
 
-    private struct Storage {
-        var value: Value
-        var waiters: [Waiter] = []
+    /// A waiter that is resumed without the lock: a resumed task, or a value that its condition owns, may call back.
+    @usableFromInline
+    struct Met {
+        let waiter: Waiter
+        @usableFromInline let resume: () -> Void
+
+        @usableFromInline
+        init(_ waiter: Waiter, resume: @escaping () -> Void) { (self.waiter, self.resume) = (waiter, resume) }
+    }
+
+    @usableFromInline
+    struct Storage {
+        @usableFromInline var value: Value
+        @usableFromInline var waiters: [Waiter] = []
         var lastID: UInt64 = 0
 
+        @usableFromInline
+        init(value: Value) { self.value = value }
+
         /// Removes the waiters whose conditions are met. A condition may change the value and thereby meet others.
-        mutating func removeMet() -> [(waiter: Waiter, resume: () -> Void)] {
-            var met: [(waiter: Waiter, resume: () -> Void)] = []
-            var countBefore: Int
-            repeat {
-                countBefore = met.count
-                waiters.removeAll { waiter in
-                    guard let resume = waiter.evaluate(&value) else { return false }
-                    met.append((waiter, resume))
-                    return true
+        @inlinable
+        mutating func removeMet() -> [Met] {
+            var met: [Met] = []
+            var index = 0
+            while index < waiters.count {
+                if let resume = waiters[index].evaluate(&value) {
+                    met.append(Met(waiters.remove(at: index), resume: resume))
+                    index = 0
+                } else {
+                    index += 1
                 }
-            } while met.count > countBefore && !waiters.isEmpty
+            }
             return met
         }
     }
 
-    private let storage: Locked<Storage>
+    @usableFromInline let storage: Locked<Storage>
 
+    @inlinable
     package init(_ value: Value) { storage = Locked(Storage(value: value)) }
 
     /// The current value.
+    @inlinable
     package var value: Value { storage.withLock { $0.value } }
 
     /// Changes the value, and resumes the tasks whose conditions it then meets. `body` runs with the lock held.
+    @inlinable
     @discardableResult
     package func change<Result>(_ body: (inout Value) -> Result) -> Result {
         let (result, met) = storage.withLock { (body(&$0.value), $0.removeMet()) }
-        // Without the lock, since a resumed task, or a value that a condition owns, may call back.
-        for (_, resume) in met { resume() }
+        for met in met { met.resume() }
         return result
     }
 
@@ -72,9 +93,9 @@ package final class Monitor<Value: Sendable>: Sendable {
                     let met = storage.removeMet()
                     // A cancellation before this point found no waiter to remove.
                     guard Task.isCancelled, storage.waiters.last?.id == id else { return met }
-                    return met + [(storage.waiters.removeLast(), waiter.cancel)]
+                    return met + [Met(storage.waiters.removeLast(), resume: waiter.cancel)]
                 }
-                for (_, resume) in met { resume() }
+                for met in met { met.resume() }
             }
         } onCancel: {
             let waiter = storage.withLock { storage in

@@ -74,6 +74,21 @@ import ZeroMQ
         }
     }
 
+    @Test func `report what waits since an earlier watch of the socket`() async throws {
+        try await withPipes("again", count: 1) { pipes, probe in
+            await pipes.run { pipes in
+                pipes.watch(0) { pipes in
+                    pipes.record("left")
+                    pipes.watches[0] = nil
+                }
+                pipes.send(to: 0)
+            }
+            #expect(await probe.events(count: 1) == ["left"])
+            await pipes.run { pipes in pipes.watch(0) { pipes in pipes.take(0) } }
+            #expect(await probe.events(count: 2) == ["left", "0"])
+        }
+    }
+
     @Test func `release handlers and socket when they are dropped on another thread`() async throws {
         try await withProbe { _, loop in
             var (released, node): (AsyncStream<Never>, Node?) = try await started(on: loop)

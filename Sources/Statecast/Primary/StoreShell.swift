@@ -38,10 +38,13 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     deinit { end() }
 
     var position: Position { engine.position }
-    var nextDeadline: Instant { engine.nextDeadline }
-    var wantsFrames: Bool { engine.wantsFrames }
-    var isBehind: Bool { engine.isBehind(at: node.clock.now) }
-    var hasWork: Bool { engine.hasWork(at: node.clock.now) || clients.hasRequests }
+    var nextDeadline: Instant { read { $0.nextDeadline } }
+    var wantsFrames: Bool { read { $0.wantsFrames } }
+    var isBehind: Bool { read { $0.isBehind(at: node.clock.now) } }
+    var hasWork: Bool { read { $0.hasWork(at: node.clock.now) } || clients.hasRequests }
+
+    /// Reads the engine in place: a getter of the property would copy it, for each frame.
+    private func read<Result>(_ body: (inout StoreEngine<State>) -> Result) -> Result { body(&engine) }
 
     // MARK: Events
 

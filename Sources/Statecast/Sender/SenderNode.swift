@@ -84,7 +84,7 @@ actor SenderNode {
             onReadable: onLoop { $0.receiveAndPush() },
             onDeadline: onLoop { $0.turn() }
         )
-        intake.open(loop.doorbell(onLoop { $0.dequeue($0.machine.chunkBytesMin) }))
+        intake.open(loop.doorbell(onLoop { $0.dequeueAndPush() }))
         let bell = loop.doorbell(onLoop { $0.fileChanged() })
         writer?.onProgress { bell.ring() }
         perform(machine.start(at: clock.now, using: &generator))
@@ -132,8 +132,8 @@ actor SenderNode {
     }
 
     /// Dequeues the submitted actions, and schedules a turn that sends them together.
-    private func dequeue(_ bytesMin: Int = 1) {
-        if let chunk = receipts.dequeue(bytesMin: bytesMin) { perform(machine.submitted(chunk)) }
+    private func dequeue() {
+        if let chunk = receipts.dequeue() { perform(machine.submitted(chunk)) }
         downlink?.timer.set(.now)
     }
 
@@ -149,7 +149,11 @@ actor SenderNode {
             guard let message = downlink?.next() else { break }
             received(message)
         }
-        dequeue(machine.chunkBytesMin)
+        dequeueAndPush()
+    }
+
+    private func dequeueAndPush() {
+        if let chunk = receipts.dequeue(bytesMin: machine.chunkBytesMin) { perform(machine.submitted(chunk)) }
         push()
     }
 

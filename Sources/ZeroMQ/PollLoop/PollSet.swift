@@ -64,7 +64,14 @@ final class PollSet {
     func interestChanged() { isStale = true }
 
     /// The deadline of the next timer.
-    var nextDeadline: ContinuousClock.Instant? { timers.lazy.compactMap(\.deadline).min() }
+    var nextDeadline: ContinuousClock.Instant? {
+        var next: ContinuousClock.Instant?
+        for timer in timers {
+            guard let deadline = timer.deadline else { continue }
+            next = min(next ?? deadline, deadline)
+        }
+        return next
+    }
 
     /// Whether a ring is unanswered.
     var isRung: Bool { bells.contains { $0.isWaiting } }

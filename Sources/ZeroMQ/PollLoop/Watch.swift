@@ -91,10 +91,7 @@ final class WatchedSocket {
         self.onWritable = onWritable
     }
 
-    /// The events for which the socket was ready when they were last read.
-    private var events: Int32 = 0
-
-    /// Whether the context was shut down. The owner is called a last time, and the socket is polled no more.
+    /// Whether the owner was called after the context was shut down. The socket is polled no more.
     private(set) var isTerminated = false
 
     /// The events that the owner is interested in; 0 if none.
@@ -107,23 +104,19 @@ final class WatchedSocket {
     var isPolled: Bool { interest != 0 && !isTerminated }
 
     /// Whether a handler has to be called.
-    var isReady: Bool { events & interest != 0 }
+    var isReady: Bool { (handle?.events ?? 0) & interest != 0 }
 
     /// The descriptor to poll; see ``SocketHandle/descriptor``.
     var descriptor: CInt { handle?.descriptor ?? -1 }
 
     /// Reads the events if they may have changed.
-    func readEvents(isSignaled: Bool) {
-        guard let handle, isSignaled || handle.wasUsed else { return }
-        if let events = handle.readEvents() {
-            self.events = events
-        } else {
-            (events, isTerminated) = (~0, true)
-        }
-    }
+    func readEvents(isSignaled: Bool) { handle?.readEvents(isSignaled: isSignaled) }
 
     /// Calls the handlers for the ready events that are still of interest.
     func call() {
+        guard let handle else { return }
+        isTerminated = handle.isTerminated
+        let events = handle.events
         if events & interest & Readiness.readable.events != 0 { onReadable?() }
         if events & interest & Readiness.writable.events != 0 { onWritable?() }
     }

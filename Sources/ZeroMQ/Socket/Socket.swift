@@ -269,8 +269,13 @@ final class SocketHandle {
     private let context: Context
     private var claims: [SocketFileClaim] = []
 
-    /// Whether an operation since the last ``readEvents()`` may have changed the events.
-    private(set) var wasUsed = true
+    /// The events for which the socket was ready when they were last read; all if its context was shut down.
+    private(set) var events: Int32 = 0
+
+    private(set) var isTerminated = false
+
+    /// Whether an operation may have changed the events since they were read.
+    private var wasUsed = true
 
     init(_ kind: SocketKind, in context: Context) throws(ZeroMQError) {
         guard let contextPointer = context.pointer, let pointer = zmq_socket(contextPointer, kind.number) else {
@@ -296,15 +301,15 @@ final class SocketHandle {
         return pointer
     }
 
-    /// The events for which the socket is ready; `nil` if its context was shut down.
-    func readEvents() -> Int32? {
+    /// Reads the events if they may have changed: by an operation, or because the descriptor is readable.
+    func readEvents(isSignaled: Bool) {
+        guard isSignaled || wasUsed else { return }
         wasUsed = false
-        var (events, size): (Int32, Int) = (0, MemoryLayout<Int32>.size)
+        var size = MemoryLayout<Int32>.size
         while zmq_getsockopt(pointer, ZMQ_EVENTS, &events, &size) != 0 {
-            if wasTerminated() { return nil }
+            if wasTerminated() { return (events, isTerminated) = (~0, true) }
             precondition(wasInterrupted(), "cannot read the events of a \(kind) socket: \(systemText(of: zmq_errno()))")
         }
-        return events
     }
 
     /// The descriptor that becomes readable when the events may have changed without an operation.
