@@ -35,17 +35,12 @@ struct UpdateRing: Hashable, Sendable {
         index(of: revision, head: head).map { $0 < offsets.endIndex ? end - offsets[$0] : 0 }
     }
 
-    /// The index of the update that begins at `revision`, by binary search.
+    /// The index of the update that begins at `revision`.
     private func index(of revision: Revision, head: Revision) -> Int? {
         if revision == head { return updates.endIndex }
         guard let start, revision >= start, revision < head else { return nil }
-        var lower = updates.startIndex
-        var upper = updates.endIndex
-        while lower < upper {
-            let middle = (lower + upper) / 2
-            if updates[middle].from < revision { lower = middle + 1 } else { upper = middle }
-        }
-        return lower < updates.endIndex && updates[lower].from == revision ? lower : nil
+        let index = updates.partitioningIndex { $0.from >= revision }
+        return index < updates.endIndex && updates[index].from == revision ? index : nil
     }
 }
 

@@ -241,15 +241,8 @@ package struct OutcomeRuns: Hashable, Sendable {
         return slice
     }
 
-    /// The index of the run with a number from `start` on, by binary search; the end index for numbers from `end` on.
-    private func index(of number: ActionNumber) -> Int {
-        var (lower, upper) = (stored.startIndex, stored.endIndex)
-        while lower < upper {
-            let middle = lower + (upper - lower) / 2
-            if stored[middle].end <= number { lower = middle + 1 } else { upper = middle }
-        }
-        return lower
-    }
+    /// The index of the run with a number from `start` on; the end index for numbers from `end` on.
+    private func index(of number: ActionNumber) -> Int { stored.partitioningIndex { $0.end > number } }
 
     /// The outcomes in parts, each with at most `runsMax` runs and, unless it is a single run, an encoding of at most
     /// `bytesMax` bytes.

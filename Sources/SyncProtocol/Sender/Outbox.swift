@@ -401,15 +401,3 @@ extension [Outbox.Sent] {
         self[count - 1].piece.count += sent.piece.count
     }
 }
-
-extension Deque {
-    /// The index of the first element that meets a condition, which all later ones meet, too.
-    fileprivate func partitioningIndex(where meets: (Element) -> Bool) -> Int {
-        var (lower, upper) = (startIndex, endIndex)
-        while lower < upper {
-            let middle = lower + (upper - lower) / 2
-            if meets(self[middle]) { upper = middle } else { lower = middle + 1 }
-        }
-        return lower
-    }
-}
