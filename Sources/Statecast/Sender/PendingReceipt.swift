@@ -24,13 +24,13 @@ public struct ActionOutcome: Hashable, Sendable {
 }
 
 extension ActionOutcome {
-    init(_ outcome: SavedOutcome) {
+    init(_ outcome: ResolvedAction) {
         let result: Result<Receipt, Rejection>
-        switch (outcome.resolution, outcome.sent) {
-        case (.applied(let position), let sent?):
+        switch (outcome.result, outcome.sent) {
+        case (.success(let position), let sent?):
             result = .success(Receipt(session: sent.session, number: sent.number, position: position))
-        case (.rejected(let rejection), _): result = .failure(rejection)
-        case (.applied, nil): preconditionFailure("an action without a number was applied: \(outcome)")
+        case (.failure(let rejection), _): result = .failure(rejection)
+        case (.success, nil): preconditionFailure("an action without a number was applied: \(outcome)")
         }
         self.init(session: outcome.sent?.session, number: outcome.sent?.number, result: result)
     }

@@ -92,7 +92,7 @@ struct Outbox: Hashable, Sendable {
         }
     }
 
-    private mutating func restore(_ piece: Piece, _ checkpoint: SessionCheckpoint, _ outcome: SavedOutcome? = nil) {
+    private mutating func restore(_ piece: Piece, _ checkpoint: SessionCheckpoint, _ outcome: ResolvedAction? = nil) {
         guard piece.count > 0 else { return }
         if let outcome {
             // Resolved before earlier actions: it keeps its place among them.

@@ -26,10 +26,10 @@ package struct ResolvedRun: Hashable, Sendable {
     }
 
     /// The outcome of one action.
-    package init(_ ticket: Ticket, _ outcome: SavedOutcome) {
-        switch outcome.resolution {
-        case .applied(let position): self.init(ticket, sent: outcome.sent, .applied(position))
-        case .rejected(let rejection): self.init(ticket, sent: outcome.sent, .rejected(rejection))
+    package init(_ ticket: Ticket, _ outcome: ResolvedAction) {
+        switch outcome.result {
+        case .success(let position): self.init(ticket, sent: outcome.sent, .applied(position))
+        case .failure(let rejection): self.init(ticket, sent: outcome.sent, .rejected(rejection))
         }
     }
 
@@ -49,19 +49,19 @@ package struct ResolvedRun: Hashable, Sendable {
     }
 
     /// The identity and the outcome of one of its actions.
-    package func outcome(of ticket: Ticket) -> SavedOutcome {
+    package func outcome(of ticket: Ticket) -> ResolvedAction {
         let index = ticket.distance(beyond: first)
         precondition(ticket >= first && index < count, "\(ticket) is not one of the \(count) from \(first) on")
         let sent = sent?.advanced(by: index)
         switch kind {
         case .applied(let position):
             let moved = position.moved(to: position.revision.advanced(by: index))
-            return SavedOutcome(sent: sent, resolution: .applied(moved))
-        case .rejected(let rejection): return SavedOutcome(sent: sent, resolution: .rejected(rejection))
+            return ResolvedAction(sent: sent, .success(moved))
+        case .rejected(let rejection): return ResolvedAction(sent: sent, .failure(rejection))
         case .unknown(let cause):
             let action = sent.map { "action \($0.number) of session \($0.session)" } ?? "the action"
             let reason = Rejection(.outcomeUnknown, "\(action) may or may not have been applied: \(cause)")
-            return SavedOutcome(sent: sent, resolution: .rejected(reason))
+            return ResolvedAction(sent: sent, .failure(reason))
         }
     }
 
@@ -72,6 +72,18 @@ package struct ResolvedRun: Hashable, Sendable {
         case .rejected(let rejection): rejection.code
         case .unknown: .outcomeUnknown
         }
+    }
+}
+
+/// The outcome of one action.
+package struct ResolvedAction: Hashable, Sendable {
+    /// Its identity on the wire; `nil` if it was never sent.
+    package let sent: SentAction?
+    package let result: Result<Position, Rejection>
+
+    package init(sent: SentAction?, _ result: Result<Position, Rejection>) {
+        self.sent = sent
+        self.result = result
     }
 }
 

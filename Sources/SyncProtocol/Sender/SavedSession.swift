@@ -121,24 +121,13 @@ package struct SavedAction: Hashable, Sendable {
     package let position: UInt64?
     /// The encoded action; empty for a piece of input that is not an action.
     package let bytes: [UInt8]
-    package let outcome: SavedOutcome?
+    package let outcome: ResolvedAction?
 
-    package init(ticket: Ticket, position: UInt64?, bytes: [UInt8], outcome: SavedOutcome? = nil) {
+    package init(ticket: Ticket, position: UInt64?, bytes: [UInt8], outcome: ResolvedAction? = nil) {
         self.ticket = ticket
         self.position = position
         self.bytes = bytes
         self.outcome = outcome
-    }
-}
-
-/// The outcome of an action, and its identity on the wire; `nil` if it was never sent.
-package struct SavedOutcome: Hashable, Sendable {
-    package let sent: SentAction?
-    package let resolution: Resolution
-
-    package init(sent: SentAction?, resolution: Resolution) {
-        self.sent = sent
-        self.resolution = resolution
     }
 }
 

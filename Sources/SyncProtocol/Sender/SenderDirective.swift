@@ -68,12 +68,6 @@ package struct SentAction: Hashable, Sendable {
     }
 }
 
-/// The outcome of an action for its sender.
-package enum Resolution: Hashable, Sendable {
-    case applied(Position)
-    case rejected(Rejection)
-}
-
 /// The events that a sender counts.
 package enum SenderEvent: Hashable, Sendable {
     case asked

@@ -22,7 +22,7 @@ extension CBORReader {
         try list { reader throws(CodingFailure) in
             try reader.fixedArray(2)
             let ticket = Ticket(rawValue: try reader.unsigned())
-            return ResolvedRun(ticket, try SavedOutcome(from: &reader))
+            return ResolvedRun(ticket, try ResolvedAction(from: &reader))
         }
     }
 }
@@ -34,18 +34,18 @@ extension SavedAction {
             ticket: Ticket(rawValue: try reader.unsigned()),
             position: try reader.optional { reader throws(CodingFailure) in try reader.unsigned() },
             bytes: try reader.bytes(),
-            outcome: try reader.optional { reader throws(CodingFailure) in try SavedOutcome(from: &reader) }
+            outcome: try reader.optional { reader throws(CodingFailure) in try ResolvedAction(from: &reader) }
         )
     }
 }
 
-extension SavedOutcome {
+extension ResolvedAction {
     fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
         try reader.fixedArray(2)
-        sent = try reader.optional { reader throws(CodingFailure) in try SentAction(from: &reader) }
+        let sent = try reader.optional { reader throws(CodingFailure) in try SentAction(from: &reader) }
         switch (try reader.arrayCount(), sent) {
-        case (2, _): resolution = .rejected(try reader.rejection())
-        case (3, _?): resolution = .applied(try reader.position())
+        case (2, _): self.init(sent: sent, .failure(try reader.rejection()))
+        case (3, _?): self.init(sent: sent, .success(try reader.position()))
         case (let count, _): throw CodingFailure(.malformed, "an outcome has 2 or 3 elements, got \(count)")
         }
     }

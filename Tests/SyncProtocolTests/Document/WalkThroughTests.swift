@@ -70,7 +70,7 @@ import Testing
         #expect(primary.published.isEmpty && sender.requests.isEmpty && steps.count == 8)
         let rejection = Rejection(.unknownAction, #"there is no action "Jump""#)
         let position = Position(lineage: DocumentPrimary.lineage, epoch: Epoch(1), revision: Revision(3))
-        #expect(sender.outcomes == [.applied(position), .rejected(rejection)])
+        #expect(sender.outcomes == [.success(position), .failure(rejection)])
     }
 }
 

@@ -51,11 +51,11 @@ extension Cluster {
             let count = histories.reduce(0) { $0 + ($1.timesApplied[action] ?? 0) }
             if count > 1 { violations.append("\(action) was applied \(count) times") }
             switch sender.outcomes[action] {
-            case .applied(let position):
+            case .success(let position):
                 if histories.first(where: { $0.lineage == position.lineage })?.applied[position.revision] != action {
                     violations.append("\(action) was not applied at \(position)")
                 }
-            case .rejected(let rejection):
+            case .failure(let rejection):
                 switch rejection.code {
                 case .outcomeUnknown where mayBeUnknown: break
                 case .refused where refuses && action.isRefused && count == 0: break

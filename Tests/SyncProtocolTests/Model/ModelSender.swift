@@ -7,7 +7,7 @@ struct ModelSender {
     var link = Link()
     /// Frames in flight to the primary.
     var pushed: [[UInt8]] = []
-    private(set) var outcomes: [ModelAction: Resolution] = [:]
+    private(set) var outcomes: [ModelAction: Result<Position, Rejection>] = [:]
     /// Actions that were withdrawn before they were sent.
     private(set) var notSent: Set<ModelAction> = []
     private(set) var violations: [String] = []
@@ -112,7 +112,7 @@ struct ModelSender {
                 perform(machine.connected(.success(endpoint), at: .origin, using: &generator))
             case .save(let change): disk?.unwritten.append(change)
             case .resolve(let run):
-                for (ticket, outcome) in run.outcomes { resolve(ticket, outcome.resolution) }
+                for (ticket, outcome) in run.outcomes { resolve(ticket, outcome.result) }
             case .count(let event): events.insert(event)
             case .giveUp, .answerSchema, .fail, .close: violations.append("ended: \(directive)")
             case .status, .reuse: break
@@ -120,7 +120,7 @@ struct ModelSender {
         }
     }
 
-    private mutating func resolve(_ ticket: Ticket, _ outcome: Resolution) {
+    private mutating func resolve(_ ticket: Ticket, _ outcome: Result<Position, Rejection>) {
         guard let action = actions[ticket] else { return violations.append("\(ticket) was never given") }
         if let old = outcomes[action], old != outcome {
             // A sender that restarts before it saved an outcome requests it again; if the primary has evicted it, the
@@ -137,9 +137,9 @@ struct ModelSender {
     }
 }
 
-extension Resolution {
+extension Result<Position, Rejection> {
     fileprivate var isUnknown: Bool {
-        if case .rejected(let rejection) = self { rejection.code == .outcomeUnknown } else { false }
+        if case .failure(let rejection) = self { rejection.code == .outcomeUnknown } else { false }
     }
 }
 

@@ -93,7 +93,7 @@ extension SeededGenerator {
         let outstanding = bench.send(12)
         bench.push()
         let unsent = bench.send(2)
-        var expected: [UInt64: Resolution] = [:]
+        var expected: [UInt64: Result<Position, Rejection>] = [:]
         for _ in 0..<12 {
             let stated = generator.statedReceipts()
             guard let frame = stated.frame else { continue }
@@ -102,15 +102,15 @@ extension SeededGenerator {
             for number in UInt64(4)...15 where expected[number] == nil {
                 switch stated.outcome(of: number) {
                 case .applied(let revision)?:
-                    expected[number] = .applied(Fixture.position(revision.rawValue, epoch: stated.epoch))
-                case .rejected(let rejection)?: expected[number] = .rejected(rejection)
+                    expected[number] = .success(Fixture.position(revision.rawValue, epoch: stated.epoch))
+                case .rejected(let rejection)?: expected[number] = .failure(rejection)
                 case nil: break
                 }
             }
         }
         #expect(before.map { bench.revision($0) } == [1, 2, 3])
         for (number, ticket) in zip(UInt64(4)..., outstanding) {
-            #expect(bench.outcomes[ticket]?.resolution == expected[number], "seed \(seed), number \(number)")
+            #expect(bench.outcomes[ticket]?.result == expected[number], "seed \(seed), number \(number)")
         }
         #expect(unsent.allSatisfy { bench.outcomes[$0] == nil })
         #expect(bench.machine.pendingCount == 14 - expected.count)

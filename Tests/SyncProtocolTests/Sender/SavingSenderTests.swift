@@ -40,7 +40,7 @@ import Testing
         var saved = SavedBench().session
         for change in bench.changes { try saved.apply(change) }
         #expect(saved.mark == InputMark(position: 2))
-        #expect(saved.actions.map(\.outcome?.resolution) == [nil, .rejected(Rejection(.malformed, "no action")), nil])
+        #expect(saved.actions.map(\.outcome?.result) == [nil, .failure(Rejection(.malformed, "no action")), nil])
     }
 
     @Test func `pushes nothing before its session and lineage are on the disk`() throws {

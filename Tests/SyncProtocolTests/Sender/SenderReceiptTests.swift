@@ -17,8 +17,8 @@ import Testing
                 )
             )
         )
-        #expect(bench.outcomes[tickets[0]]?.resolution == .applied(Fixture.position(9)))
-        #expect(bench.outcomes[tickets[1]]?.resolution == .rejected(reason))
+        #expect(bench.outcomes[tickets[0]]?.result == .success(Fixture.position(9)))
+        #expect(bench.outcomes[tickets[1]]?.result == .failure(reason))
         #expect(bench.outcomes[tickets[1]]?.number == ActionNumber(2))
     }
 

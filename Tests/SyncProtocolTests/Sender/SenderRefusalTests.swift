@@ -171,7 +171,7 @@ import Testing
         bench.send()
         bench.push()
         bench.refuse(.unknownSession, first: 1)
-        guard case .rejected(let rejection)? = bench.outcomes[ticket]?.resolution else {
+        guard case .failure(let rejection)? = bench.outcomes[ticket]?.result else {
             Issue.record("expected a rejection")
             return
         }

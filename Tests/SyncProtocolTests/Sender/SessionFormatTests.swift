@@ -92,7 +92,7 @@ private struct RandomSession {
                     ticket: Ticket(rawValue: last),
                     position: position,
                     bytes: isVerdict ? [] : bytes,
-                    outcome: isVerdict ? SavedOutcome(sent: nil, resolution: .rejected(verdict)) : nil
+                    outcome: isVerdict ? ResolvedAction(sent: nil, .failure(verdict)) : nil
                 )
                 enqueued.append(Self.value(action))
                 actions.append(action)
@@ -121,12 +121,12 @@ private struct RandomSession {
     }
 
     /// Odd tickets are applied in another session, even ones are rejected.
-    private static func outcome(_ ticket: UInt64) -> SavedOutcome {
+    private static func outcome(_ ticket: UInt64) -> ResolvedAction {
         guard !ticket.isMultiple(of: 2) else {
-            return SavedOutcome(sent: nil, resolution: .rejected(Rejection(.tooLarge, "action \(ticket)")))
+            return ResolvedAction(sent: nil, .failure(Rejection(.tooLarge, "action \(ticket)")))
         }
         let sent = SentAction(session: Fixture.otherSession, number: ActionNumber(ticket))
-        return SavedOutcome(sent: sent, resolution: .applied(Fixture.position(ticket)))
+        return ResolvedAction(sent: sent, .success(Fixture.position(ticket)))
     }
 
     private static func value(_ action: SavedAction) -> Value {
@@ -136,14 +136,14 @@ private struct RandomSession {
         ])
     }
 
-    private static func value(_ outcome: SavedOutcome) -> Value {
+    private static func value(_ outcome: ResolvedAction) -> Value {
         let sent = outcome.sent.map { Value.array([.bytes(bits($0.session)), .unsigned($0.number.rawValue)]) } ?? .null
-        switch outcome.resolution {
-        case .applied(let position):
+        switch outcome.result {
+        case .success(let position):
             let lineage = withUnsafeBytes(of: position.lineage.bits.bigEndian, Array.init)
             let (epoch, revision) = (position.epoch.rawValue, position.revision.rawValue)
             return .array([sent, .array([.bytes(lineage), .unsigned(epoch), .unsigned(revision)])])
-        case .rejected(let rejection):
+        case .failure(let rejection):
             return .array([sent, .array([.text(rejection.code.rawValue), .text(rejection.message)])])
         }
     }
@@ -154,7 +154,7 @@ private struct RandomSession {
 }
 
 extension SavedAction {
-    fileprivate func resolved(_ outcome: SavedOutcome) -> SavedAction {
+    fileprivate func resolved(_ outcome: ResolvedAction) -> SavedAction {
         SavedAction(ticket: ticket, position: position, bytes: bytes, outcome: outcome)
     }
 }

@@ -27,18 +27,18 @@ struct SavedBench {
         }
     }
 
-    mutating func resolve(_ ticket: UInt64, _ outcome: SavedOutcome) throws {
+    mutating func resolve(_ ticket: UInt64, _ outcome: ResolvedAction) throws {
         try apply { $0.resolve(ResolvedRun(Ticket(rawValue: ticket), outcome)) }
     }
 
     /// An outcome: applied under a number of the session.
-    static func applied(_ number: UInt64, of session: SessionID = Fixture.session) -> SavedOutcome {
-        SavedOutcome(
+    static func applied(_ number: UInt64, of session: SessionID = Fixture.session) -> ResolvedAction {
+        ResolvedAction(
             sent: SentAction(session: session, number: ActionNumber(number)),
-            resolution: .applied(Fixture.position(number))
+            .success(Fixture.position(number))
         )
     }
 
     /// An outcome: rejected before a number was assigned.
-    static let tooLarge = SavedOutcome(sent: nil, resolution: .rejected(Rejection(.tooLarge, "too large")))
+    static let tooLarge = ResolvedAction(sent: nil, .failure(Rejection(.tooLarge, "too large")))
 }

@@ -8,7 +8,7 @@ struct SenderBench {
     var now = Instant.origin
     private var generator = SeededGenerator(seed: 1)
     private(set) var subscriptions: [Topic] = []
-    private(set) var outcomes: [Ticket: (number: ActionNumber?, resolution: Resolution)] = [:]
+    private(set) var outcomes: [Ticket: (number: ActionNumber?, result: Result<Position, Rejection>)] = [:]
     private(set) var statuses: [SenderStatus] = []
     private(set) var asked = 0
     private var tickets: UInt64 = 0
@@ -70,7 +70,7 @@ struct SenderBench {
     private mutating func resolve(_ run: ResolvedRun) {
         for (ticket, outcome) in run.outcomes {
             precondition(outcomes[ticket] == nil, "\(ticket) has two outcomes")
-            outcomes[ticket] = (outcome.sent?.number, outcome.resolution)
+            outcomes[ticket] = (outcome.sent?.number, outcome.result)
         }
     }
 
@@ -210,12 +210,12 @@ struct SenderBench {
     }
 
     func code(_ ticket: Ticket) -> Rejection.Code? {
-        guard case .rejected(let rejection)? = outcomes[ticket]?.resolution else { return nil }
+        guard case .failure(let rejection)? = outcomes[ticket]?.result else { return nil }
         return rejection.code
     }
 
     func revision(_ ticket: Ticket) -> UInt64? {
-        guard case .applied(let position)? = outcomes[ticket]?.resolution else { return nil }
+        guard case .success(let position)? = outcomes[ticket]?.result else { return nil }
         return position.revision.rawValue
     }
 
@@ -249,7 +249,7 @@ extension OutgoingFrame {
 
 extension ResolvedRun {
     /// The outcome of each action.
-    var outcomes: [(ticket: Ticket, outcome: SavedOutcome)] {
+    var outcomes: [(ticket: Ticket, outcome: ResolvedAction)] {
         (0..<count).map { index in
             let ticket = first.advanced(by: index)
             return (ticket, outcome(of: ticket))

@@ -13,7 +13,7 @@ public struct ResumedAction: Sendable {
     package let fault: String?
 
     init(_ saved: SavedAction, on page: ReceiptPage) {
-        if saved.bytes.isEmpty, case .rejected(let rejection) = saved.outcome?.resolution {
+        if saved.bytes.isEmpty, case .failure(let rejection) = saved.outcome?.result {
             fault = rejection.message
         } else {
             fault = nil

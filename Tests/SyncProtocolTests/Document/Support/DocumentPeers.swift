@@ -71,7 +71,7 @@ struct DocumentSender {
     private var randomness = DocumentRandomness()
     private var now = Instant.origin
     var requests: ArraySlice<DocumentRequest> = []
-    private(set) var outcomes: [Resolution] = []
+    private(set) var outcomes: [Result<Position, Rejection>] = []
 
     init(session: SessionID) throws {
         store = try StoreName("counter")
@@ -104,7 +104,7 @@ struct DocumentSender {
             switch directive {
             case .subscribe(let topic): request(topic, begins: true)
             case .unsubscribe(let topic): request(topic, begins: false)
-            case .resolve(let run): outcomes += run.outcomes.map(\.outcome.resolution)
+            case .resolve(let run): outcomes += run.outcomes.map(\.outcome.result)
             case .connect(let endpoint):
                 perform(machine.connected(.success(endpoint), at: now, using: &randomness))
             case .save, .giveUp, .status, .count, .reuse, .answerSchema, .fail, .close: break
