@@ -16,18 +16,22 @@ package enum NamedEncoding {
     ) throws(CodingFailure) -> Result {
         do {
             return try EncodingOutput.run { output in
-                let prefix = prefixes.answer(for: T.self) {
-                    CBORWriter.bytes { writer in
-                        writer.array(count: 2)
-                        writer.text(name())
-                    }
-                }
-                output.writer.encoded(prefix)
+                output.writer.encoded(prefixes.answer(for: T.self) { encode(name: name()) })
                 try encodeItem(value, into: output, under: nil, in: output.root(.standard))
                 return output.writer.withBytes(body)
             }
         } catch {
             throw CodingFailure(error, path: [])
+        }
+    }
+
+    /// The encoding from a name and an encoded payload. Without the payload, it is the beginning of each encoding with
+    /// that name.
+    package static func encode(name: String, payload: [UInt8] = []) -> [UInt8] {
+        CBORWriter.bytes(reserving: name.utf8.count + payload.count + 8) { writer in
+            writer.array(count: 2)
+            writer.text(name)
+            writer.encoded(payload)
         }
     }
 }

@@ -14,15 +14,6 @@ enum ActionCoding {
         }
     }
 
-    /// Encodes an action from its name and encoded payload.
-    static func encode(name: String, payload: [UInt8]) -> [UInt8] {
-        CBORWriter.bytes(reserving: name.utf8.count + payload.count + 8) { writer in
-            writer.array(count: 2)
-            writer.text(name)
-            writer.encoded(payload)
-        }
-    }
-
     /// The name of an encoded action; `nil` if the bytes are not those of an action.
     static func name(in bytes: [UInt8]) -> String? {
         var reader = CBORReader(bytes)

@@ -91,7 +91,7 @@ public final class ActionSender: Service, ActionDispatcher {
     /// Sends an action by its name and payload, and waits until it is applied.
     @discardableResult
     public func send(named name: String, payload: Value, timeout: Duration? = nil) async throws -> Receipt {
-        let bytes = ActionCoding.encode(name: name, payload: payload.encoded)
+        let bytes = NamedEncoding.encode(name: name, payload: payload.encoded)
         return try await deliver(timeout) { await intake.enqueue(.init(bytes: bytes), until: $0) }
     }
 
@@ -111,7 +111,7 @@ public final class ActionSender: Service, ActionDispatcher {
     }
 
     package func submit(named name: String, payload: Value, mark: InputMark?) async -> PendingReceipt {
-        let bytes = ActionCoding.encode(name: name, payload: payload.encoded)
+        let bytes = NamedEncoding.encode(name: name, payload: payload.encoded)
         return await intake.enqueue(.init(bytes: bytes, mark: mark), until: nil)
     }
 

@@ -40,11 +40,7 @@ package struct ActionTable: Sendable {
 
     private static func decoder<A: Action>(of type: A.Type) -> Decoder {
         let name = A.name
-        let prefix = CBORWriter.bytes { writer in
-            writer.array(count: 2)
-            writer.text(name)
-        }
-        return Decoder(name: name, prefix: prefix) { items, payload throws(CodingFailure) in
+        return Decoder(name: name, prefix: NamedEncoding.encode(name: name)) { items, payload throws(CodingFailure) in
             try items.decode(type, at: payload)
         }
     }
