@@ -88,7 +88,11 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableStore {
 
     /// The engine that continues the store.
     func engine(on node: NodeServices, suspects: [Suspect]) -> StoreEngine<State> {
-        let (definition, policy, durability) = (definition, node.journalPolicy, journal?.durability)
+        let (definition, policy) = (definition, node.journalPolicy)
+        let commitment = (journal?.durability).map { durability -> StoreSettings.Commitment in
+            let name = durability.rawValue
+            return durability == .relaxed ? .accepted(durability: name) : .stored(durability: name)
+        }
         return StoreEngine(
             StoreProgram(
                 definition.table,
@@ -100,8 +104,7 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableStore {
                 limits: node.limits,
                 migrations: definition.evolution.count,
                 actionsEndpoint: node.actionsEndpoint,
-                commitment: durability.map { $0 == .relaxed ? .accepted : .stored } ?? .none,
-                durability: durability?.rawValue,
+                commitment: commitment ?? .none,
                 snapshots: SnapshotPolicy(bytes: policy.snapshotBytes, records: policy.snapshotRecords)
             ),
             history: history,

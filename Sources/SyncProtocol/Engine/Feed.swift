@@ -9,15 +9,11 @@ import StateCore
 struct Feed: Hashable, Sendable {
     private let lineage: Lineage
     private let epoch: Epoch
-    private let limits: Limits
-    private let stateVersion: UInt64
+    private let settings: StoreSettings
+    private var limits: Limits { settings.limits }
     private let actions: [StoreSchema.Entry]
-    /// The durability of acknowledged actions, as the primary's settings name it; `nil` without a journal.
-    private let durability: String?
     /// The starts of the previous incarnations.
     private let epochs: EpochTable
-    /// Whether the shell can read updates from the journal that are no longer in memory.
-    private let readsPast: Bool
 
     /// The last published revision, which replicas may have.
     private var head: Revision
@@ -32,11 +28,8 @@ struct Feed: Hashable, Sendable {
         lineage = history.lineage
         epoch = history.epoch
         epochs = history.epochs
-        limits = settings.limits
-        stateVersion = settings.stateVersion
+        self.settings = settings
         self.actions = actions
-        durability = settings.durability
-        readsPast = settings.hasJournal
         head = history.head
         summary = history.summary
         ring = history.ring
@@ -206,12 +199,12 @@ struct Feed: Hashable, Sendable {
         let entries = fits ? actions : actions.map { StoreSchema.Entry(name: $0.name, example: nil) }
         return StoreSchema(
             lineage: lineage,
-            stateVersion: stateVersion,
+            stateVersion: settings.stateVersion,
             actions: entries,
             epoch: epoch,
             head: head,
             sessions: sessions,
-            durability: durability
+            durability: settings.durability
         )
     }
 
@@ -227,7 +220,7 @@ struct Feed: Hashable, Sendable {
             epoch: epoch,
             head: head,
             time: time,
-            stateVersion: stateVersion,
+            stateVersion: settings.stateVersion,
             heartbeatInterval: limits.heartbeatInterval,
             offer: offer
         )
@@ -293,7 +286,7 @@ struct Feed: Hashable, Sendable {
         into directives: inout [StoreDirective<some Sendable>]
     ) -> Bool {
         let end = ring.start ?? head
-        guard readsPast, let position = request.position, isValid(position), position.revision < end else {
+        guard settings.hasJournal, let position = request.position, isValid(position), position.revision < end else {
             return false
         }
         switch joins.catchUps.enqueue(request, after: position.revision) {

@@ -329,7 +329,7 @@ extension StoreEngine {
     package mutating func stored(through sequence: JournalSequence, into directives: inout Directives) {
         // A journal may report the records again that it had stored before it was full.
         guard commits.stored(through: sequence) else { return }
-        if settings.commitment == .stored { publish(through: sequence, into: &directives) }
+        if case .stored = settings.commitment { publish(through: sequence, into: &directives) }
         if lacksRoom { directives.append(.log(.hasRoomAgain)) }
         (lacksRoom, fullUntil) = (false, nil)
     }
@@ -343,7 +343,7 @@ extension StoreEngine {
         lacksRoom = true
         fullUntil = now.advanced(by: limits.retryDelayMin)
         let reason = Rejection(.storageFull, message)
-        guard settings.commitment == .stored else {
+        guard case .stored = settings.commitment else {
             for action in locals.removeAwaited() { answer(action, .rejected(reason), &directives) }
             return
         }

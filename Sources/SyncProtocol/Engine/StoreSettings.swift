@@ -1,22 +1,20 @@
 /// The parameters of a store.
 package struct StoreSettings: Hashable, Sendable {
-    package var limits: Limits
+    let limits: Limits
     /// The number of migrations that the state went through.
-    package var migrations: Int
-    package var actionsEndpoint: String
-    package var commitment: Commitment
-    /// The durability of acknowledged actions, as the primary's settings name it; `nil` without a journal.
-    package var durability: String?
-    package var snapshots: SnapshotPolicy
+    let migrations: Int
+    let actionsEndpoint: String
+    let commitment: Commitment
+    let snapshots: SnapshotPolicy
 
-    /// When a batch may be published.
+    /// When a batch may be published, and the durability of acknowledged actions, as the primary's settings name it.
     package enum Commitment: Hashable, Sendable {
         /// At once: the store has no journal.
         case none
         /// When the journal has stored it.
-        case stored
+        case stored(durability: String)
         /// When the journal has accepted it.
-        case accepted
+        case accepted(durability: String)
     }
 
     package init(
@@ -24,18 +22,24 @@ package struct StoreSettings: Hashable, Sendable {
         migrations: Int,
         actionsEndpoint: String,
         commitment: Commitment,
-        durability: String?,
         snapshots: SnapshotPolicy
     ) {
         self.limits = limits
         self.migrations = migrations
         self.actionsEndpoint = actionsEndpoint
         self.commitment = commitment
-        self.durability = durability
         self.snapshots = snapshots
     }
 
-    var hasJournal: Bool { commitment != .none }
+    /// `nil` without a journal.
+    var durability: String? {
+        switch commitment {
+        case .none: nil
+        case .stored(let durability), .accepted(let durability): durability
+        }
+    }
+
+    var hasJournal: Bool { if case .none = commitment { false } else { true } }
     /// The declared version of the state.
     var stateVersion: UInt64 { UInt64(migrations) }
 }

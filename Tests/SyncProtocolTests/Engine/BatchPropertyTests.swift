@@ -265,7 +265,7 @@ extension SeededGenerator {
 @Suite struct `Any batches` {
     @Test(arguments: seeds(0..<500))
     func `have the results of reducing one by one`(seed: UInt64) throws {
-        for commitment in [StoreSettings.Commitment.none, .stored, .accepted] {
+        for commitment in [StoreSettings.Commitment.none, .full, .relaxed] {
             var generator = SeededGenerator(seed: seed)
             let suspects = (0..<3).map { _ in
                 Suspect(
@@ -309,7 +309,7 @@ extension SeededGenerator {
         var (halved, split, codes): (Int, Int, Set<Rejection.Code>) = (0, 0, [])
         for seed in UInt64(0)..<20 {
             var generator = SeededGenerator(seed: seed)
-            var run = try Run(.stored, suspects: [])
+            var run = try Run(.full, suspects: [])
             for event in generator.events() {
                 var budgets = 0
                 let before = run.bench.log.records.count

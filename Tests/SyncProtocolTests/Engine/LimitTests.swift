@@ -143,7 +143,7 @@ import Testing
         #expect(!bench.hasWork)
     }
 
-    @Test(arguments: [StoreSettings.Commitment.stored, .accepted])
+    @Test(arguments: [StoreSettings.Commitment.full, .relaxed])
     func `a turn ends once the own actions of the process reach its budget of bytes`(
         commitment: StoreSettings.Commitment
     ) {
@@ -234,7 +234,7 @@ import Testing
         #expect(bench.records.count == 2 && bench.reduced == Revision(4))
     }
 
-    @Test(arguments: [StoreSettings.Commitment.stored, .accepted])
+    @Test(arguments: [StoreSettings.Commitment.full, .relaxed])
     func `records of uncommittedBytesMax bytes are not stored, and further actions wait`(
         commitment: StoreSettings.Commitment
     ) {

@@ -356,7 +356,7 @@ import Testing
         #expect(bench.nextDeadline == .seconds(60))
     }
 
-    @Test(arguments: [StoreSettings.Commitment.stored, .accepted])
+    @Test(arguments: [StoreSettings.Commitment.full, .relaxed])
     func `wakes the store once, even if the actions have to wait for another reason`(
         commitment: StoreSettings.Commitment
     ) {
@@ -480,7 +480,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [StoreSettings.Commitment.none, .stored, .accepted])
+    @Test(arguments: [StoreSettings.Commitment.none, .full, .relaxed])
     func `sends nothing any more once a part of the batch cancels it`(commitment: StoreSettings.Commitment) throws {
         let state = Numbers()
         var bench = EngineBench(
@@ -531,7 +531,7 @@ import Testing
 
 @Suite struct `A full disk of a relaxed journal` {
     @Test func `takes nothing back, and refuses further actions`() {
-        var bench = PrimaryBench(commitment: .accepted)
+        var bench = PrimaryBench(commitment: .relaxed)
         bench.engine.budget = TurnBudget(actions: 2)
         bench.reduce(1...3)
         #expect(bench.head == Revision(2), "published before it is stored")
@@ -577,7 +577,7 @@ import Testing
         #expect(bench.engine.log.removed == [ObserverID(2)])
     }
 
-    @Test(arguments: [StoreSettings.Commitment.none, .stored, .accepted])
+    @Test(arguments: [StoreSettings.Commitment.none, .full, .relaxed])
     func `are added once, after all parts of a batch that is reduced again`(commitment: StoreSettings.Commitment) {
         var bench = PrimaryBench(commitment: commitment)
         bench.act()
@@ -709,7 +709,7 @@ import Testing
 
     /// While a batch is reduced again, its sessions have no outcomes in flight, so that each of them could be evicted.
     /// The records would then contain outcomes of a session that the store has forgotten.
-    @Test(arguments: [StoreSettings.Commitment.stored, .accepted])
+    @Test(arguments: [StoreSettings.Commitment.full, .relaxed])
     func `takes no session of a batch that is reduced again`(commitment: StoreSettings.Commitment) throws {
         var bench = PrimaryBench(.with { $0.sessionRunsMax = 2 }, commitment: commitment)
         bench.verdicts = [2: .rejected(Rejection(.refused, "no")), 4: .breaksState]
@@ -719,7 +719,7 @@ import Testing
         bench.turn()
         #expect(bench.engine.log.records.count > 1, "it was reduced again in parts")
         #expect(bench.engine.log.records.allSatisfy { $0.record.forgotten.isEmpty })
-        if commitment == .stored {
+        if commitment == .full {
             // If the session was forgotten, this opens it again, with outcomes that no record has.
             bench.push(1...1, of: Fixture.otherSession, opened: 1)
             bench.turn()

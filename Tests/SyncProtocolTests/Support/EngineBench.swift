@@ -47,7 +47,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         history: History,
         state: State,
         limits: Limits = Limits(),
-        commitment: StoreSettings.Commitment = .stored,
+        commitment: StoreSettings.Commitment = .full,
         suspects: [Suspect] = [],
         snapshots: SnapshotPolicy = SnapshotPolicy(bytes: .max, records: .max),
         now: Instant = .origin
@@ -64,7 +64,6 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
                 migrations: 99,
                 actionsEndpoint: Fixture.endpoint,
                 commitment: commitment,
-                durability: "full",
                 snapshots: snapshots
             ),
             history: history,
@@ -151,8 +150,8 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         let now = now
         isResumed = false
         let answers = send { $0.journalIsFull(message, at: now, into: &$1) }
-        #expect(isResumed == (commitment == .stored), "the journal accepts records again once the engine rolled back")
-        if commitment == .stored { records = [] }
+        #expect(isResumed == (commitment == .full), "the journal accepts records again once the engine rolled back")
+        if commitment == .full { records = [] }
         return answers
     }
 
@@ -220,7 +219,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         case .publish(let topic, let frame):
             log.published(frame, on: topic)
             if case .update(let update) = frame, topic == .feed {
-                #expect(commitment != .stored || update.to <= storedRevision, "published before it is stored")
+                #expect(commitment != .full || update.to <= storedRevision, "published before it is stored")
             }
             return .publish(topic, frame)
         case .commit(let record):
@@ -229,7 +228,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
             #expect(record.from == records.last?.to ?? storedRevision, "the records have to chain")
             records.append(record)
             log.records.append(record)
-            if commitment == .accepted { accepted = record.sequence }
+            if commitment == .relaxed { accepted = record.sequence }
         case .encodeSnapshot:
             let published = engine.published
             encodings.append((published.state, published.revision, published.summary.digest))
@@ -275,6 +274,11 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         case .merge(let parts), .sequence(let parts): for part in parts { start(part, at: revision) }
         }
     }
+}
+
+extension StoreSettings.Commitment {
+    static let full = stored(durability: "full")
+    static let relaxed = accepted(durability: "relaxed")
 }
 
 /// The running work of an effect.

@@ -73,7 +73,7 @@ struct PrimaryBench {
     /// The verdict on each action by number; `applied` by default.
     var verdicts: [UInt64: TestAction.Verdict] = [:]
 
-    init(_ limits: Limits = Limits(), commitment: StoreSettings.Commitment = .stored, suspects: [Suspect] = []) {
+    init(_ limits: Limits = Limits(), commitment: StoreSettings.Commitment = .full, suspects: [Suspect] = []) {
         let history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: Self.summary(0))
         self.init(history: history, limits, commitment: commitment, suspects: suspects)
     }
@@ -82,7 +82,7 @@ struct PrimaryBench {
     init(
         history: History,
         _ limits: Limits = Limits(),
-        commitment: StoreSettings.Commitment = .stored,
+        commitment: StoreSettings.Commitment = .full,
         suspects: [Suspect] = [],
         snapshots: SnapshotPolicy = SnapshotPolicy(bytes: .max, records: .max)
     ) {

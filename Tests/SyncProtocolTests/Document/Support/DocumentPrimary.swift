@@ -65,7 +65,6 @@ struct DocumentPrimary {
             migrations: 6_425_107_239_870_014_923,
             actionsEndpoint: "tcp://127.0.0.1:7101",
             commitment: .none,
-            durability: nil,
             snapshots: SnapshotPolicy(bytes: .max, records: .max)
         )
         let summary = try Summary(ofEncoded: StateEncoder().encode(state))
