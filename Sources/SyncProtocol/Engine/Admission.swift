@@ -12,8 +12,7 @@ struct Admission: Hashable, Sendable {
     private var inbox = Inbox()
     /// Whether the store ends: further frames are dropped.
     private var isFinishing = false
-    private let lineage: Lineage
-    private let epoch: Epoch
+    private let incarnation: Incarnation
     private let limits: Limits
     private let actionsEndpoint: String
     /// Answers that are given once per turn, so that a flood of frames does not cause a flood of answers.
@@ -34,8 +33,7 @@ struct Admission: Hashable, Sendable {
 
     init(_ history: History, _ settings: StoreSettings) {
         sessions = history.sessions
-        lineage = history.lineage
-        epoch = history.epoch
+        incarnation = history.incarnation
         limits = settings.limits
         actionsEndpoint = settings.actionsEndpoint
     }
@@ -62,7 +60,7 @@ struct Admission: Hashable, Sendable {
     ) {
         let session = frame.header.session
         if isFull { return refuse(frame.identity, of: session, .storageFull, into: &directives) }
-        guard frame.header.lineage == lineage else {
+        guard frame.header.lineage == incarnation.lineage else {
             directives.append(.count(.otherLineage))
             requested.append(session)
             return
@@ -178,7 +176,7 @@ struct Admission: Hashable, Sendable {
             if header.lowest > expected {
                 .watermark(watermark(of: header.session, unknown: expected.previous, durable: durable))
             } else {
-                .expected(Expected(lineage: lineage, number: expected))
+                .expected(Expected(lineage: incarnation.lineage, number: expected))
             }
         directives.append(.publish(.receipts(header.session), answer))
     }
@@ -252,8 +250,8 @@ struct Admission: Hashable, Sendable {
         durable: JournalSequence
     ) -> Watermark {
         Watermark(
-            lineage: lineage,
-            epoch: epoch,
+            lineage: incarnation.lineage,
+            epoch: incarnation.epoch,
             number: sessions[id]?.durable ?? unknown,
             opened: sessions[id]?.opened ?? opening(after: durable),
             windowActionsMax: limits.windowActionsMax,
@@ -271,7 +269,7 @@ struct Admission: Hashable, Sendable {
     ) {
         let parts = outcomes.parts(bytesMax: limits.outcomesBytesMax, runsMax: Limits.receiptRunsMax)
         for part in parts {
-            let receipts = Receipts(lineage: lineage, epoch: epoch, outcomes: part)
+            let receipts = Receipts(lineage: incarnation.lineage, epoch: incarnation.epoch, outcomes: part)
             directives.append(.publish(.receipts(id), .receipts(receipts)))
         }
     }

@@ -7,8 +7,7 @@ import StateCore
 /// Joins and chunk requests are answered a bounded number at a time, at the end of a turn; schema requests at once, but
 /// once in a turn.
 struct Feed: Hashable, Sendable {
-    private let lineage: Lineage
-    private let epoch: Epoch
+    private let incarnation: Incarnation
     private let settings: StoreSettings
     private var limits: Limits { settings.limits }
     private let actions: [StoreSchema.Entry]
@@ -25,8 +24,7 @@ struct Feed: Hashable, Sendable {
     private var hasAnsweredSchema = false
 
     init(_ history: History, _ settings: StoreSettings, actions: [StoreSchema.Entry], now: Instant) {
-        lineage = history.lineage
-        epoch = history.epoch
+        incarnation = history.incarnation
         epochs = history.epochs
         self.settings = settings
         self.actions = actions
@@ -55,6 +53,7 @@ struct Feed: Hashable, Sendable {
         joins.cache.expire(at: now, retention: limits.snapshotRetention)
         guard now >= heartbeatDue else { return nil }
         heartbeatDue = now.advanced(by: limits.heartbeatInterval)
+        let (lineage, epoch) = (incarnation.lineage, incarnation.epoch)
         return Heartbeat(lineage: lineage, epoch: epoch, head: head, digest: summary.digest, time: time)
     }
 
@@ -78,7 +77,7 @@ struct Feed: Hashable, Sendable {
             }
             joins.enqueue(JoinQueue.Request(nonce: nonce, position: position))
         case .snapshot(let lineage, let revision, let index):
-            guard lineage == self.lineage,
+            guard lineage == incarnation.lineage,
                 let snapshot = joins.cache.snapshots.first(where: { $0.revision == revision }),
                 snapshot.chunk(index, chunkBytes: limits.chunkBytes) != nil
             else { return refuseChunk(topic, into: &directives) }
@@ -198,10 +197,10 @@ struct Feed: Hashable, Sendable {
         let fits = bytes + Limits.topicBytesMax + 64 <= limits.frameBytesMax
         let entries = fits ? actions : actions.map { StoreSchema.Entry(name: $0.name, example: nil) }
         return StoreSchema(
-            lineage: lineage,
+            lineage: incarnation.lineage,
             stateVersion: settings.stateVersion,
             actions: entries,
-            epoch: epoch,
+            epoch: incarnation.epoch,
             head: head,
             sessions: sessions,
             durability: settings.durability
@@ -216,8 +215,8 @@ struct Feed: Hashable, Sendable {
         into directives: inout [StoreDirective<some Sendable>]
     ) {
         let welcome = Welcome(
-            lineage: lineage,
-            epoch: epoch,
+            lineage: incarnation.lineage,
+            epoch: incarnation.epoch,
             head: head,
             time: time,
             stateVersion: settings.stateVersion,
@@ -246,9 +245,9 @@ struct Feed: Hashable, Sendable {
     /// Revisions that an incarnation published beyond the start of the next one were lost with it, and have been reused
     /// for other changes.
     private func isValid(_ position: Position) -> Bool {
-        guard position.lineage == lineage else { return false }
-        guard let end = position.epoch == epoch ? head : epochs.end(of: position.epoch) else { return false }
-        return position.revision <= end
+        guard position.lineage == incarnation.lineage else { return false }
+        let end = position.epoch == incarnation.epoch ? head : epochs.end(of: position.epoch)
+        return end.map { position.revision <= $0 } ?? false
     }
 
     private func catchUp(from revision: Revision, countMax: Int) -> CatchUp? {

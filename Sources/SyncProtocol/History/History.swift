@@ -71,7 +71,7 @@ package struct History: Hashable, Sendable {
         )
         if record.to > record.from {
             // Joiners get the update in the name of this incarnation.
-            let update = Update(lineage: lineage, epoch: epoch, from: record.from, to: record.to, patch: record.patch)
+            let update = incarnation.update(from: record.from, to: record.to, patch: record.patch)
             // The update exceeds a frame: replicas at earlier revisions start from a snapshot.
             if record.patch.count > limits.patchBytesMax {
                 ring = UpdateRing()
