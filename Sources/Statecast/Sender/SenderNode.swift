@@ -200,6 +200,7 @@ actor SenderNode {
 
     // MARK: Directives
 
+    /// A directive may report an event in turn: the directives of that event are performed before the remaining ones.
     private func perform(_ directives: [SenderDirective]) {
         for directive in directives {
             switch directive {

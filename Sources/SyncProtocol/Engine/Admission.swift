@@ -134,7 +134,7 @@ struct Admission: Hashable, Sendable {
         if known > 0 {
             directives.append(.count(.duplicates(known)))
             let last = frame.first.advanced(by: known - 1)
-            append(session.durableOutcomes(from: frame.first, through: last), of: id, into: &directives)
+            appendReceipts(session.durableOutcomes(from: frame.first, through: last), of: id, into: &directives)
         }
         return (known, min(frame.count - known, room(of: session)), session.opened)
     }
@@ -240,7 +240,7 @@ struct Admission: Hashable, Sendable {
         directives.append(.publish(.receipts(id), .watermark(watermark(of: id, durable: durable))))
         guard let session = sessions[id] else { return }
         let outcomes = session.durableOutcomes(from: session.outcomes.start, through: session.durable)
-        append(outcomes, of: id, into: &directives)
+        appendReceipts(outcomes, of: id, into: &directives)
     }
 
     /// - Parameter unknown: the number if the session is unknown.
@@ -261,8 +261,7 @@ struct Admission: Hashable, Sendable {
         )
     }
 
-    /// Appends receipts.
-    private func append(
+    private func appendReceipts(
         _ outcomes: OutcomeRuns,
         of id: SessionID,
         into directives: inout [StoreDirective<some Sendable>]
@@ -284,7 +283,7 @@ struct Admission: Hashable, Sendable {
     var ownRoom: Int { room(of: sessions.own) }
 
     /// Records the outcomes of the next numbers of a session.
-    mutating func append(_ outcomes: OutcomeRuns, of id: SessionID) {
+    mutating func record(_ outcomes: OutcomeRuns, of id: SessionID) {
         sessions.update(id) { $0.append(contentsOf: outcomes, countMax: limits.windowActionsMax) }
     }
 
@@ -301,7 +300,7 @@ struct Admission: Hashable, Sendable {
 
     /// The outcomes of a batch are published. Appends the receipts of a sender.
     mutating func published(_ part: SessionOutcomes, into directives: inout [StoreDirective<some Sendable>]) {
-        if part.session != .primary { append(part.outcomes, of: part.session, into: &directives) }
+        if part.session != .primary { appendReceipts(part.outcomes, of: part.session, into: &directives) }
         sessions.update(part.session) { session in
             session.markDurable(through: part.outcomes.end.previous)
             // After the receipts, which contain each message once.

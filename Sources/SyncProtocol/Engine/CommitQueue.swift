@@ -48,9 +48,6 @@ struct CommitQueue<State: Sendable>: Sendable {
     private var unstored: Deque<(sequence: JournalSequence, bytes: Int)> = []
     private var unstoredBytes = 0
 
-    /// The number of batches that are not published.
-    var count: Int { batches.count }
-
     func hasRoom(_ limits: Limits) -> Bool {
         batches.count < limits.uncommittedRecordsMax && unstoredBytes < limits.uncommittedBytesMax
     }

@@ -20,6 +20,7 @@ struct Feed: Hashable, Sendable {
     private var summary: Summary
     private var ring: UpdateRing
     private var joins = JoinQueue()
+    private var cache = SnapshotCache()
     private var heartbeatDue: Instant
     private var hasAnsweredSchema = false
 
@@ -45,12 +46,12 @@ struct Feed: Hashable, Sendable {
 
     /// The time of the next `tick`.
     var nextDeadline: Instant {
-        min(heartbeatDue, joins.cache.nextExpiry(retention: limits.snapshotRetention) ?? heartbeatDue)
+        min(heartbeatDue, cache.nextExpiry(retention: limits.snapshotRetention) ?? heartbeatDue)
     }
 
     /// Makes a heartbeat when it is due. `time` is the wall clock.
     mutating func tick(at now: Instant, time: Timestamp) -> Heartbeat? {
-        joins.cache.expire(at: now, retention: limits.snapshotRetention)
+        cache.expire(at: now, retention: limits.snapshotRetention)
         guard now >= heartbeatDue else { return nil }
         heartbeatDue = now.advanced(by: limits.heartbeatInterval)
         let (lineage, epoch) = (incarnation.lineage, incarnation.epoch)
@@ -78,7 +79,7 @@ struct Feed: Hashable, Sendable {
             joins.enqueue(JoinQueue.Request(nonce: nonce, position: position))
         case .snapshot(let lineage, let revision, let index):
             guard lineage == incarnation.lineage,
-                let snapshot = joins.cache.snapshots.first(where: { $0.revision == revision }),
+                let snapshot = cache.snapshots.first(where: { $0.revision == revision }),
                 snapshot.chunk(index, chunkBytes: limits.chunkBytes) != nil
             else { return refuseChunk(topic, into: &directives) }
             joins.enqueue(JoinQueue.ChunkRequest(lineage: lineage, revision: revision, index: index))
@@ -117,9 +118,7 @@ struct Feed: Hashable, Sendable {
         }
         var bytes = 0
         while bytes < limits.chunkBytesPerTurnMax, let request = joins.dequeueChunk() {
-            guard
-                let chunk = joins.cache.use(request.revision, at: now)?
-                    .chunk(request.index, chunkBytes: limits.chunkBytes)
+            guard let chunk = cache.use(request.revision, at: now)?.chunk(request.index, chunkBytes: limits.chunkBytes)
             else {
                 // The cache evicted it while the request waited.
                 refuseChunk(request.topic, into: &directives)
@@ -133,7 +132,7 @@ struct Feed: Hashable, Sendable {
     /// Adds the encoded snapshot of a revision.
     mutating func snapshotEncoded(_ bytes: [UInt8], revision: Revision, digest: UInt64, at now: Instant) {
         let snapshot = SnapshotCache.Snapshot(revision: revision, digest: digest, bytes: bytes, lastUsed: now)
-        joins.cache.add(snapshot, countMax: limits.snapshotsMax)
+        cache.add(snapshot, countMax: limits.snapshotsMax)
         joins.snapshotEncoded()
     }
 
@@ -174,14 +173,14 @@ struct Feed: Hashable, Sendable {
         // A joiner that waited for a snapshot receives it even if many updates follow: otherwise it might never catch
         // up.
         let countMax = hasWaited ? limits.ringUpdatesMax : limits.catchUpComposedMax
-        guard let snapshot = joins.cache.newest, hasWaited || isRecent(snapshot), !isAhead(request, of: snapshot),
+        guard let snapshot = cache.newest, hasWaited || isRecent(snapshot), !isAhead(request, of: snapshot),
             let catchUp = catchUp(from: snapshot.revision, countMax: countMax)
         else {
             if joins.awaitSnapshot(request) { directives.append(.encodeSnapshot) }
             return
         }
         composed += catchUp.composed
-        _ = joins.cache.use(snapshot.revision, at: now)
+        _ = cache.use(snapshot.revision, at: now)
         let offer = Welcome.Offer(
             revision: snapshot.revision,
             bytes: snapshot.bytes.count,

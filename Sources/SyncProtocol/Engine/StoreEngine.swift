@@ -63,12 +63,6 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The state after all reduced actions, published or not.
     package var state: State { latest.state }
 
-    /// The number of batches that are passed to the journal and not published yet. For tests.
-    package var batchesInFlight: Int { commits.count }
-
-    /// The next number of the primary's own session. For tests.
-    package var ownNumber: ActionNumber { admission.ownNumber }
-
     /// The last published position.
     package var position: Position { incarnation.position(at: published.revision) }
 
@@ -160,10 +154,10 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
             var left = budget
             while let next = admission.dequeue(within: &left, durable: published.sequence, into: &directives) {
                 let outcomes = batch.reduce(next.slice, of: next.frame, opened: next.opened, marking: marking)
-                admission.append(outcomes, of: next.frame.header.session)
+                admission.record(outcomes, of: next.frame.header.session)
             }
         }
-        takeRequests(into: &batch, budget, at: now, waiting: &observers, &directives)
+        takeRequests(for: &batch, budget, at: now, waiting: &observers, into: &directives)
         close(batch, marking: marking, into: &directives)
         for (observer, replay) in observers {
             let isAdded = commits.addWaiting(observer, replay)
@@ -217,7 +211,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
             for followUp in batch.results.followUps {
                 guard let local = followUp.local else { continue }
                 let reason = "the primary was stopped; action \(followUp.number) may or may not have been made durable"
-                answer(local, .rejected(Rejection(.outcomeUnknown, reason)), &directives)
+                answer(local, .rejected(Rejection(.outcomeUnknown, reason)), into: &directives)
             }
             requests += batch.waitingObservers.map { .observe($0.observer, $0.replay) }
         }
@@ -231,11 +225,11 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 extension StoreEngine {
     /// Processes the requests of the primary's own process in order, up to the first one that has to wait.
     private mutating func takeRequests(
-        into batch: inout Batch<State>,
+        for batch: inout Batch<State>,
         _ budget: TurnBudget,
         at now: Instant,
         waiting observers: inout [(ObserverID, Replay)],
-        _ directives: inout Directives
+        into directives: inout Directives
     ) {
         var left = budget.actions
         while left > 0, batch.ownBytes < budget.bytes {
@@ -244,9 +238,9 @@ extension StoreEngine {
             }
             guard let (request, isCancelled) = next else { return }
             switch request {
-            case .action(let action) where isCancelled: answer(action, .rejected(.effectCancelled), &directives)
+            case .action(let action) where isCancelled: answer(action, .rejected(.effectCancelled), into: &directives)
             case .action(let action):
-                admission.append(batch.reduce(action, admission.ownNumber), of: .primary)
+                admission.record(batch.reduce(action, admission.ownNumber), of: .primary)
                 left -= 1
             // A replayed state contains the actions that were dispatched before, so a replay waits until these are
             // published. An observer without a replay is added at once: later actions may still join the batch, and
@@ -284,7 +278,7 @@ extension StoreEngine {
                 let again = batch.reducedAgain(part, after: latest, rejecting: reason, marking: marking) {
                     commits.cancels($0)
                 }
-                for resolved in again.results.outcomes { admission.append(resolved.outcomes, of: resolved.session) }
+                for resolved in again.results.outcomes { admission.record(resolved.outcomes, of: resolved.session) }
                 close(again, marking: marking, into: &directives)
             }
         }
@@ -344,7 +338,7 @@ extension StoreEngine {
         fullUntil = now.advanced(by: limits.retryDelayMin)
         let reason = Rejection(.storageFull, message)
         guard case .stored = settings.commitment else {
-            for action in locals.removeAwaited() { answer(action, .rejected(reason), &directives) }
+            for action in locals.removeAwaited() { answer(action, .rejected(reason), into: &directives) }
             return
         }
         let undone = commits.rollBack()
@@ -355,7 +349,7 @@ extension StoreEngine {
         var waiting: [LocalAction] = []
         for action in undone.flatMap(\.results.followUps).compactMap(\.local) {
             if action.origin == .awaited {
-                answer(action, .rejected(reason), &directives)
+                answer(action, .rejected(reason), into: &directives)
             } else {
                 waiting.append(action)
             }
@@ -386,7 +380,7 @@ extension StoreEngine {
         storeSnapshotIfDue(into: &directives)
     }
 
-    private func answer(_ action: LocalAction, _ outcome: LocalOutcome, _ directives: inout Directives) {
+    private func answer(_ action: LocalAction, _ outcome: LocalOutcome, into directives: inout Directives) {
         if let id = action.id { directives.append(.answer(id, outcome)) }
     }
 

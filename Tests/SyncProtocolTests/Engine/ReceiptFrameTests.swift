@@ -107,9 +107,12 @@ import Testing
             11: .rejected(Rejection(.refused, "")), 12: .applied(Revision(4)),
         ]
         #expect(answer.receipts() == expected)
-        #expect(bench.engine.engine.ownNumber == ActionNumber(2))
         bench.push(13...13)
         #expect(bench.turnAndCommit().receipts() == [13: .applied(Revision(5))])
+        bench.engine.request(.action(LocalAction(TestAction(number: 0), id: LocalID(1), origin: .awaited)))
+        bench.turnAndCommit()
+        let position = Fixture.position(6, epoch: Epoch(4))
+        #expect(bench.engine.log.answers == [LocalID(1): .applied(ActionNumber(2), position)])
         // The next snapshot has runs, and the same content.
         #expect(context.encoded.count < Self.context(sessions).count)
         #expect(try SnapshotContext(decoding: context.encoded) == context)
