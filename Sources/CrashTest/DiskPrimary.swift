@@ -35,7 +35,7 @@ struct DiskPrimary: AsyncParsableCommand {
             store: Counter.storeName,
             state: Counter(),
             actions: Counter.actions,
-            journal: SlowJournal(at: journal, durability, fails: disk == .failing, seed: seed),
+            journal: FaultyDiskJournal(at: journal, durability, fails: disk == .failing, seed: seed),
             configuration: configuration,
             reducer: Counter.reducer
         )
@@ -52,7 +52,7 @@ struct DiskPrimary: AsyncParsableCommand {
 /// A journal that pauses before and after each commit, and whose disk may fail.
 ///
 /// Unchecked, but safe: only `claim` and `append` change it, which are not called concurrently.
-private final class SlowJournal: Journal, @unchecked Sendable {
+private final class FaultyDiskJournal: Journal, @unchecked Sendable {
     private let journal: SQLiteJournal
     private let log: String
     private var random: SeededGenerator

@@ -32,7 +32,7 @@ enum MailboxAction: Sendable {
         switch self {
         case .dispatched: .dispatched
         case .awaited: .awaited
-        case .result(let result): .effect(run: result.runNumber, result.id)
+        case .result(let result): .effect(work: result.runNumber, result.id)
         }
     }
 

@@ -65,5 +65,5 @@ enum StoreResult: Sendable {
     case encoded(EncodedSnapshot)
     case snapshotStored(isStored: Bool)
     case pastRead([Update]?, after: Revision)
-    case effectCancelled(run: UInt64)
+    case effectCancelled(work: UInt64)
 }

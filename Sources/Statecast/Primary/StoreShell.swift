@@ -29,7 +29,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         let results = EventQueue<StoreResult>(wake: node.wake)
         self.results = results
         journal = recovered.journal.map { StoreJournal($0, of: recovered.definition, on: node, results: results) }
-        effects = EffectRunner(onCancel: { results.append(.effectCancelled(run: $0)) }) {
+        effects = EffectRunner(onCancel: { results.append(.effectCancelled(work: $0)) }) {
             [mailbox = definition.mailbox] in mailbox.enqueue(.action(.result($0)))
         }
         engine = recovered.engine(on: node, suspects: marker.suspects)
@@ -120,7 +120,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
             send { $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: node.clock.now, into: &$1) }
         case .snapshotStored(let isStored): engine.snapshotStored(isStored: isStored)
         case .pastRead(let updates, let revision): engine.pastRead(updates, after: revision)
-        case .effectCancelled(let run): engine.cancelled(run: run)
+        case .effectCancelled(let work): engine.cancelled(work: work)
         }
     }
 

@@ -85,7 +85,7 @@ actor SenderNode {
             onDeadline: onLoop { $0.turn() }
         )
         intake.open(loop.doorbell(onLoop { $0.dequeueAndPush() }))
-        let bell = loop.doorbell(onLoop { $0.fileChanged() })
+        let bell = loop.doorbell(onLoop { $0.sessionSaved() })
         writer?.onProgress { bell.ring() }
         perform(machine.start(at: clock.now, using: &generator))
         dequeue()
@@ -97,7 +97,7 @@ actor SenderNode {
         dequeue()
         perform(machine.save())
         writer?.close()
-        reportProgress()
+        reportSaved()
         perform(machine.stop(because: cause))
     }
 
@@ -183,12 +183,12 @@ actor SenderNode {
         push()
     }
 
-    private func fileChanged() {
-        reportProgress()
+    private func sessionSaved() {
+        reportSaved()
         receiveAndPush()
     }
 
-    private func reportProgress() {
+    private func reportSaved() {
         guard let progress = writer?.progress else { return }
         perform(machine.saved(progress.written, failure: progress.failure))
     }

@@ -293,16 +293,16 @@ struct Admission: Hashable, Sendable {
 
     /// Forgets the outcomes of a batch, which is reduced again.
     mutating func rollBack(_ outcomes: [SessionOutcomes]) {
-        for part in outcomes.reversed() {
-            sessions.update(part.session) { $0.rollBack(to: part.outcomes.start) }
+        for resolved in outcomes.reversed() {
+            sessions.update(resolved.session) { $0.rollBack(to: resolved.outcomes.start) }
         }
     }
 
-    /// The outcomes of a batch are published. Appends the receipts of a sender.
-    mutating func published(_ part: SessionOutcomes, into directives: inout [StoreDirective<some Sendable>]) {
-        if part.session != .primary { appendReceipts(part.outcomes, of: part.session, into: &directives) }
-        sessions.update(part.session) { session in
-            session.markDurable(through: part.outcomes.end.previous)
+    /// Outcomes of a batch are published. Appends the receipts of a sender.
+    mutating func published(_ resolved: SessionOutcomes, into directives: inout [StoreDirective<some Sendable>]) {
+        if resolved.session != .primary { appendReceipts(resolved.outcomes, of: resolved.session, into: &directives) }
+        sessions.update(resolved.session) { session in
+            session.markDurable(through: resolved.outcomes.end.previous)
             // After the receipts, which contain each message once.
             session.dropMessages(bytesMax: limits.sessionMessageBytesMax)
         }
@@ -324,9 +324,9 @@ struct Admission: Hashable, Sendable {
     ) {
         sessions.rollBack(forgetting: forgotten)
         // One refusal for each session: the others are suppressed.
-        for part in outcomes where part.session != .primary {
-            let frame = Refusal.PushedFrame(opened: part.opened, first: part.outcomes.start)
-            refuse(frame, of: part.session, .storageFull, into: &directives)
+        for resolved in outcomes where resolved.session != .primary {
+            let frame = Refusal.PushedFrame(opened: resolved.opened, first: resolved.outcomes.start)
+            refuse(frame, of: resolved.session, .storageFull, into: &directives)
         }
         for frame in inbox.removeAll() {
             refuse(frame.identity, of: frame.frame.header.session, .storageFull, into: &directives)

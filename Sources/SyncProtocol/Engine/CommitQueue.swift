@@ -17,7 +17,7 @@ struct ClosedBatch<State: Sendable>: Sendable {
     /// Observers that registered while the batch was made or in flight. Their replay must contain the batch.
     fileprivate(set) var waitingObservers: [(observer: ObserverID, replay: Replay)] = []
     /// The effects whose work was cancelled while this was the last batch.
-    fileprivate(set) var cancelledRuns: [UInt64] = []
+    fileprivate(set) var cancelledWork: [UInt64] = []
 
     /// Appends the directives for the primary's own process, when the batch is published.
     func appendLocalEffects(in incarnation: Incarnation, into directives: inout [StoreDirective<State>]) {
@@ -78,8 +78,8 @@ struct CommitQueue<State: Sendable>: Sendable {
     }
 
     /// The work of an effect was cancelled: its actions in flight are not reduced again if they are rolled back.
-    mutating func cancel(run: UInt64) {
-        if !batches.isEmpty { batches[batches.endIndex - 1].cancelledRuns.append(run) }
+    mutating func cancel(work: UInt64) {
+        if !batches.isEmpty { batches[batches.endIndex - 1].cancelledWork.append(work) }
     }
 
     /// The journal has stored the records up to `sequence`.

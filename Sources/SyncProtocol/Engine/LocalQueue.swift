@@ -36,9 +36,9 @@ struct LocalQueue: Sendable {
     }
 
     /// The work of an effect was cancelled: its actions that wait will not be reduced.
-    mutating func cancel(run: UInt64) {
+    mutating func cancel(work: UInt64) {
         for index in entries.indices {
-            guard case .action(let action) = entries[index].request, case .effect(run, _) = action.origin else {
+            guard case .action(let action) = entries[index].request, case .effect(work, _) = action.origin else {
                 continue
             }
             entries[index].isCancelled = true
@@ -106,7 +106,7 @@ package struct LocalAction: Sendable {
         case dispatched
         case awaited
         /// Sent by the work of an effect: its number, and the ID under which it can be cancelled.
-        case effect(run: UInt64, AnyID?)
+        case effect(work: UInt64, AnyID?)
     }
 
     package init(_ action: any Action, id: LocalID? = nil, origin: Origin) {

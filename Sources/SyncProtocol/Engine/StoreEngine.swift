@@ -131,9 +131,9 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     package mutating func requested(_ request: LocalRequest) { locals.append(request) }
 
     /// The work of an effect was cancelled: its actions that wait will not be reduced.
-    package mutating func cancelled(run: UInt64) {
-        locals.cancel(run: run)
-        commits.cancel(run: run)
+    package mutating func cancelled(work: UInt64) {
+        locals.cancel(work: work)
+        commits.cancel(work: work)
     }
 
     /// Takes a turn: makes a batch of the frames and requests that wait, and answers joiners.
@@ -355,7 +355,7 @@ extension StoreEngine {
             }
         }
         locals.prepend(waiting)
-        for run in undone.flatMap(\.cancelledRuns) { locals.cancel(run: run) }
+        for work in undone.flatMap(\.cancelledWork) { locals.cancel(work: work) }
         directives.append(.resumeJournal)
         // The next record has to list these evictions instead.
         let (outcomes, forgotten) = (undone.flatMap(\.results.outcomes), undone.flatMap(\.forgotten))
@@ -371,7 +371,7 @@ extension StoreEngine {
                 feed.append(update, summary: batch.version.summary)
                 directives.append(.publish(.feed, .update(update)))
             }
-            for part in batch.results.outcomes { admission.published(part, into: &directives) }
+            for resolved in batch.results.outcomes { admission.published(resolved, into: &directives) }
             batch.appendLocalEffects(in: incarnation, into: &directives)
             for suspect in suspects.removeResolved(by: batch.results.outcomes) {
                 directives.append(.clearSuspect(suspect.session, suspect.number))

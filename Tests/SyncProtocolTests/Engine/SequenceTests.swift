@@ -254,11 +254,11 @@ import Testing
     @Test func `does not reduce again what an effect sent whose work was cancelled meanwhile`() {
         var bench = PrimaryBench()
         for run in UInt64(1)...2 {
-            let origin = LocalAction.Origin.effect(run: run, nil)
+            let origin = LocalAction.Origin.effect(work: run, nil)
             bench.engine.request(.action(LocalAction(TestAction(number: run), id: LocalID(run), origin: origin)))
         }
         bench.turn()
-        bench.engine.cancelled(run: 1)
+        bench.engine.cancelled(work: 1)
         bench.fill()
         bench.now = .seconds(1)
         bench.turn()

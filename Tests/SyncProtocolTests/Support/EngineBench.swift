@@ -32,7 +32,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
 
     /// Requests of the primary's own process, and cancelled effects: the engine gets them at its next turn.
     private var mailbox: [LocalRequest] = []
-    private var cancelledRuns: [UInt64] = []
+    private var cancelledWork: [UInt64] = []
     /// The work of effects.
     private(set) var runs: [EffectWork] = []
     private var runCount: UInt64 = 0
@@ -78,7 +78,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     /// The last reduced revision.
     var reduced: Revision { records.last?.to ?? head }
     var hasWork: Bool {
-        engine.hasWork(at: now) || (!holdsRequests && !mailbox.isEmpty) || !cancelledRuns.isEmpty
+        engine.hasWork(at: now) || (!holdsRequests && !mailbox.isEmpty) || !cancelledWork.isEmpty
     }
 
     // MARK: Events
@@ -100,8 +100,8 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     /// Takes a turn.
     @discardableResult
     mutating func turn(_ budget: TurnBudget? = nil) -> [Answer] {
-        for run in cancelledRuns { engine.cancelled(run: run) }
-        cancelledRuns = []
+        for work in cancelledWork { engine.cancelled(work: work) }
+        cancelledWork = []
         if !holdsRequests {
             for request in mailbox { deliver(request) }
             mailbox = []
@@ -190,11 +190,11 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
 
     /// The work of an effect sends an action.
     mutating func send(_ action: any Action, id: LocalID? = nil, from work: EffectWork) {
-        request(.action(LocalAction(action, id: id, origin: .effect(run: work.run, work.id))))
+        request(.action(LocalAction(action, id: id, origin: .effect(work: work.run, work.id))))
     }
 
     /// The work of an effect was cancelled.
-    mutating func cancelled(run: UInt64) { engine.cancelled(run: run) }
+    mutating func cancelled(work: UInt64) { engine.cancelled(work: work) }
 
     /// The sessions and the summary, as the snapshot of a stop has them.
     var context: SnapshotContext? {
@@ -261,13 +261,13 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     private mutating func start(_ effect: Effect, at revision: Revision) {
         switch effect.operation {
         case nil: break
-        case .dispatch(let action): request(.action(LocalAction(action, origin: .effect(run: 0, nil))))
+        case .dispatch(let action): request(.action(LocalAction(action, origin: .effect(work: 0, nil))))
         case .run(let work):
             runCount += 1
             runs.append(EffectWork(run: runCount, id: work.id))
         case .cancel(let id):
             for work in runs where work.id == id {
-                cancelledRuns.append(work.run)
+                cancelledWork.append(work.run)
                 log.cancelled[work.run] = revision
             }
             runs.removeAll { $0.id == id }
