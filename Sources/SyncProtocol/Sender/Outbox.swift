@@ -100,7 +100,7 @@ struct Outbox: Hashable, Sendable {
                 return
             }
             precondition(sent.number == next, "expected number \(next) in a saved session, got \(sent.number)")
-        } else if checkpoint.link == nil {
+        } else if checkpoint.registration == nil {
             return enqueue(piece)
         }
         sent.append(Sent(number: next, frame: 0, piece: piece, isResolved: outcome != nil))

@@ -133,35 +133,35 @@ package struct SavedAction: Hashable, Sendable {
 
 /// The part of a session's state that only the sender has.
 package struct SessionCheckpoint: Hashable, Sendable {
-    /// The session in one lineage of the primary.
-    package struct Link: Hashable, Sendable {
+    /// The session as one lineage of the primary knows it.
+    package struct Registration: Hashable, Sendable {
         package let lineage: Lineage
-        package let opened: JournalSequence
-        package let base: ActionNumber
+        let opened: JournalSequence
+        let base: ActionNumber
         /// The last incarnation that sent a receipt.
-        package let resolvedBy: Epoch
+        var resolvedBy = Epoch(0)
     }
 
     package let session: SessionID
     /// `nil` as long as no action can have been sent.
-    package let link: Link?
+    package let registration: Registration?
     /// The oldest number without a receipt, or the next number.
     package let first: ActionNumber
 
     /// A session in which no action was sent.
-    package init(fresh session: SessionID) { self.init(session: session, link: nil, first: ActionNumber(1)) }
+    package init(fresh session: SessionID) { self.init(session: session, registration: nil, first: ActionNumber(1)) }
 
-    init(session: SessionID, link: Link?, first: ActionNumber) {
+    init(session: SessionID, registration: Registration?, first: ActionNumber) {
         self.session = session
-        self.link = link
+        self.registration = registration
         self.first = first
     }
 
     /// Whether actions have the same identity under both. If not, the new checkpoint must be saved before a frame is
     /// sent.
     package func identifiesActions(like other: SessionCheckpoint) -> Bool {
-        session == other.session && link?.lineage == other.link?.lineage && link?.opened == other.link?.opened
-            && link?.base == other.link?.base
+        session == other.session && registration?.lineage == other.registration?.lineage
+            && registration?.opened == other.registration?.opened && registration?.base == other.registration?.base
     }
 }
 

@@ -27,27 +27,29 @@ extension SenderMachine {
         if let number = watermark.number, number >= outbox.next {
             return diverged(number, at: now, using: &generator)
         }
-        if watermark.number != nil, link?.lineage != watermark.lineage {
+        if watermark.number != nil, registration?.saved.lineage != watermark.lineage {
             // The primary has the session from before this sender left that history, or from another process. New
             // actions under the same numbers would be mistaken for old ones, or wait for abandoned numbers.
             return abandonSession(.otherLineage, using: &generator) + askAgain(at: now, using: &generator)
         }
-        if let link, link.hasLost(watermark, before: outbox.first) {
+        if let registration, registration.saved.hasLost(watermark, before: outbox.first) {
             return resendLost(at: now, using: &generator)
         }
         var directives: [SenderDirective] = []
         var connecting: [SenderDirective] = []
-        if link?.watermark?.endpoint != watermark.endpoint {
+        if registration?.watermark?.endpoint != watermark.endpoint {
             uplink = nil
             connecting = [.connect(watermark.endpoint)]
         }
-        if let link, link.lineage == watermark.lineage, watermark.number != nil || !outbox.isNothingSent {
+        if let registration, registration.saved.lineage == watermark.lineage,
+            watermark.number != nil || !outbox.isNothingSent
+        {
             guard watermark.windowActionsMax > 0, outbox.fits(bytesMax: roomForActions(in: watermark)) else {
                 return abandonSession(.limitsLowered, using: &generator) + askAgain(at: now, using: &generator)
             }
             let isAnswer = if case .asking = phase { true } else { false }
-            let isLater = link.watermark.map { $0.epoch < watermark.epoch } ?? true
-            self.link?.watermark = watermark
+            let isLater = registration.watermark.map { $0.epoch < watermark.epoch } ?? true
+            self.registration?.watermark = watermark
             // Otherwise another subscriber requested it, and frames may be in flight to the same incarnation.
             guard isAnswer || isLater else { return rejectOversize() + dropChunks() + connecting }
             outbox.rewind(to: watermark.number?.next ?? outbox.first)
@@ -92,19 +94,17 @@ extension SenderMachine {
     ) -> [SenderDirective] {
         outbox.requeueSent()
         session = SessionID(using: &generator)
-        link = nil
+        registration = nil
         return [.count(.outcomesLost)] + askAgain(at: now, using: &generator)
     }
 
     /// Begins a session that is unknown to this primary. In another history the outcomes of sent actions are unknown;
     /// in the same one nothing is outstanding.
     private mutating func begin(_ watermark: Watermark) -> [SenderDirective] {
-        let isOther = link.map { $0.lineage != watermark.lineage } ?? false
+        let isOther = registration.map { $0.saved.lineage != watermark.lineage } ?? false
         let directives = isOther ? [.count(.lineageChanged)] + resolve(abandonSent(Rejection.otherLineage.message)) : []
-        link = Link(
-            lineage: watermark.lineage,
-            opened: watermark.opened,
-            base: outbox.next,
+        registration = Registration(
+            saved: .init(lineage: watermark.lineage, opened: watermark.opened, base: outbox.next),
             watermark: watermark
         )
         return directives
@@ -115,7 +115,7 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        guard let link, receipts.lineage == link.lineage else { return [] }
+        guard let registration, receipts.lineage == registration.saved.lineage else { return [] }
         let session = session
         var runs: [ResolvedRun] = []
         outbox.resolve(receipts.outcomes) { actions, outcome in
@@ -131,7 +131,7 @@ extension SenderMachine {
         let directives = resolve(runs) + dropChunks()
         backoff.reset()
         hasNewReceipts = true
-        self.link?.resolvedBy = max(link.resolvedBy, receipts.epoch)
+        self.registration?.saved.resolvedBy = max(registration.saved.resolvedBy, receipts.epoch)
         guard case .open = phase else { return directives }
         awaitReceipts(at: now, using: &generator)
         return directives + changed(to: .open)
@@ -145,7 +145,7 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        guard case .open = phase, let link, expected.lineage == link.lineage else { return [] }
+        guard case .open = phase, expected.lineage == registration?.saved.lineage else { return [] }
         guard expected.number >= outbox.first, expected.number < outbox.cursor,
             rewoundAt.map({ $0.duration(to: now) >= limits.retryDelayMin }) ?? true
         else { return [] }
@@ -168,11 +168,11 @@ extension SenderMachine {
         }
         if refusal.reason.code == .unknownSession {
             var directives: [SenderDirective] = []
-            if link?.framesOutstanding == 1, refusal.frame?.first == outbox.first {
+            if registration?.framesOutstanding == 1, refusal.frame?.first == outbox.first {
                 // All outstanding actions were in one frame, and this is its answer: none was applied.
                 outbox.requeueSent()
                 session = SessionID(using: &generator)
-                link = nil
+                registration = nil
             } else {
                 directives = abandonSession(.sessionForgotten, using: &generator)
             }
@@ -185,7 +185,7 @@ extension SenderMachine {
     /// or frames that another peer pushed in this session.
     private func concerns(_ frame: Refusal.PushedFrame?) -> Bool {
         guard let frame else { return true }
-        return frame.opened == link?.opened && outbox.awaitsReceipt(of: frame.first)
+        return frame.opened == registration?.saved.opened && outbox.awaitsReceipt(of: frame.first)
     }
 
     private mutating func diverged(
@@ -222,7 +222,7 @@ extension SenderMachine {
     ) -> [SenderDirective] {
         let directives = resolve(abandonSent(cause.message))
         session = SessionID(using: &generator)
-        link = nil
+        registration = nil
         return directives
     }
 
@@ -238,7 +238,7 @@ extension Outbox.Unresolved {
     }
 }
 
-extension SenderMachine.Link {
+extension SessionCheckpoint.Registration {
     /// Whether a new incarnation restarted without outcomes that the previous one acknowledged, as is possible after a
     /// crash if the primary does not wait for the disk.
     fileprivate func hasLost(_ watermark: Watermark, before first: ActionNumber) -> Bool {

@@ -19,17 +19,13 @@ package struct SenderMachine: Hashable, Sendable {
         case refused(Rejection, until: Instant)
     }
 
-    /// The session in one lineage of the primary.
-    struct Link: Hashable, Sendable {
-        let lineage: Lineage
-        let opened: JournalSequence
-        let base: ActionNumber
+    /// The session as one lineage of the primary knows it.
+    struct Registration: Hashable, Sendable {
+        var saved: SessionCheckpoint.Registration
         /// `nil` until this process receives it.
         var watermark: Watermark?
         /// The number of frames that were sent since no action was outstanding.
         var framesOutstanding = 0
-        /// The last incarnation that sent a receipt.
-        var resolvedBy = Epoch(0)
     }
 
     /// The socket for actions.
@@ -51,7 +47,7 @@ package struct SenderMachine: Hashable, Sendable {
     var rewoundAt: Instant?
     package let limits: Limits
     var phase: Phase
-    var link: Link?
+    var registration: Registration?
     /// `nil` until the shell has connected to the endpoint of the watermark.
     var uplink: Uplink?
     var outbox = Outbox()
@@ -77,12 +73,10 @@ package struct SenderMachine: Hashable, Sendable {
         self.init(session: saved.checkpoint.session, limits: limits, now: now)
         saver = SessionSaver(saved)
         outbox = Outbox(resuming: saved)
-        guard let link = saved.checkpoint.link else { return }
-        self.link = Link(lineage: link.lineage, opened: link.opened, base: link.base)
-        self.link?.resolvedBy = link.resolvedBy
         // A refusal proves that nothing was applied only if exactly one frame is outstanding. The count is unknown
         // here, so assume two.
-        self.link?.framesOutstanding = outbox.isNothingSent ? 0 : 2
+        let frames = outbox.isNothingSent ? 0 : 2
+        registration = saved.checkpoint.registration.map { Registration(saved: $0, framesOutstanding: frames) }
     }
 
     var topic: Topic { .receipts(session) }
@@ -183,19 +177,19 @@ package struct SenderMachine: Hashable, Sendable {
     /// A frame is due if no action is outstanding. Otherwise it waits until it has `frameBytesMin` bytes or until
     /// receipts arrive, so that a sender under load does not send small frames.
     package var nextFrame: OutgoingFrame? {
-        guard case .open = phase, uplink?.isBlocked == false, saver?.mayPush ?? true, let link,
-            let watermark = link.watermark, isDue
+        guard case .open = phase, uplink?.isBlocked == false, saver?.mayPush ?? true,
+            let saved = registration?.saved, let watermark = registration?.watermark, isDue
         else { return nil }
         let windowMax = min(watermark.windowActionsMax, limits.windowActionsMax)
         let room = roomForActions(in: watermark)
         let (count, ranges) = outbox.actions(windowMax: windowMax, bytesMax: room, limits)
         guard count > 0 else { return nil }
         let header = ActionsHeader(
-            lineage: link.lineage,
+            lineage: saved.lineage,
             session: session,
-            opened: link.opened,
-            base: link.base,
-            lowest: max(link.base, outbox.lowestNeeded),
+            opened: saved.opened,
+            base: saved.base,
+            lowest: max(saved.base, outbox.lowestNeeded),
             first: outbox.cursor,
             count: count
         )
@@ -217,8 +211,8 @@ package struct SenderMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         uplink?.wasConnected = true
-        if outbox.isNothingSent { link?.framesOutstanding = 0 }
-        link?.framesOutstanding += 1
+        if outbox.isNothingSent { registration?.framesOutstanding = 0 }
+        registration?.framesOutstanding += 1
         outbox.markSent(count: frame.header.count)
         hasNewReceipts = false
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
@@ -248,7 +242,7 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// The maximum size of an action; before the watermark, the sender's own limit.
     var actionBytesMax: Int {
-        guard let watermark = link?.watermark else { return limits.actionBytesMax }
+        guard let watermark = registration?.watermark else { return limits.actionBytesMax }
         return max(0, min(watermark.actionBytesMax, roomForActions(in: watermark) - Outbox.framingBytesMax))
     }
 
@@ -330,15 +324,7 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// The part of the session's state to save.
     package var checkpoint: SessionCheckpoint {
-        let link = link.map { link in
-            SessionCheckpoint.Link(
-                lineage: link.lineage,
-                opened: link.opened,
-                base: link.base,
-                resolvedBy: link.resolvedBy
-            )
-        }
-        return SessionCheckpoint(session: session, link: link, first: outbox.first)
+        SessionCheckpoint(session: session, registration: registration?.saved, first: outbox.first)
     }
 
     /// Saves what has changed. Call it before frames are pushed.

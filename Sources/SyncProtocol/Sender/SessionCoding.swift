@@ -7,12 +7,12 @@ extension SessionCheckpoint {
     func write(to writer: inout CBORWriter) {
         writer.array(count: 3)
         writer.write(session)
-        if let link {
+        if let registration {
             writer.array(count: 4)
-            writer.write(link.lineage)
-            writer.write(link.opened)
-            writer.write(link.base)
-            writer.write(link.resolvedBy)
+            writer.write(registration.lineage)
+            writer.write(registration.opened)
+            writer.write(registration.base)
+            writer.write(registration.resolvedBy)
         } else {
             writer.null()
         }
@@ -22,9 +22,9 @@ extension SessionCheckpoint {
     init(from reader: inout CBORReader) throws(CodingFailure) {
         try reader.fixedArray(3)
         session = try reader.session()
-        link = try reader.optional { reader throws(CodingFailure) in
+        registration = try reader.optional { reader throws(CodingFailure) in
             try reader.fixedArray(4)
-            return Link(
+            return Registration(
                 lineage: try reader.lineage(),
                 opened: try reader.quantity(),
                 base: try reader.quantity(),

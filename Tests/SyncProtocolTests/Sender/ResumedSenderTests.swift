@@ -89,7 +89,7 @@ import Testing
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, lineage: Fixture.otherLineage)
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
-        #expect(bench.machine.checkpoint.link?.lineage == Fixture.otherLineage)
+        #expect(bench.machine.checkpoint.registration?.lineage == Fixture.otherLineage)
         #expect(bench.machine.checkpoint.first == ActionNumber(6))
     }
 
@@ -108,7 +108,7 @@ import Testing
         bench.wait()
         #expect(bench.watermark(0, epoch: Fixture.epoch.next).contains(.count(.outcomesLost)))
         #expect(bench.machine.session != Fixture.session)
-        #expect(bench.machine.checkpoint.link == nil)
+        #expect(bench.machine.checkpoint.registration == nil)
     }
 
     @Test func `that was copied has diverged, and its sent actions are unknown`() throws {
