@@ -53,7 +53,7 @@ package struct SenderMachine: Hashable, Sendable {
     var outbox = Outbox()
     var backoff: Backoff
     /// Whether receipts have arrived since the last frame was pushed.
-    package internal(set) var hasNewReceipts = false
+    var hasNewReceipts = false
     /// Saves the session; `nil` if it ends with the process. Saved actions do not fail for a transient reason.
     var saver: SessionSaver?
     /// The number of requests for the store's schema. They share a subscription.
@@ -106,13 +106,11 @@ package struct SenderMachine: Hashable, Sendable {
     /// session file does not have yet are not counted.
     package var pendingCount: Int { outbox.count }
 
-    /// Whether further actions wait until receipts arrive or until more of them are ready.
-    package var awaitsReceipts: Bool { if case .open = phase { !outbox.isNothingSent } else { false } }
-
     /// The size from which submitted actions are due. While receipts are awaited, a small chunk would make a small
     /// frame: it waits.
     package var chunkBytesMin: Int {
-        saver == nil && awaitsReceipts && !hasNewReceipts ? max(1, limits.frameBytesMin) : 1
+        guard case .open = phase, saver == nil, !outbox.isNothingSent, !hasNewReceipts else { return 1 }
+        return max(1, limits.frameBytesMin)
     }
 
     /// Actions were submitted. A session that is saved sends them when they are on the disk.

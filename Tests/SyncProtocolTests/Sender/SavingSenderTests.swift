@@ -91,8 +91,8 @@ import Testing
         var bench = Self.open(Limits())
         bench.send()
         bench.written()
-        bench.push()
-        #expect(bench.machine.awaitsReceipts && bench.machine.chunkBytesMin == 1)
+        #expect(bench.push().map(\.numbers) == [1...1])
+        #expect(bench.machine.chunkBytesMin == 1)
     }
 
     /// The next process sends a complete record that it finds. An action of such a record must not be called unsent.
