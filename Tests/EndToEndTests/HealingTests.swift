@@ -23,17 +23,17 @@ import Testing
             let (_, ending) = try await Tool.replica.running(arguments) { replica in
                 _ = try await replica.line { _ in true }
                 replica.send(SIGSTOP)
-                // More bytes than the kernel buffers for a connection whose reader is paused.
-                let sent = try await Tool.send.run(served.upstream + ["--ndjson"], input: samples(80_000))
+                // Some 20 MB of patches: more than the kernel buffers for a connection whose reader is paused.
+                let sent = try await Tool.send.run(served.upstream + ["--ndjson"], input: samples(100_000))
                 #expect(sent.exitCode == 0, "\(sent.errors)")
                 replica.send(SIGCONT)
-                _ = try await replica.line { $0.contains(#""revision":80000,"#) }
+                _ = try await replica.line { $0.contains(#""revision":100000,"#) }
             }
             #expect(ending.errors.components(separatedBy: "status=joining").count > 2, "nothing was missed")
         }
     }
 
-    /// Samples of a thousand hosts.
+    /// Samples of five thousand hosts: more than the actions of a batch, whose patch has one sample of each host.
     private func samples(_ count: Int) -> String {
         let sample = """
             {"load1":1.25,"load5":1.125,"load15":1,"cpuCount":4,"memoryTotalBytes":17179869184,\
@@ -41,7 +41,7 @@ import Testing
             "diskTotalBytes":274877906944,"diskFreeBytes":137438953472}
             """
         return (0..<count).map { number in
-            #"{"action":"HostSampled","payload":{"host":"machine-\#(number % 1000)","sample":\#(sample)}}"# + "\n"
+            #"{"action":"HostSampled","payload":{"host":"machine-\#(number % 5000)","sample":\#(sample)}}"# + "\n"
         }.joined()
     }
 

@@ -37,6 +37,7 @@ final class ActionSocket {
             let socket = try Socket(.push, options: .pusher(configuration.limits))
             try socket.connect(target)
             watch = loop.watch(socket, onReadable: {}, onWritable: onWritable)
+            watch.wantsReadable = false
             self.socket = socket
             endpoint = target.description
         } catch {
