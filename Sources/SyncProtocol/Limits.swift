@@ -23,10 +23,12 @@ public struct Limits: Hashable, Sendable {
     /// The maximum number of sessions that a store remembers.
     public var sessionsMax = 1024
     /// The maximum number of runs of equal outcomes that a store remembers for all sessions; beyond it, it forgets the
-    /// longest idle sessions, but not those with actions that are not durable yet. A run occupies 56 bytes beside its
-    /// texts.
+    /// longest idle ones of the sessions with more than their share, `sessionRunsMax / sessionsMax`, but not those with
+    /// actions that are not durable yet. After a start, the bound is at least the number of recovered runs. A run
+    /// occupies 56 bytes beside its texts.
     public var sessionRunsMax = 1 << 20
-    /// The maximum number of uncommitted records; beyond it, incoming actions wait.
+    /// The maximum number of records that are not published yet; beyond it, incoming actions wait. With durability
+    /// `relaxed`, records are published before they are stored: `uncommittedBytesMax` bounds those that are not stored.
     public var uncommittedRecordsMax = 64
     /// The maximum size of all uncommitted records; beyond it, incoming actions wait.
     public var uncommittedBytesMax = 16 << 20
@@ -48,11 +50,11 @@ public struct Limits: Hashable, Sendable {
     public var catchUpComposedMax = 16_384
     /// The maximum number of queued joins; beyond it, the primary answers `busy`.
     public var joinsWaitingMax = 4096
-    /// The maximum number of joins that the loop answers in one turn.
+    /// The maximum number of joins that a store answers in one turn.
     public var joinsPerTurnMax = 64
-    /// The maximum number of updates that are composed in one turn of the loop; a single join may exceed it.
+    /// The maximum number of updates that a store composes in one turn; a single join may exceed it.
     public var composedPerTurnMax = 4096
-    /// The maximum size of the chunks that the loop publishes in one turn.
+    /// The size of the chunks after which a store publishes no further one in a turn.
     public var chunkBytesPerTurnMax = 1 << 20
     /// The maximum number of snapshots that are cached for joiners.
     public var snapshotsMax = 3

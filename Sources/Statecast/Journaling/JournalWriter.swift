@@ -29,8 +29,8 @@ final class JournalWriter: Sendable {
     private let retryDelay: DispatchTimeInterval
     private let onResult: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
 
-    /// - Parameter onResult: called on a thread of the journal: the records up to one are durable, or all later ones
-    ///   have failed.
+    /// - Parameter onResult: called on a thread of the journal, with the last durable record, or with the failure of
+    ///   all later ones.
     init(
         _ journal: any Journal,
         metrics: JournalMetrics,

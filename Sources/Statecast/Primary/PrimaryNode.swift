@@ -52,12 +52,13 @@ public actor PrimaryNode: Service {
         let publisher: Publisher
         let puller: Socket
         let address: PrimaryAddress
-        /// `nil` while no store takes more frames.
-        var actions: Watch?
+        /// Of the puller; off while no store takes more frames.
+        let actions: Watch
 
-        init(publisher: Publisher, puller: consuming Socket, address: PrimaryAddress) {
+        init(publisher: Publisher, puller: consuming Socket, actions: Watch, address: PrimaryAddress) {
             self.publisher = publisher
             self.puller = puller
+            self.actions = actions
             self.address = address
         }
     }
@@ -187,8 +188,8 @@ public actor PrimaryNode: Service {
                 clock: clock,
                 logger: logger
             ) { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } }
-            sockets = Sockets(publisher: down, puller: puller, address: address)
-            watchActions()
+            let watch = loop.watch(puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } }
+            sockets = Sockets(publisher: down, puller: puller, actions: watch, address: address)
             timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
             for store in stores.values { store.begin() }
             tick()
@@ -258,12 +259,6 @@ public actor PrimaryNode: Service {
         router = FrameRouter(stores: Set(stores.keys))
     }
 
-    /// Receives actions, until no store takes more.
-    private func watchActions() {
-        guard let sockets, sockets.actions == nil else { return }
-        sockets.actions = loop.watch(sockets.puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } }
-    }
-
     private func drainSubscriptions() {
         guard let sockets else { return }
         for message in sockets.publisher.receiveSubscriptions() {
@@ -293,7 +288,7 @@ public actor PrimaryNode: Service {
     private func drainActions() {
         guard let sockets else { return }
         // Further frames wait in the socket, then in their senders' outboxes.
-        guard takesFrames else { return sockets.actions = nil }
+        guard takesFrames else { return sockets.actions.wantsReadable = false }
         var bytes = 0
         for _ in 0..<Self.framesPerTurnMax where takesFrames {
             guard bytes < Self.bytesPerTurnMax, let message = sockets.puller.next(logger) else { break }
@@ -331,7 +326,7 @@ public actor PrimaryNode: Service {
     /// Lets each store take a turn. A store with more work takes the next one after the sockets were polled.
     private func turn() {
         for store in stores.values { store.turn() }
-        if takesFrames { watchActions() }
+        if takesFrames { sockets?.actions.wantsReadable = true }
         let hasWork = stores.values.contains { $0.hasWork }
         let next = hasWork ? clock.now : stores.values.map(\.nextDeadline).min()
         timer?.set(next.map(clock.deadline))

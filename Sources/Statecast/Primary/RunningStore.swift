@@ -60,7 +60,7 @@ struct NodeServices {
 
 /// An event from another thread for a store.
 enum StoreResult: Sendable {
-    /// The journal has stored the records up to one, or all later ones have failed.
+    /// The journal has stored all records through a sequence number, or failed and stores no later one.
     case journaled(Result<JournalSequence, JournalFailure>)
     case encoded(EncodedSnapshot)
     case snapshotStored(isStored: Bool)

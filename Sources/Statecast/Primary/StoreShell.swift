@@ -73,6 +73,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     }
 
     func tick() {
+        guard node.clock.now >= engine.nextDeadline else { return }
         // Detects a replaced journal even if no actions arrive: another primary may use the path.
         do throws(JournalFailure) { try journal?.writer.checkPlace() } catch { handle(.journaled(.failure(error))) }
         send { $0.tick(at: node.clock.now, time: node.clock.time, into: &$1) }

@@ -248,7 +248,8 @@ public struct SenderConfiguration: Sendable {
     /// Where the sender may connect to, since nothing encrypts or authenticates the traffic.
     public var plaintext = PlaintextPolicy.thisMachine
     /// The maximum number of actions without a receipt; further calls of `send` and `submit` wait, in order. Dispatched
-    /// actions do not count.
+    /// actions do not count. To fill the window of the protocol (`limits.windowActionsMax`), a sender that submits as
+    /// fast as it can needs twice as many.
     public var pendingMax = 4096
     /// The bounds of the protocol.
     public var limits = Limits()

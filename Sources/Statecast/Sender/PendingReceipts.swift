@@ -83,13 +83,7 @@ struct PendingReceipts {
 
     /// The index of the first page with tickets from a ticket on.
     private func index(of ticket: Ticket) -> Int {
-        var (lower, upper) = (entries.startIndex, entries.endIndex)
-        while lower < upper {
-            let middle = (lower + upper) / 2
-            let next = middle + 1 < entries.endIndex ? entries[middle + 1].page.first : nil
-            if next.map({ $0 > ticket }) ?? true { upper = middle } else { lower = middle + 1 }
-        }
-        return lower
+        max(0, entries.partitioningIndex { $0.page.first > ticket } - 1)
     }
 
     /// Calls `body` with each page that has tickets of a range, and these tickets.

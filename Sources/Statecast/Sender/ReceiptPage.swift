@@ -22,14 +22,7 @@ final class ReceiptPage: Sendable {
         var waiterCount: UInt64 = 0
 
         /// The index of the first run that ends after a ticket.
-        func index(of ticket: Ticket) -> Int {
-            var (lower, upper) = (0, runs.count)
-            while lower < upper {
-                let middle = (lower + upper) / 2
-                if runs[middle].end > ticket { upper = middle } else { lower = middle + 1 }
-            }
-            return lower
-        }
+        func index(of ticket: Ticket) -> Int { runs.partitioningIndex { $0.end > ticket } }
 
         func outcome(of ticket: Ticket) -> ActionOutcome? {
             let index = index(of: ticket)

@@ -5,9 +5,9 @@ internal import ZeroMQ
 
 /// The actions between submitters, on any thread, and the loop that sends them.
 ///
-/// An encoded action is appended to a buffer, which costs a lock, not a hop to the loop: the first action in an empty
-/// buffer wakes the loop, which takes the whole buffer as a chunk. The number of awaited actions without an outcome is
-/// bounded; further submitters wait in order of arrival.
+/// An encoded action is appended to a buffer, which costs a lock, not a hop to the loop. The loop is woken when the
+/// buffer stops being empty and when it reaches `chunkBytesMin`, and takes the whole buffer as a chunk. The number of
+/// awaited actions without an outcome is bounded; further submitters wait in order of arrival.
 final class SenderIntake: Sendable {
     /// An action that waits for room, or input that is no action.
     struct Submission {

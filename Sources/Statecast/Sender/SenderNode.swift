@@ -165,7 +165,7 @@ actor SenderNode {
         } catch { unreadable.record(error, logger) }
     }
 
-    /// Pushes at most `framesPerTurnMax` frames. If others are left, the next turn continues.
+    /// Pushes at most `framesPerTurnMax` frames. If others are left, the loop calls ``writable()`` once there is room.
     private func push() {
         perform(machine.save())
         for _ in 0..<Self.framesPerTurnMax {

@@ -4,9 +4,10 @@ import StateCore
 /// The sessions of a store's senders, and the frames that wait for a turn: which actions are new, and the answers to
 /// their senders.
 ///
-/// A known number is answered with its outcome, once that is durable; a number beyond the next one with the expected
-/// number, once per session and turn; a subscription, or a frame of another history, with the watermark and the
-/// remembered outcomes, at the end of a turn.
+/// A known number is answered with its outcome, once that is durable. A number beyond the next one is answered once per
+/// session and turn: with the expected number, or with the watermark if the sender has outcomes that this primary
+/// lacks. A subscription, or a frame of another lineage, is answered at the end of a turn with the watermark and the
+/// remembered outcomes.
 struct Admission: Hashable, Sendable {
     private(set) var sessions: SessionTable
     private var inbox = Inbox()
@@ -14,6 +15,9 @@ struct Admission: Hashable, Sendable {
     private var isFinishing = false
     private let incarnation: Incarnation
     private let limits: Limits
+    /// The bound of all sessions' runs. A recovered store has those of each session's last numbers: it forgets none of
+    /// them only because it was restarted.
+    private let sessionRunsMax: Int
     private let actionsEndpoint: String
     /// Answers that are given once per turn, so that a flood of frames does not cause a flood of answers.
     private var answered: Set<Answer> = []
@@ -35,6 +39,7 @@ struct Admission: Hashable, Sendable {
         sessions = history.sessions
         incarnation = history.incarnation
         limits = settings.limits
+        sessionRunsMax = max(limits.sessionRunsMax, sessions.runCount)
         actionsEndpoint = settings.actionsEndpoint
     }
 
@@ -287,9 +292,11 @@ struct Admission: Hashable, Sendable {
         sessions.update(id) { $0.append(contentsOf: outcomes, countMax: limits.windowActionsMax) }
     }
 
-    /// Evicts sessions while all have too many outcomes. Only between a batch and its publication, when none of the
-    /// batch's sessions is idle.
-    mutating func evictExcess() { sessions.evict(runsMax: limits.sessionRunsMax) }
+    /// Evicts sessions while all have too many outcomes: those with more than their share, since the others would make
+    /// no room. Only between a batch and its publication, when none of the batch's sessions is idle.
+    mutating func evictExcess() {
+        sessions.evict(runsMin: limits.sessionRunsMax / limits.sessionsMax + 1, runsMax: sessionRunsMax)
+    }
 
     /// Forgets the outcomes of a batch, which is reduced again.
     mutating func rollBack(_ outcomes: [SessionOutcomes]) {

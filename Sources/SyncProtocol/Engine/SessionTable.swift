@@ -87,7 +87,7 @@ package struct SessionTable: Hashable, Sendable {
     private(set) var own = Session(opened: JournalSequence(0), base: ActionNumber(1))
     private var uses: UInt64 = 0
     /// The number of runs of outcomes of all senders' sessions.
-    private var runCount = 0
+    private(set) var runCount = 0
     /// Sessions that were opened below it may have been evicted.
     private(set) var horizon = JournalSequence(0)
     /// The sessions that were evicted since the last record.
@@ -123,19 +123,20 @@ package struct SessionTable: Hashable, Sendable {
     /// - Returns: `false` if all sessions have uncommitted actions, so that none can be evicted.
     mutating func open(_ id: SessionID, _ session: Session, countMax: Int) -> Bool {
         while sessions.count >= countMax {
-            guard evictLongestIdle() else { return false }
+            guard evictLongestIdle(runsMin: 0) else { return false }
         }
         insert(id, session)
         return true
     }
 
-    /// Evicts the longest idle sessions while all sessions have more than `runsMax` runs of outcomes.
-    mutating func evict(runsMax: Int) {
-        while runCount > runsMax, evictLongestIdle() {}
+    /// Evicts idle sessions with at least `runsMin` runs of outcomes, the longest idle one first, while all sessions
+    /// have more than `runsMax`.
+    mutating func evict(runsMin: Int, runsMax: Int) {
+        while runCount > runsMax, evictLongestIdle(runsMin: runsMin) {}
     }
 
-    private mutating func evictLongestIdle() -> Bool {
-        let idle = sessions.lazy.filter { $0.value.undurableCount == 0 }
+    private mutating func evictLongestIdle(runsMin: Int) -> Bool {
+        let idle = sessions.lazy.filter { $0.value.undurableCount == 0 && $0.value.outcomes.runCount >= runsMin }
         guard let longest = idle.min(by: { $0.value.used < $1.value.used }) else { return false }
         forget(longest.key)
         forgotten.append(longest.key)
@@ -181,7 +182,7 @@ package struct SessionTable: Hashable, Sendable {
     /// Whether this table of a snapshot is consistent with a table that was replayed from records:
     /// - common sessions have the same opening and the same durable number,
     /// - sessions only in the replayed table were evicted,
-    /// - sessions only in this table have no durable outcomes.
+    /// - sessions only in this table remember no durable outcome.
     package func agrees(with replayed: SessionTable) -> Bool {
         own.durable == replayed.own.durable
             && sessions.allSatisfy { id, session in

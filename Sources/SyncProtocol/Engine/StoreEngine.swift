@@ -314,12 +314,12 @@ extension StoreEngine {
 // MARK: The journal
 
 extension StoreEngine {
-    /// A relaxed journal has accepted the records up to one: they may be published before they are stored.
+    /// A relaxed journal has accepted the records through `sequence`: they may be published before they are stored.
     package mutating func accepted(through sequence: JournalSequence, into directives: inout Directives) {
         publish(through: sequence, into: &directives)
     }
 
-    /// The journal has stored the records up to one.
+    /// The journal has stored the records through `sequence`.
     package mutating func stored(through sequence: JournalSequence, into directives: inout Directives) {
         // A journal may report the records again that it had stored before it was full.
         guard commits.stored(through: sequence) else { return }

@@ -1,6 +1,6 @@
 public import StateCore
 
-/// Instructions of a ``ReplicaMachine`` to its shell, to carry out in order.
+/// Instructions of a ``ReplicaMachine`` to its shell, to perform in order.
 package enum ReplicaDirective: Hashable, Sendable {
     case subscribe(Topic)
     case unsubscribe(Topic)

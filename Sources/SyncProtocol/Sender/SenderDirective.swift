@@ -1,6 +1,6 @@
 public import StateCore
 
-/// Instructions of a ``SenderMachine`` to its shell, to carry out in order.
+/// Instructions of a ``SenderMachine`` to its shell, to perform in order.
 package enum SenderDirective: Hashable, Sendable {
     case subscribe(Topic)
     case unsubscribe(Topic)

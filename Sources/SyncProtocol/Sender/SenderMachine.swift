@@ -52,7 +52,7 @@ package struct SenderMachine: Hashable, Sendable {
     var uplink: Uplink?
     var outbox = Outbox()
     var backoff: Backoff
-    /// Whether receipts have arrived since the last frame was pushed.
+    /// Whether receipts, or a watermark, have arrived since the last frame was pushed.
     var hasNewReceipts = false
     /// Saves the session; `nil` if it ends with the process. Saved actions do not fail for a transient reason.
     var saver: SessionSaver?
@@ -187,7 +187,7 @@ package struct SenderMachine: Hashable, Sendable {
             session: session,
             opened: saved.opened,
             base: saved.base,
-            lowest: max(saved.base, outbox.lowestNeeded),
+            lowest: outbox.lowestNeeded,
             first: outbox.cursor,
             count: count
         )

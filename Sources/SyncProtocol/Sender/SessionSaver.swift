@@ -25,8 +25,7 @@ struct SessionSaver: Hashable, Sendable {
     private var change = SessionChange()
     private var unconfirmed: Deque<Unconfirmed> = []
     private var checkpoint: SessionCheckpoint
-    /// The number of changes that were passed to the writer, and of those on the disk.
-    private var flushed = 0
+    /// The number of changes on the disk.
     private var saved = 0
     /// The number of changes that must be on the disk before a frame may be sent.
     private var barrier = 0
@@ -81,8 +80,7 @@ struct SessionSaver: Hashable, Sendable {
         guard !hasFailed, !change.isEmpty else { return nil }
         defer { (change, needsBarrier) = (SessionChange(), false) }
         unconfirmed.append(Unconfirmed(chunks: change.chunks, first: checkpoint.first))
-        flushed += 1
-        if needsBarrier { barrier = flushed }
+        if needsBarrier { barrier = saved + unconfirmed.count }
         return change
     }
 

@@ -1,12 +1,12 @@
 import StateCoding
 package import StateCore
 
-/// The answer to a subscription to receipts: the primary's knowledge of the session, and the parameters for sending to
-/// it.
+/// The primary's knowledge of a session, and the parameters for sending to it. Answers a subscription to receipts, a
+/// frame of another lineage, and a frame after lost outcomes.
 package struct Watermark: Hashable, Sendable {
     package let lineage: Lineage
     package let epoch: Epoch
-    /// The last durable number; `nil` if the session is unknown to the primary.
+    /// The last durable number; `nil` if the session is unknown to the primary and the sender has no outcome of it.
     package let number: ActionNumber?
     /// The journal sequence at which the session was opened, or at which it would be opened now.
     package let opened: JournalSequence

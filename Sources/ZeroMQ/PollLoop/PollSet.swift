@@ -60,9 +60,6 @@ final class PollSet {
         for timer in timers { timer.retire() }
     }
 
-    /// The interest of a socket changed.
-    func interestChanged() { isStale = true }
-
     /// The deadline of the next timer.
     var nextDeadline: ContinuousClock.Instant? {
         var next: ContinuousClock.Instant?
@@ -143,7 +140,7 @@ final class PollSet {
     }
 
     private func refresh() {
-        polled = sockets.filter(\.isPolled)
+        polled = sockets.filter { !$0.isTerminated }
         let descriptors = [wakeUp.descriptor] + polled.map(\.descriptor)
         items = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         isStale = false

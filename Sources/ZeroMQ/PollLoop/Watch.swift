@@ -1,5 +1,3 @@
-internal import CZeroMQ
-
 /// A registration of a socket with a ``PollLoop``; ends when it is dropped.
 ///
 /// Keep it beside the socket. The loop keeps the underlying socket open meanwhile, so the watch and the socket may be
@@ -22,7 +20,10 @@ package final class Watch {
     /// While it is off, messages stay queued and senders eventually block: that is backpressure.
     package var wantsReadable: Bool {
         get { socket.wantsReadable }
-        set { change(\.wantsReadable, to: newValue) }
+        set {
+            loop.checkIsolated()
+            socket.wantsReadable = newValue
+        }
     }
 
     /// Whether `onWritable` is called while there is room to send; initially false. Set it on the loop only.
@@ -30,18 +31,14 @@ package final class Watch {
     /// Turn it on when a send finds no room, and off when nothing is left to send, or the loop never sleeps.
     package var wantsWritable: Bool {
         get { socket.wantsWritable }
-        set { change(\.wantsWritable, to: newValue) }
+        set {
+            loop.checkIsolated()
+            socket.wantsWritable = newValue
+        }
     }
 
     /// Ends the registration; from any thread, repeatedly. After a call on the loop no handler runs.
     package func cancel() { loop.drop(id) }
-
-    private func change(_ interest: ReferenceWritableKeyPath<WatchedSocket, Bool>, to value: Bool) {
-        loop.checkIsolated()
-        guard socket[keyPath: interest] != value else { return }
-        socket[keyPath: interest] = value
-        loop.pollSet.interestChanged()
-    }
 }
 
 extension PollLoop {
@@ -100,17 +97,17 @@ final class WatchedSocket {
         return (wantsReadable ? Readiness.readable.events : 0) | (wantsWritable ? Readiness.writable.events : 0)
     }
 
-    /// Whether the socket has to be polled.
-    var isPolled: Bool { interest != 0 && !isTerminated }
-
     /// Whether a handler has to be called.
     var isReady: Bool { (handle?.events ?? 0) & interest != 0 }
 
     /// The descriptor to poll; see ``SocketHandle/descriptor``.
     var descriptor: CInt { handle?.descriptor ?? -1 }
 
-    /// Reads the events if they may have changed.
-    func readEvents(isSignaled: Bool) { handle?.readEvents(isSignaled: isSignaled) }
+    /// Reads the events if they may have changed, and if the owner is interested or the descriptor is readable: libzmq
+    /// then has commands that wait for an operation, such as the end of a connection.
+    func readEvents(isSignaled: Bool) {
+        if isSignaled || interest != 0 { handle?.readEvents(isSignaled: isSignaled) }
+    }
 
     /// Calls the handlers for the ready events that are still of interest.
     func call() {

@@ -93,7 +93,7 @@ import Testing
         var bench = Self.bench()
         for event in Self.events(from: &generator) { try Self.perform(event, on: &bench) }
         bench.now = bench.now.advanced(by: bench.limits.retryDelayMin)
-        while bench.hasWork || !bench.records.isEmpty { bench.turnAndCommit() }
+        repeat { bench.turnAndCommit() } while bench.hasWork || !bench.records.isEmpty
         let (before, context) = (bench.engine.engine, bench.context)
         let next = (bench.engine.log.receipts[Fixture.session]?.keys.max() ?? 0) + 1
         for number in next..<(next + 3) { bench.reduce(number...number) }
