@@ -62,8 +62,11 @@ package struct JournalWalk: Sendable {
             }
             try sessions.replay(batch, countMax: Self.outcomesMax, messageBytesMax: 0)
             if batch.to > batch.from { try Patch(decoding: batch.patch).apply(to: &tree, summary: &summary) }
-            guard summary == Summary(digest: batch.digest, bytes: batch.bytes) else {
-                throw CodingFailure(.malformed, "it leads to the digest \(summary.digest), not to \(batch.digest)")
+            guard summary == batch.summary else {
+                throw CodingFailure(
+                    .malformed,
+                    "it leads to the digest \(summary.digest), not to \(batch.summary.digest)"
+                )
             }
             place = SnapshotEntry(sequence: record.sequence, revision: record.to)
             return batch

@@ -68,7 +68,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         let entry = SnapshotEntry(sequence: history.sequence, revision: history.head)
         let state = try StateEncoder().encode(definition.state)
         try journal.begin(identity, from: JournalSnapshot(entry, context: context.encoded, state: state))
-        return try claim(history, [], definition.state, journal, SnapshotSchedule())
+        return try claim(history, definition.state, journal, SnapshotSchedule())
     }
 
     private func recover(_ journal: any Journal, _ contents: JournalContents) throws -> RecoveredStore<State> {
@@ -106,7 +106,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         if let typed = try? replay(start, on: StateContent<State>(snapshot.state), journal, through: contents.last),
             typed.history.migrations == definition.evolution.count
         {
-            return try claim(typed.history, contents.epochs, typed.content.state, journal, typed.snapshots)
+            return try claim(typed.history, typed.content.state, journal, typed.snapshots)
         }
         let (history, content, replayed) = try replay(
             start,
@@ -118,7 +118,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         // The newest snapshot has another schema and is read as an untyped value. A new one is read directly.
         var snapshots = replayed
         snapshots.isWanted = true
-        return try claim(history, contents.epochs, state, journal, snapshots, record)
+        return try claim(history, state, journal, snapshots, record)
     }
 
     /// Compares a snapshot with the last record that it contains, which the journal keeps as long as the snapshot.
@@ -129,7 +129,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
             record.sequence == entry.sequence
         else { return }
         let (batch, context) = (try BatchRecord(decoding: record.body), try SnapshotContext(decoding: snapshot.context))
-        guard batch.to == entry.revision, Summary(digest: batch.digest, bytes: batch.bytes) == context.summary else {
+        guard batch.to == entry.revision, batch.summary == context.summary else {
             throw JournalFailure(
                 .damaged,
                 "the snapshot of revision \(entry.revision) is not what record \(entry.sequence) led to"
@@ -226,7 +226,6 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     /// Begins an incarnation at the end of the last one.
     private func claim(
         _ history: History,
-        _ epochs: [EpochStart],
         _ state: State,
         _ journal: any Journal,
         _ snapshots: SnapshotSchedule,
@@ -242,7 +241,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         journal.crashMarker.open()
         let replayed = snapshots.records
         var history = history
-        history.epochs = EpochTable(epochs + [start])
+        history.epochs.append(start)
         if let evolution { try journal.append(evolution, to: &history, limits: limits) }
         return RecoveredStore(
             definition: definition,
@@ -298,8 +297,7 @@ extension StoreRecovery {
             epoch: history.epoch,
             from: history.head,
             to: patch.isEmpty ? history.head : history.head.next,
-            digest: summary.digest,
-            bytes: summary.bytes,
+            summary: summary,
             patch: patch.isEmpty ? [] : patch.encode(),
             migrations: evolution.count
         )
@@ -319,7 +317,7 @@ extension Journal {
             epoch: record.epoch,
             from: record.from,
             to: record.to,
-            summary: Summary(digest: record.digest, bytes: record.bytes),
+            summary: record.summary,
             migrations: record.migrations
         )
         let body = RecordEntries().body(head, frames: [], forgotten: [], patch: record.patch, messageBytesMax: 0)

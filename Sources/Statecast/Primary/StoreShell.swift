@@ -53,12 +53,12 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         clients.open(wake: node.wake)
         log.started(at: position, journal?.writer, report)
         let effect = definition.initialEffect(engine.state)
-        send { $0.begin(initialEffect: effect, into: &$1) }
+        report { $0.begin(initialEffect: effect, into: &$1) }
     }
 
-    func subscribed(to topic: Topic) { send { $0.subscribed(to: topic, into: &$1) } }
-    func unsubscribed(from topic: Topic) { send { $0.unsubscribed(from: topic, into: &$1) } }
-    func received(_ frame: ActionsFrame) { send { $0.received(frame, at: node.clock.now, into: &$1) } }
+    func subscribed(to topic: Topic) { report { $0.subscribed(to: topic, into: &$1) } }
+    func unsubscribed(from topic: Topic) { report { $0.unsubscribed(from: topic, into: &$1) } }
+    func received(_ frame: ActionsFrame) { report { $0.received(frame, at: node.clock.now, into: &$1) } }
 
     func turn() {
         dequeueRequests()
@@ -69,14 +69,14 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     private func takeTurn() {
         handleResults()
-        send { $0.turn(at: node.clock.now, time: node.clock.time, marking: marker, into: &$1) }
+        report { $0.turn(at: node.clock.now, time: node.clock.time, marking: marker, into: &$1) }
     }
 
     func tick() {
         guard node.clock.now >= engine.nextDeadline else { return }
         // Detects a replaced journal even if no actions arrive: another primary may use the path.
         do throws(JournalFailure) { try journal?.writer.checkPlace() } catch { handle(.journaled(.failure(error))) }
-        send { $0.tick(at: node.clock.now, time: node.clock.time, into: &$1) }
+        report { $0.tick(at: node.clock.now, time: node.clock.time, into: &$1) }
     }
 
     func finish() {
@@ -98,7 +98,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         guard isServed else { return }
         isServed = false
         effects.cancelAll()
-        send { $0.end(into: &$1) }
+        report { $0.end(into: &$1) }
         log.stopped(at: position)
         if let lost = journal?.writer.close() { log.lost(lost.count, because: lost.failure) }
     }
@@ -111,14 +111,14 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     private func handle(_ result: StoreResult) {
         switch result {
-        case .journaled(.success(let sequence)): send { $0.stored(through: sequence, into: &$1) }
+        case .journaled(.success(let sequence)): report { $0.stored(through: sequence, into: &$1) }
         case .journaled(.failure(let failure)) where failure.code == .storageFull:
-            send { $0.journalIsFull("\(failure)", at: node.clock.now, into: &$1) }
+            report { $0.journalIsFull("\(failure)", at: node.clock.now, into: &$1) }
         case .journaled(.failure(let failure)): fail(failure)
         case .encoded(let snapshot):
             if !snapshot.isAsPublished { log.stateDiffers(at: snapshot.revision) }
             let (bytes, revision, digest) = (snapshot.bytes, snapshot.revision, snapshot.digest)
-            send { $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: node.clock.now, into: &$1) }
+            report { $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: node.clock.now, into: &$1) }
         case .snapshotStored(let isStored): engine.snapshotStored(isStored: isStored)
         case .pastRead(let updates, let revision): engine.pastRead(updates, after: revision)
         case .effectCancelled(let work): engine.cancelled(work: work)
@@ -129,11 +129,11 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     /// Passes an event to the engine and performs its directives. These do not call the engine, except that the
     /// acceptance by a relaxed journal follows when all are performed.
-    private func send(_ event: (inout StoreEngine<State>, inout [StoreDirective<State>]) -> Void) {
+    private func report(_ event: (inout StoreEngine<State>, inout [StoreDirective<State>]) -> Void) {
         var directives: [StoreDirective<State>] = []
         event(&engine, &directives)
         for directive in directives { perform(directive) }
-        if let sequence = accepted.take() { send { $0.accepted(through: sequence, into: &$1) } }
+        if let sequence = accepted.take() { report { $0.accepted(through: sequence, into: &$1) } }
     }
 
     private func perform(_ directive: StoreDirective<State>) {

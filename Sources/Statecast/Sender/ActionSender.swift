@@ -54,7 +54,7 @@ public final class ActionSender: Service, ActionDispatcher {
         resumed = session?.actions ?? []
         intake = SenderIntake(
             pendingMax: configuration.pendingMax,
-            chunkBytesMin: configuration.limits.frameBytesMin,
+            submittedBytesMin: configuration.limits.frameBytesMin,
             after: session?.saved.last ?? Ticket(rawValue: 0),
             pending: session?.saved.outstandingCount ?? 0
         )

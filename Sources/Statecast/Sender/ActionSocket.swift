@@ -9,7 +9,7 @@ final class ActionSocket {
     private let watch: Watch
     private let topic: [UInt8]
     private let logger: Logger
-    /// The memory of pushed frames.
+    /// The buffer in which frames are encoded; reused.
     private var writer = CBORWriter()
     /// The endpoint to which it connects.
     let endpoint: String

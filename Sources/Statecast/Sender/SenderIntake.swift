@@ -6,8 +6,8 @@ internal import ZeroMQ
 /// The actions between submitters, on any thread, and the loop that sends them.
 ///
 /// An encoded action is appended to a buffer, which costs a lock, not a hop to the loop. The loop is woken when the
-/// buffer stops being empty and when it reaches `chunkBytesMin`, and takes the whole buffer as a chunk. The number of
-/// awaited actions without an outcome is bounded; further submitters wait in order of arrival.
+/// buffer stops being empty and when it reaches `submittedBytesMin`, and takes the whole buffer as a chunk. The number
+/// of awaited actions without an outcome is bounded; further submitters wait in order of arrival.
 final class SenderIntake: Sendable {
     /// An action that waits for room, or input that is no action.
     struct Submission {
@@ -103,19 +103,19 @@ final class SenderIntake: Sendable {
 
     private let storage: Locked<Storage>
     private let pendingMax: Int
-    private let chunkBytesMin: Int
+    private let submittedBytesMin: Int
 
     /// The maximum number of buffers that are kept for further chunks, and the maximum size of each.
     private static let spareBuffersMax = 8
     private static let spareBytesMax = 1 << 20
 
     /// - Parameters:
-    ///   - chunkBytesMin: the loop is woken again when as many bytes are enqueued.
+    ///   - submittedBytesMin: the loop is woken again when as many bytes are enqueued.
     ///   - last: the last ticket of an earlier process.
     ///   - pending: the number of its actions without a receipt.
-    init(pendingMax: Int, chunkBytesMin: Int = 0, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
+    init(pendingMax: Int, submittedBytesMin: Int = 0, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
         self.pendingMax = pendingMax
-        self.chunkBytesMin = chunkBytesMin
+        self.submittedBytesMin = submittedBytesMin
         storage = Locked(Storage(chunk: ActionChunk(first: last.next), pending: pending))
     }
 
@@ -132,7 +132,7 @@ final class SenderIntake: Sendable {
             }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(isAwaited: isAwaited) { $0.append(action, mark: mark) }
-            return (.enqueued(receipt), storage.bellToRing(bytesBefore: bytes, bytesMin: chunkBytesMin))
+            return (.enqueued(receipt), storage.bellToRing(bytesBefore: bytes, bytesMin: submittedBytesMin))
         }
         bell?.ring()
         return attempt
@@ -147,7 +147,7 @@ final class SenderIntake: Sendable {
             guard storage.pending < pendingMax, storage.waiters.isEmpty else { return (nil, nil) }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(submission)
-            return (receipt, storage.bellToRing(bytesBefore: bytes, bytesMin: chunkBytesMin))
+            return (receipt, storage.bellToRing(bytesBefore: bytes, bytesMin: submittedBytesMin))
         }
         bell?.ring()
         if let receipt { return receipt }
@@ -202,7 +202,7 @@ final class SenderIntake: Sendable {
             while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
                 admitted.append((waiter, storage.enqueue(waiter.submission)))
             }
-            return (admitted, storage.bellToRing(bytesBefore: bytes, bytesMin: chunkBytesMin))
+            return (admitted, storage.bellToRing(bytesBefore: bytes, bytesMin: submittedBytesMin))
         }
         bell?.ring()
         for (waiter, receipt) in admitted { waiter.continuation.resume(returning: receipt) }

@@ -153,7 +153,7 @@ actor SenderNode {
     }
 
     private func dequeueAndPush() {
-        if let chunk = receipts.dequeue(bytesMin: machine.chunkBytesMin) { perform(machine.submitted(chunk)) }
+        if let chunk = receipts.dequeue(bytesMin: machine.submittedBytesMin) { perform(machine.submitted(chunk)) }
         push()
     }
 

@@ -10,9 +10,8 @@ package struct BatchRecord: Hashable, Sendable {
     package var epoch: Epoch
     package var from: Revision
     package var to: Revision
-    /// The digest and size of the state after the batch.
-    package var digest: UInt64
-    package var bytes: Int
+    /// Of the state after the batch.
+    package var summary: Summary
     /// In the order of their reduction.
     package var runs: [Run]
     /// The sessions that were evicted to make room for others.
@@ -26,8 +25,7 @@ package struct BatchRecord: Hashable, Sendable {
         epoch: Epoch,
         from: Revision,
         to: Revision,
-        digest: UInt64,
-        bytes: Int,
+        summary: Summary,
         runs: [Run] = [],
         forgotten: [SessionID] = [],
         patch: [UInt8],
@@ -36,8 +34,7 @@ package struct BatchRecord: Hashable, Sendable {
         self.epoch = epoch
         self.from = from
         self.to = to
-        self.digest = digest
-        self.bytes = bytes
+        self.summary = summary
         self.runs = runs
         self.forgotten = forgotten
         self.patch = patch
@@ -95,8 +92,7 @@ extension BatchRecord {
         epoch = try reader.quantity()
         from = try reader.quantity()
         to = try reader.quantity()
-        digest = try reader.unsigned()
-        bytes = try reader.count()
+        summary = Summary(digest: try reader.unsigned(), bytes: try reader.count())
         runs = try reader.list { reader throws(CodingFailure) in try Run(from: &reader) }
         forgotten = try reader.list { reader throws(CodingFailure) in try reader.session() }
         patch = reader.isNull() ? [] : try reader.encodedItem()

@@ -7,7 +7,7 @@ package struct History: Hashable, Sendable {
     /// The new incarnation.
     package let epoch: Epoch
     var incarnation: Incarnation { Incarnation(lineage: lineage, epoch: epoch) }
-    /// The starts of all incarnations, this one included.
+    /// The starts of the previous incarnations, and of this one once it is claimed.
     package var epochs: EpochTable
     /// The last durable revision.
     package var head: Revision
@@ -81,7 +81,7 @@ package struct History: Hashable, Sendable {
         }
         (head, self.sequence) = (record.to, sequence)
         migrations = record.migrations ?? migrations
-        summary = Summary(digest: record.digest, bytes: record.bytes)
+        summary = record.summary
     }
 }
 
@@ -124,9 +124,11 @@ public struct EpochStart: Hashable, Sendable {
 /// The starts of a lineage's incarnations, which show whether a position is still part of the history.
 package struct EpochTable: Hashable, Sendable {
     /// Ascending.
-    private let starts: [EpochStart]
+    private var starts: [EpochStart]
 
     package init(_ starts: [EpochStart]) { self.starts = starts }
+
+    package mutating func append(_ start: EpochStart) { starts.append(start) }
 
     /// The last revision of an incarnation that is still part of the history: the start of the next one. `nil` for the
     /// last incarnation and for unknown ones.

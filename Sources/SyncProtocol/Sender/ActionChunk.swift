@@ -29,7 +29,7 @@ package struct ActionChunk: Hashable, Sendable {
 
     /// Creates an empty chunk.
     ///
-    /// - Parameter buffer: an array whose memory is used again.
+    /// - Parameter buffer: an array whose storage is reused.
     package init(first: Ticket, reusing buffer: consuming [UInt8] = []) {
         self.first = first
         buffer.removeAll(keepingCapacity: true)

@@ -56,8 +56,8 @@ struct Outbox: Hashable, Sendable {
     /// The oldest number whose receipt a resumed session may need; `nil` if the session is not saved.
     private var needed: ActionNumber?
 
-    /// Whether no action was sent that has no receipt.
-    var isNothingSent: Bool { sent.isEmpty }
+    /// Whether a sent action has no receipt.
+    var hasOutstanding: Bool { !sent.isEmpty }
     /// The number of actions without a receipt.
     var count: Int { next.distance(beyond: first) - resolvedCount + queuedCount }
     /// The oldest number without a receipt, or the next number.
@@ -253,18 +253,18 @@ struct Outbox: Hashable, Sendable {
     // MARK: Sending
 
     /// The maximum size of an action's CBOR head.
-    static let framingBytesMax = 5
+    static let headBytesMax = 5
 
     /// Whether each sent action still fits a frame with this space for actions.
     func fits(bytesMax: Int) -> Bool {
         sent.allSatisfy { sent in
             let chunk = chunk(sent.piece)
-            if chunk.largestActionBytes + Self.framingBytesMax <= bytesMax { return true }
+            if chunk.largestActionBytes + Self.headBytesMax <= bytesMax { return true }
             var offset = sent.piece.range.lowerBound
             return (0..<sent.piece.count).allSatisfy { _ in
                 let action = chunk.action(at: offset)
                 offset = action.upperBound
-                return action.count + Self.framingBytesMax <= bytesMax
+                return action.count + Self.headBytesMax <= bytesMax
             }
         }
     }

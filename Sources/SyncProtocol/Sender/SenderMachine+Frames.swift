@@ -33,7 +33,7 @@ extension SenderMachine {
             return abandonSession(.otherLineage, using: &generator) + askAgain(at: now, using: &generator)
         }
         if let registration, registration.saved.hasLost(watermark, before: outbox.first) {
-            return resendLost(at: now, using: &generator)
+            return resendOutstanding(at: now, using: &generator)
         }
         var directives: [SenderDirective] = []
         var connecting: [SenderDirective] = []
@@ -42,7 +42,7 @@ extension SenderMachine {
             connecting = [.connect(watermark.endpoint)]
         }
         if let registration, registration.saved.lineage == watermark.lineage,
-            watermark.number != nil || !outbox.isNothingSent
+            watermark.number != nil || outbox.hasOutstanding
         {
             guard watermark.windowActionsMax > 0, outbox.fits(bytesMax: roomForActions(in: watermark)) else {
                 return abandonSession(.limitsLowered, using: &generator) + askAgain(at: now, using: &generator)
@@ -88,13 +88,12 @@ extension SenderMachine {
 
     /// The primary lost acknowledged outcomes. It expects a number that was already acknowledged, so it has no later
     /// action either. Sends the outstanding actions again in another session.
-    private mutating func resendLost(
+    private mutating func resendOutstanding(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         outbox.requeueSent()
-        session = SessionID(using: &generator)
-        registration = nil
+        beginSession(using: &generator)
         return [.count(.outcomesLost)] + askAgain(at: now, using: &generator)
     }
 
@@ -171,8 +170,7 @@ extension SenderMachine {
             if registration?.framesOutstanding == 1, refusal.frame?.first == outbox.first {
                 // All outstanding actions were in one frame, and this is its answer: none was applied.
                 outbox.requeueSent()
-                session = SessionID(using: &generator)
-                registration = nil
+                beginSession(using: &generator)
             } else {
                 directives = abandonSession(.sessionForgotten, using: &generator)
             }
@@ -214,6 +212,11 @@ extension SenderMachine {
         return directives + unsent + changed(to: .refused(reason))
     }
 
+    private mutating func beginSession(using generator: inout some RandomNumberGenerator) {
+        session = SessionID(using: &generator)
+        registration = nil
+    }
+
     /// Abandons the session's outstanding numbers. The primary may still expect them, so later actions need a new
     /// session.
     private mutating func abandonSession(
@@ -221,8 +224,7 @@ extension SenderMachine {
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         let directives = resolve(abandonSent(cause.message))
-        session = SessionID(using: &generator)
-        registration = nil
+        beginSession(using: &generator)
         return directives
     }
 

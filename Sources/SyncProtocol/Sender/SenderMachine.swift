@@ -75,7 +75,7 @@ package struct SenderMachine: Hashable, Sendable {
         outbox = Outbox(resuming: saved)
         // A refusal proves that nothing was applied only if exactly one frame is outstanding. The count is unknown
         // here, so assume two.
-        let frames = outbox.isNothingSent ? 0 : 2
+        let frames = outbox.hasOutstanding ? 2 : 0
         registration = saved.checkpoint.registration.map { Registration(saved: $0, framesOutstanding: frames) }
     }
 
@@ -108,8 +108,8 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// The size from which submitted actions are due. While receipts are awaited, a small chunk would make a small
     /// frame: it waits.
-    package var chunkBytesMin: Int {
-        guard case .open = phase, saver == nil, !outbox.isNothingSent, !hasNewReceipts else { return 1 }
+    package var submittedBytesMin: Int {
+        guard case .open = phase, saver == nil, outbox.hasOutstanding, !hasNewReceipts else { return 1 }
         return max(1, limits.frameBytesMin)
     }
 
@@ -195,7 +195,7 @@ package struct SenderMachine: Hashable, Sendable {
     }
 
     private var isDue: Bool {
-        hasNewReceipts || outbox.isNothingSent || outbox.cursor < outbox.next
+        hasNewReceipts || !outbox.hasOutstanding || outbox.cursor < outbox.next
             || outbox.queuedBytes >= limits.frameBytesMin
     }
 
@@ -209,7 +209,7 @@ package struct SenderMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         uplink?.wasConnected = true
-        if outbox.isNothingSent { registration?.framesOutstanding = 0 }
+        if !outbox.hasOutstanding { registration?.framesOutstanding = 0 }
         registration?.framesOutstanding += 1
         outbox.markSent(count: frame.header.count)
         hasNewReceipts = false
@@ -241,7 +241,7 @@ package struct SenderMachine: Hashable, Sendable {
     /// The maximum size of an action; before the watermark, the sender's own limit.
     var actionBytesMax: Int {
         guard let watermark = registration?.watermark else { return limits.actionBytesMax }
-        return max(0, min(watermark.actionBytesMax, roomForActions(in: watermark) - Outbox.framingBytesMax))
+        return max(0, min(watermark.actionBytesMax, roomForActions(in: watermark) - Outbox.headBytesMax))
     }
 
     /// The space for actions in a frame, with their CBOR heads.

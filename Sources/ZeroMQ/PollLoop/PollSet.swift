@@ -141,7 +141,7 @@ final class PollSet {
 
     private func refresh() {
         polled = sockets.filter { !$0.isTerminated }
-        let descriptors = [wakeUp.descriptor] + polled.map(\.descriptor)
+        let descriptors = [wakeUp.readEnd] + polled.map(\.descriptor)
         items = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         isStale = false
     }
@@ -150,8 +150,8 @@ final class PollSet {
 /// A pipe that interrupts a poll.
 final class WakeUp: Sendable {
     /// The descriptor to poll for reading.
-    let descriptor: CInt
-    private let entrance: CInt
+    let readEnd: CInt
+    private let writeEnd: CInt
 
     init() throws(ZeroMQError) {
         var ends: [CInt] = [-1, -1]
@@ -162,24 +162,24 @@ final class WakeUp: Sendable {
             _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
         }
-        (descriptor, entrance) = (ends[0], ends[1])
+        (readEnd, writeEnd) = (ends[0], ends[1])
     }
 
     deinit {
-        close(descriptor)
-        close(entrance)
+        close(readEnd)
+        close(writeEnd)
     }
 
     /// Wakes the poll; from any thread. A full pipe wakes it as well, so only an interrupted call is repeated.
     func signal() {
         var byte: UInt8 = 1
-        while write(entrance, &byte, 1) < 0 && errno == EINTR {}
+        while write(writeEnd, &byte, 1) < 0 && errno == EINTR {}
     }
 
     /// Clears the signals.
     func clear() {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { bytes in
-            while read(descriptor, bytes.baseAddress, bytes.count) == bytes.count {}
+            while read(readEnd, bytes.baseAddress, bytes.count) == bytes.count {}
         }
     }
 }

@@ -163,8 +163,7 @@ import Testing
             epoch: Fixture.epoch,
             from: Revision(0),
             to: Revision(1),
-            digest: 7,
-            bytes: 1,
+            summary: Summary(digest: 7, bytes: 1),
             runs: [run],
             patch: [0xA0]
         )

@@ -92,8 +92,7 @@ import Testing
                 epoch: Fixture.epoch,
                 from: Revision(0),
                 to: Revision(0),
-                digest: 7,
-                bytes: 1 << 20,
+                summary: Summary(digest: 7, bytes: 1 << 20),
                 runs: [
                     BatchRecord.Run(
                         session: Fixture.session,

@@ -27,7 +27,7 @@ import Testing
             }
         }
         #expect(reports == 1000)
-        #expect(outbox.count == 0 && outbox.isNothingSent)
+        #expect(outbox.count == 0 && !outbox.hasOutstanding)
         #expect(outbox.dropChunks().count == 1)
     }
 }

@@ -92,7 +92,7 @@ import Testing
         bench.send()
         bench.written()
         #expect(bench.push().map(\.numbers) == [1...1])
-        #expect(bench.machine.chunkBytesMin == 1)
+        #expect(bench.machine.submittedBytesMin == 1)
     }
 
     /// The next process sends a complete record that it finds. An action of such a record must not be called unsent.

@@ -176,7 +176,7 @@ import Testing
         bench.send()
         #expect(bench.push().map(\.numbers) == [1...1], "nothing is outstanding")
         bench.send(3, bytes: 9)
-        #expect(bench.machine.chunkBytesMin == 40)
+        #expect(bench.machine.submittedBytesMin == 40)
         #expect(bench.push() == [])
         bench.send(1, bytes: 9)
         #expect(bench.push().map(\.numbers) == [2...5], "40 bytes are ready")
@@ -187,7 +187,7 @@ import Testing
         bench.send()
         #expect(bench.push() == [])
         bench.receipts(1...7)
-        #expect(bench.machine.chunkBytesMin == 1)
+        #expect(bench.machine.submittedBytesMin == 1)
         #expect(bench.push().map(\.numbers) == [8...8])
     }
 

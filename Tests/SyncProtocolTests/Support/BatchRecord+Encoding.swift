@@ -21,7 +21,7 @@ extension BatchRecord {
     var encoded: [UInt8] {
         CBORWriter.bytes { writer in
             writer.array(count: migrations == nil ? 8 : 9)
-            for number in [epoch.rawValue, from.rawValue, to.rawValue, digest, UInt64(bytes)] {
+            for number in [epoch.rawValue, from.rawValue, to.rawValue, summary.digest, UInt64(summary.bytes)] {
                 writer.unsigned(number)
             }
             writer.array(count: runs.count)

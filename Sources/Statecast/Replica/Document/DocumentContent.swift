@@ -36,9 +36,7 @@ struct Tree {
         try patch.apply(to: &value, summary: &summary)
     }
 
-    func decoded<State: Decodable>(_ type: State.Type = State.self) throws -> State {
-        try StateDecoder().decode(type, from: value)
-    }
+    func decoded<State: Decodable>() throws -> State { try StateDecoder().decode(State.self, from: value) }
 }
 
 /// The content for replicas that do not know the types.
