@@ -25,6 +25,9 @@ package enum Threads {
         #endif
     }
 
+    /// Lets other threads of the processor run.
+    package static func yield() { sched_yield() }
+
     /// Starts a detached thread that runs `body` and ends.
     ///
     /// - Parameter name: for debuggers and `top -H`. Linux keeps its first 15 bytes.

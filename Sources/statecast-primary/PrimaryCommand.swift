@@ -114,6 +114,16 @@ struct PrimaryCommand: AsyncParsableCommand {
     )
     var insecure: Bool?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "After a short wait, poll for up to this time instead of sleeping; 0 saves CPU time. "
+                + "(STATECAST_BUSY_POLLING, default: 400)",
+            valueName: "microseconds"
+        )
+    )
+    var busyPolling: Int?
+
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
@@ -127,6 +137,7 @@ struct PrimaryCommand: AsyncParsableCommand {
                 .snapshotBytes: .count(snapshotBytes), .snapshotRecords: .count(snapshotRecords),
                 .historyBytes: .count(historyBytes),
                 .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
+                .busyPolling: .count(busyPolling),
             ])
             let logger = Logger(label: "statecast.primary")
             let node = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)

@@ -50,6 +50,17 @@ import Testing
         #expect(try await settings().isOn(.insecure) == false)
     }
 
+    @Test func `busy polling is given in microseconds, and 0 is a value`() async throws {
+        for (text, limit) in [("0", Duration.zero), ("250", .microseconds(250)), ("1000000", .seconds(1))] {
+            #expect(try await settings(environment: ["STATECAST_BUSY_POLLING": text]).busyPolling() == limit)
+        }
+        #expect(try await settings().busyPolling() == nil)
+        let complaint = try await complaint {
+            _ = try await settings(environment: ["STATECAST_BUSY_POLLING": "400us"]).busyPolling()
+        }
+        #expect(complaint.contains("expected a whole number"))
+    }
+
     @Test func `keys of several words are read from every source`() async throws {
         let variable = ["STATECAST_ADVERTISE_ACTIONS": "tcp://a:1"]
         #expect(try await settings(environment: variable).text(.advertiseActions) == "tcp://a:1")

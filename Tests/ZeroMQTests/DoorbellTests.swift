@@ -153,10 +153,3 @@ private final class Mailbox: Sendable {
         }
     }
 }
-
-extension Probe {
-    /// A doorbell on the probe's loop.
-    fileprivate func bell(_ answer: @escaping @Sendable (Probe) -> Void) -> Doorbell {
-        loop.doorbell { [weak self] in if let self { answer(self) } }
-    }
-}

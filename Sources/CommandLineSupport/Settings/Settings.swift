@@ -9,7 +9,7 @@ internal import Statecast
 package enum SettingKey: String, CaseIterable, Sendable {
     case app, publish, actions, advertiseActions, highWaterMark
     case journal, durability, snapshotBytes, snapshotRecords, historyBytes
-    case from, store, insecure, timeout, interval
+    case from, store, insecure, busyPolling, timeout, interval
     case logLevel
 
     /// As a flag: `--advertise-actions`.
@@ -138,6 +138,11 @@ package struct Settings: Sendable {
             throw CommandFailure.wrongUsage("\(count) is out of range (\(key.places)): expected \(min) to \(max)")
         }
         return count
+    }
+
+    /// The longest wait for which a node polls instead of sleeping, given in microseconds.
+    package func busyPolling() async throws -> Duration? {
+        try await count(.busyPolling, min: 0).map { .microseconds($0) }
     }
 
     /// A size in bytes.

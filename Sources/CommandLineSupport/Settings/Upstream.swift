@@ -23,11 +23,23 @@ package struct UpstreamOptions: ParsableArguments {
     )
     package var insecure: Bool?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "After a short wait, poll for up to this time instead of sleeping; 0 saves CPU time. "
+                + "(STATECAST_BUSY_POLLING, default: 400)",
+            valueName: "microseconds"
+        )
+    )
+    package var busyPolling: Int?
+
     package init() {}
 
     /// The options as flags for ``Settings``.
     package var flags: [SettingKey: SettingFlag] {
-        [.from: .text(from), .store: .text(store), .insecure: .isOn(insecure)]
+        [
+            .from: .text(from), .store: .text(store), .insecure: .isOn(insecure), .busyPolling: .count(busyPolling),
+        ]
     }
 }
 
@@ -38,6 +50,7 @@ package struct Upstream: Sendable {
     /// The store's name.
     package let store: String
     private let plaintext: PlaintextPolicy
+    private let busyPolling: Duration?
 
     fileprivate static let standardEndpoint = "tcp://127.0.0.1:7100"
 
@@ -45,12 +58,14 @@ package struct Upstream: Sendable {
         endpoint = try await settings.endpoint(.from) ?? Self.standardEndpoint
         store = try await settings.text(.store) ?? "fleet"
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
+        busyPolling = try await settings.busyPolling()
     }
 
     /// Makes a replica of the store, as an untyped tree.
     package func replica(logger: Logger) throws -> Replica<Value> {
         var configuration = ReplicaConfiguration()
         configuration.plaintext = plaintext
+        if let busyPolling { configuration.busyPolling = busyPolling }
         return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
     }
 
@@ -58,6 +73,7 @@ package struct Upstream: Sendable {
     package func sender(session file: SessionFile? = nil, logger: Logger) throws -> ActionSender {
         var configuration = SenderConfiguration()
         configuration.plaintext = plaintext
+        if let busyPolling { configuration.busyPolling = busyPolling }
         return try usage {
             try ActionSender(
                 store: store,

@@ -5,6 +5,9 @@ internal import ZeroMQ
 
 /// A node's clocks: a steady one for deadlines, and the wall clock, which is used in states and messages only.
 struct NodeClock: Sendable {
+    /// The default of a node's busy polling: longer than most commits to a disk take.
+    static let busyPolling = Duration.microseconds(400)
+
     private let origin = ContinuousClock.now
 
     /// Now, on the steady clock.

@@ -70,7 +70,9 @@ public actor PrimaryNode: Service {
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary")
     ) throws(StatecastError) {
-        do { loop = try PollLoop(name: "statecast-primary") } catch { throw StatecastError(error) }
+        do { loop = try PollLoop(name: "statecast-primary", busyPolling: configuration.busyPolling) } catch {
+            throw StatecastError(error)
+        }
         self.configuration = configuration
         self.logger = logger
     }

@@ -35,7 +35,9 @@ actor ReplicaNode {
         primaryTime: PrimaryTime,
         logger: Logger
     ) throws(StatecastError) {
-        do { loop = try PollLoop(name: "statecast-replica") } catch { throw StatecastError(error) }
+        do { loop = try PollLoop(name: "statecast-replica", busyPolling: configuration.busyPolling) } catch {
+            throw StatecastError(error)
+        }
         self.store = store
         self.endpoint = endpoint
         self.configuration = configuration

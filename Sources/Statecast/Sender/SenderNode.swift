@@ -44,7 +44,9 @@ actor SenderNode {
         termination: Termination,
         logger: Logger
     ) throws(StatecastError) {
-        do { loop = try PollLoop(name: "statecast-sender") } catch { throw StatecastError(error) }
+        do { loop = try PollLoop(name: "statecast-sender", busyPolling: configuration.busyPolling) } catch {
+            throw StatecastError(error)
+        }
         (self.store, self.endpoint, self.configuration, self.intake) = (store, endpoint, configuration, intake)
         (self.statuses, self.termination, self.logger) = (statuses, termination, logger)
         metrics = SenderMetrics(store: store)

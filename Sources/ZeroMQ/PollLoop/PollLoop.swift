@@ -22,7 +22,8 @@ internal import Threading
 /// Each turn runs at most ``jobsPerTurnMax`` jobs of its actors; polls, without blocking while jobs are left; calls the
 /// handlers of the ready sockets, each once; then those of the rung doorbells; and then the due timers. A flood of jobs
 /// therefore does not starve the sockets, nor the reverse, provided that a handler receives a bounded number of
-/// messages (the next poll returns at once while some are left). An idle loop sleeps.
+/// messages (the next poll returns at once while some are left). An idle loop sleeps; one that gets work at short
+/// intervals may poll instead (``BusyPolling``).
 ///
 /// A loop exists until ``shutdown()``: its thread retains it.
 package final class PollLoop: SerialExecutor {
@@ -32,6 +33,7 @@ package final class PollLoop: SerialExecutor {
     private let inbox = Locked(JobInbox())
     private let wakeUp: WakeUp
     private let name: String
+    private let busyPolling: Duration
 
     /// The thread that runs this loop; 0 without a thread.
     private let owner = Atomic<UInt>(0)
@@ -41,12 +43,16 @@ package final class PollLoop: SerialExecutor {
 
     /// Creates a loop and starts its thread.
     ///
-    /// - Parameter name: of its thread, and for messages.
+    /// - Parameters:
+    ///   - name: of its thread, and for messages.
+    ///   - busyPolling: the longest time for which the loop polls instead of sleeping, each time that it waits; zero:
+    ///     never. It does so only if its last wait was not longer.
     /// - Throws: `resourcesExhausted`.
-    package init(name: String = "statecast-loop") throws(ZeroMQError) {
+    package init(name: String = "statecast-loop", busyPolling: Duration = .zero) throws(ZeroMQError) {
         wakeUp = try WakeUp()
         pollSet = PollSet(wakeUp: wakeUp)
         self.name = name
+        self.busyPolling = busyPolling
         try startThread { self.run() }
     }
 
@@ -115,15 +121,23 @@ package final class PollLoop: SerialExecutor {
     private func run() {
         owner.store(Threads.currentID, ordering: .relaxed)
         var backlog = JobBacklog()
+        var busyPolling = BusyPolling(shortWaitMax: busyPolling)
         while drainInbox(into: &backlog) {
+            if !backlog.isEmpty { busyPolling.foundWork(at: .now) }
             backlog.run(atMost: Self.jobsPerTurnMax, on: asUnownedSerialExecutor())
-            if backlog.isEmpty && fallAsleep() {
+            var isWaiting = backlog.isEmpty
+            if isWaiting, !busyPolling.polls(at: .now), fallAsleep() {
                 pollSet.poll(until: pollSet.nextDeadline)
                 inbox.withLock { $0.isAsleep = false }
             } else {
                 pollSet.pollOnce()
             }
+            if pollSet.hasWork {
+                busyPolling.foundWork(at: .now)
+                isWaiting = false
+            }
             pollSet.callHandlers()
+            if isWaiting { Threads.yield() }
         }
         pollSet.removeAll()
         drain(&backlog)

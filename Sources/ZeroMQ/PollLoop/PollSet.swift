@@ -73,6 +73,9 @@ final class PollSet {
     /// Whether a ring is unanswered.
     var isRung: Bool { bells.contains { $0.isWaiting } }
 
+    /// Whether the last poll found a ready socket, or a ring is unanswered.
+    var hasWork: Bool { isRung || polled.contains { $0.isReady } }
+
     // MARK: - A turn
 
     /// Polls until a source is ready or the deadline passes.

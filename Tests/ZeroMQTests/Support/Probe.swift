@@ -34,6 +34,11 @@ actor Probe {
         try body(self)
     }
 
+    /// A doorbell on the loop.
+    func bell(_ answer: @escaping @Sendable (Probe) -> Void) -> Doorbell {
+        loop.doorbell { [weak self] in if let self { answer(self) } }
+    }
+
     /// Traps unless it is called on the loop.
     nonisolated func assumeOnLoop() { assumeIsolated { _ in } }
 
@@ -44,8 +49,12 @@ actor Probe {
 }
 
 /// Runs `body` with a loop and an actor on it, and ends the loop.
-func withProbe(_ body: (Probe, PollLoop) async throws -> Void) async throws {
-    let loop = try PollLoop()
+func withProbe(
+    name: String = "statecast-loop",
+    busyPolling: Duration = .zero,
+    _ body: (Probe, PollLoop) async throws -> Void
+) async throws {
+    let loop = try PollLoop(name: name, busyPolling: busyPolling)
     defer { loop.shutdown() }
     try await body(Probe(on: loop), loop)
 }
