@@ -73,19 +73,27 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         record?.begin(session, opened: opened, first: slice.first, time: action.time, user: action.user)
         var runs = OutcomeRuns(first: slice.first)
         var items = frame.items(from: slice.offset)
+        let store = lendState(action)
+        defer { takeBackState() }
         ItemBuffer.withItems(frame.actions) { buffer in
             for _ in 0..<slice.count {
                 guard let (item, content) = items.next() else { preconditionFailure("a frame's heads were checked") }
                 if let reason {
-                    runs.append(resolve(runs.end, .failure(reason), from: .item(index, item)))
+                    runs.append(rejected(runs.end, reason, from: .item(index, item)))
                     continue
                 }
+                var source = RecordEntries.Source.absent
                 marking.begin(session, runs.end)
-                let decoded = decode(content, in: buffer, session, runs.end)
-                let reduced = decoded.flatMap { reduce($0, as: frame[content], action) }
-                marking.end()
-                let source: RecordEntries.Source = if case .success = decoded { .item(index, item) } else { .absent }
-                runs.append(resolve(runs.end, reduced, from: source))
+                do throws(Rejection) {
+                    let decoded = try decode(content, in: buffer, session, runs.end)
+                    source = .item(index, item)
+                    let reduction = try reduce(decoded, as: frame[content], action, store)
+                    marking.end()
+                    runs.append(applied(runs.end, reduction, from: source))
+                } catch {
+                    marking.end()
+                    runs.append(rejected(runs.end, error, from: source))
+                }
             }
         }
         results.append(runs, of: session, opened: opened)
@@ -97,14 +105,12 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         in buffer: borrowing ItemBuffer,
         _ session: SessionID,
         _ number: ActionNumber
-    ) -> Result<any Action, Rejection> {
-        Result { () throws(Rejection) in
-            if context.suspects.containsPoison(session, number) { throw .crashedReducer }
-            if content.count > context.settings.limits.actionBytesMax {
-                throw .tooLarge(content.count, bytesMax: context.settings.limits.actionBytesMax)
-            }
-            return try context.program.table.decode(content, in: buffer, after: &memory)
+    ) throws(Rejection) -> any Action {
+        if context.suspects.containsPoison(session, number) { throw .crashedReducer }
+        if content.count > context.settings.limits.actionBytesMax {
+            throw .tooLarge(content.count, bytesMax: context.settings.limits.actionBytesMax)
         }
+        return try context.program.table.decode(content, in: buffer, after: &memory)
     }
 
     /// Reduces an action of the primary's own process.
@@ -120,85 +126,103 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         items.append(.local(local, number))
         let action = ActionContext(time: context.time)
         record?.begin(.primary, opened: JournalSequence(0), first: number, time: action.time, user: nil)
-        let encoded = context.bytesForJournal(of: local.action)
-        let reduced = reason.map(Result.failure) ?? encoded.flatMap { reduce(local.action, as: $0[...], action) }
         var source = RecordEntries.Source.absent
-        if case .success(let bytes) = encoded {
+        var runs = OutcomeRuns(first: number)
+        do throws(Rejection) {
+            let bytes = try context.bytesForJournal(of: local.action)
             ownBytes += bytes.count
             source = .bytes(bytes)
+            if let reason { throw reason }
+            let store = lendState(action)
+            defer { takeBackState() }
+            let reduction = try reduce(local.action, as: bytes[...], action, store)
+            runs.append(applied(number, reduction, from: source, of: local))
+        } catch {
+            runs.append(rejected(number, reason ?? error, from: source, of: local))
         }
-        var runs = OutcomeRuns(first: number)
-        runs.append(resolve(number, reduced, from: source, of: local))
         results.append(runs, of: .primary, opened: JournalSequence(0))
         return runs
     }
 
-    /// The result of reducing an action.
-    private struct Reduction {
-        let effect: Effect
-        /// The action as it reached the reducer, if its bytes are not those that arrived.
-        let bytes: [UInt8]?
+    /// Moves the state to where the middlewares read it.
+    ///
+    /// - Returns: what the middlewares access; `nil` without any.
+    private mutating func lendState(_ actionContext: ActionContext) -> MiddlewareStore<State>? {
+        guard !context.program.middleware.isEmpty else { return nil }
+        let shared = middlewares ?? MiddlewareState(state, dispatcher: context.program.dispatcher)
+        middlewares = shared
+        swap(&state, &shared.state)
+        return MiddlewareStore(context: actionContext, dispatcher: shared.dispatcher) { shared.state }
+    }
+
+    private mutating func takeBackState() {
+        if let middlewares { swap(&state, &middlewares.state) }
     }
 
     /// Passes an action through the middlewares to the reducer.
     ///
-    /// - Returns: the reduction, or why the action was not reduced.
+    /// - Parameter store: of the middlewares, to which the state is lent.
+    /// - Throws: why the action was not reduced.
     private mutating func reduce(
         _ action: any Action,
-        as bytes: ArraySlice<UInt8>,
-        _ actionContext: ActionContext
-    ) -> Result<Reduction, Rejection> {
+        as bytes: @autoclosure () -> ArraySlice<UInt8>,
+        _ actionContext: ActionContext,
+        _ store: MiddlewareStore<State>?
+    ) throws(Rejection) -> Reduction {
         let program = context.program
-        guard !program.middleware.isEmpty else {
+        guard let store, let middlewares else {
             if type(of: action).isForMiddleware {
                 notices.append(.warning(.unhandledByMiddleware(action: type(of: action).name)))
             }
-            let effect = program.reducer.reduce(into: &state, action, context: actionContext)
-            return .success(Reduction(effect: effect, bytes: nil))
+            return Reduction(effect: program.reducer.reduce(into: &state, action, context: actionContext), bytes: nil)
         }
-        let shared = middlewares ?? MiddlewareState(state, dispatcher: program.dispatcher)
-        middlewares = shared
-        // Moved, not copied: the reducer changes it in place.
-        swap(&state, &shared.state)
-        defer { swap(&state, &shared.state) }
         var reduction: Result<Reduction, Rejection>?
-        let store = MiddlewareStore(context: actionContext, dispatcher: shared.dispatcher) { shared.state }
         var warnings: [StoreNotice] = []
         defer { notices += warnings }
         let outcome = program.middleware.pass(action, in: store, warn: { warnings.append(.warning($0)) }) { reached in
-            reduction = context.bytesForJournal(of: reached).map { encoded in
-                let effect = program.reducer.reduce(into: &shared.state, reached, context: actionContext)
-                return Reduction(effect: effect, bytes: encoded.elementsEqual(bytes) ? nil : encoded)
+            reduction = Result { () throws(Rejection) in
+                let encoded = try context.bytesForJournal(of: reached)
+                let effect = program.reducer.reduce(into: &middlewares.state, reached, context: actionContext)
+                return Reduction(effect: effect, bytes: encoded.elementsEqual(bytes()) ? nil : encoded)
             }
         }
+        if let reduction { return try reduction.get() }
+        _ = try outcome.get()
         // A value that a middleware returns cannot be sent: to the sender, the action was not applied.
-        return reduction ?? outcome.flatMap { _ in .failure(.swallowed(action)) }
+        throw .swallowed(action)
     }
 
-    /// Records the outcome of the next action, and the work for when it is published.
+    /// Records that the next action is applied, and the work for when it is published.
     ///
     /// - Parameter source: the action in the form that arrived.
-    private mutating func resolve(
+    private mutating func applied(
         _ number: ActionNumber,
-        _ reduced: Result<Reduction, Rejection>,
+        _ reduction: Reduction,
         from source: RecordEntries.Source,
         of local: LocalAction? = nil
     ) -> Outcome {
-        switch reduced {
-        case .success(let reduction):
-            revision = revision.next
-            record?.applied(reduction.bytes.map { .bytes($0) } ?? source)
-            results.counts.countApplied()
-            results.follow(number, .applied(revision), effect: reduction.effect, local: local)
-            return .applied(revision)
-        case .failure(let reason):
-            let rejection = reason.final(messageBytesMax: context.settings.limits.rejectionMessageBytesMax)
-            record?.rejected(source, rejection)
-            notices.append(.rejected(rejection))
-            results.counts.countRejected(rejection.code)
-            results.follow(number, .rejected(rejection), effect: .none, local: local)
-            return .rejected(rejection)
-        }
+        revision = revision.next
+        record?.applied(reduction.bytes.map { .bytes($0) } ?? source)
+        results.counts.countApplied()
+        results.follow(number, .applied(revision), effect: reduction.effect, local: local)
+        return .applied(revision)
+    }
+
+    /// Records that the next action is rejected, and the work for when that is published.
+    ///
+    /// - Parameter source: the action in the form that arrived.
+    private mutating func rejected(
+        _ number: ActionNumber,
+        _ reason: Rejection,
+        from source: RecordEntries.Source,
+        of local: LocalAction? = nil
+    ) -> Outcome {
+        let rejection = reason.final(messageBytesMax: context.settings.limits.rejectionMessageBytesMax)
+        record?.rejected(source, rejection)
+        notices.append(.rejected(rejection))
+        results.counts.countRejected(rejection.code)
+        results.follow(number, .rejected(rejection), effect: .none, local: local)
+        return .rejected(rejection)
     }
 
     // MARK: Ending
@@ -270,6 +294,13 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         }
         return batch
     }
+}
+
+/// The result of reducing an action. Not nested, since it would then be generic, and so would the code that uses it.
+private struct Reduction {
+    let effect: Effect
+    /// The action as it reached the reducer, if its bytes are not those that arrived.
+    let bytes: [UInt8]?
 }
 
 /// The results of a batch, which take effect when it is published.

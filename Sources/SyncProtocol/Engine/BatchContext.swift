@@ -1,3 +1,4 @@
+internal import StateCoding
 import StateCore
 
 /// The parts of a store that a batch uses.
@@ -9,17 +10,16 @@ struct BatchContext<State: Codable & Equatable & Sendable>: Sendable {
     let time: Timestamp
 
     /// An action as the journal stores it; empty without a journal.
-    func bytesForJournal(of action: any Action) -> Result<[UInt8], Rejection> {
-        guard settings.hasJournal else { return .success([]) }
-        do {
-            let bytes = try ActionTable.encode(action)
-            guard bytes.count <= settings.limits.actionBytesMax else {
-                return .failure(.tooLarge(bytes.count, bytesMax: settings.limits.actionBytesMax))
-            }
-            return .success(bytes)
-        } catch {
-            return .failure(Rejection(.unencodable, "the action cannot be journaled: \(error)"))
+    func bytesForJournal(of action: any Action) throws(Rejection) -> [UInt8] {
+        guard settings.hasJournal else { return [] }
+        let bytes: [UInt8]
+        do throws(CodingFailure) { bytes = try ActionTable.encode(action) } catch {
+            throw Rejection(.unencodable, "the action cannot be journaled: \(error)")
         }
+        guard bytes.count <= settings.limits.actionBytesMax else {
+            throw .tooLarge(bytes.count, bytesMax: settings.limits.actionBytesMax)
+        }
+        return bytes
     }
 }
 
