@@ -28,7 +28,7 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
     )
     @usableFromInline let reducer: Reducer<State>
     @usableFromInline let now: @Sendable () -> Timestamp
-    let middleware: [Middleware<State>]
+    let middleware: MiddlewareChain<State>
     let initialEffect: @Sendable (State) -> Effect
     let warn: @Sendable (RuntimeWarning) -> Void
     @usableFromInline let drainedRequestsMax: Int
@@ -107,7 +107,7 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
         storage = .allocate(capacity: 1)
         storage.initialize(to: Storage(state: state, hasMiddleware: !middleware.isEmpty))
         self.reducer = reducer
-        self.middleware = middleware
+        self.middleware = MiddlewareChain(middleware)
         self.now = now
         self.initialEffect = initialEffect
         self.warn = warn

@@ -88,20 +88,55 @@ public struct MiddlewareStore<State> {
 
 // MARK: The chain
 
-extension Array {
-    /// Passes an action through the middlewares, the first one outermost, and to `reduce` unless one rejects or answers
-    /// it.
+/// Nested middlewares, the first one outermost.
+package struct MiddlewareChain<State>: Sendable {
+    private typealias Pass =
+        @Sendable (
+            _ action: any Action,
+            _ store: MiddlewareStore<State>,
+            _ warn: (RuntimeWarning) -> Void,
+            _ reduce: (any Action) -> Void
+        ) throws -> (any Sendable)?
+
+    private let outermost: Pass
+    package let isEmpty: Bool
+
+    package init(_ middlewares: [Middleware<State>]) {
+        isEmpty = middlewares.isEmpty
+        var chain: Pass = { action, _, warn, reduce in
+            if type(of: action).isForMiddleware { warn(.unhandledByMiddleware(action: type(of: action).name)) }
+            reduce(action)
+            return nil
+        }
+        for middleware in middlewares.reversed() {
+            let inner = chain
+            chain = { action, store, warn, reduce in
+                var isPassedOn = false
+                return try middleware.body(action, store) { action in
+                    guard !isPassedOn else {
+                        warn(.nextCalledTwice(action: type(of: action).name))
+                        return nil
+                    }
+                    isPassedOn = true
+                    return try inner(action, store, warn, reduce)
+                }
+            }
+        }
+        outermost = chain
+    }
+
+    /// Passes an action through the middlewares, and to `reduce` unless one rejects or answers it.
     ///
     /// - Returns: the value that a middleware answers with, or the reason for which the action was not reduced.
-    package func pass<State>(
+    package func pass(
         _ action: any Action,
         in store: MiddlewareStore<State>,
         warn: (RuntimeWarning) -> Void,
         to reduce: (any Action) -> Void
-    ) -> Result<(any Sendable)?, Rejection> where Element == Middleware<State> {
+    ) -> Result<(any Sendable)?, Rejection> {
         var isReduced = false
         do {
-            let value = try pass(action, at: startIndex, in: store, warn: warn) { action in
+            let value = try outermost(action, store, warn) { action in
                 isReduced = true
                 reduce(action)
             }
@@ -114,29 +149,6 @@ extension Array {
                 return .success(nil)
             }
             return .failure(error as? Rejection ?? Rejection(.refused, "\(type(of: action).name): \(error)"))
-        }
-    }
-
-    private func pass<State>(
-        _ action: any Action,
-        at index: Int,
-        in store: MiddlewareStore<State>,
-        warn: (RuntimeWarning) -> Void,
-        to reduce: (any Action) -> Void
-    ) throws -> (any Sendable)? where Element == Middleware<State> {
-        guard index < endIndex else {
-            if type(of: action).isForMiddleware { warn(.unhandledByMiddleware(action: type(of: action).name)) }
-            reduce(action)
-            return nil
-        }
-        var isPassedOn = false
-        return try self[index].body(action, store) { action in
-            guard !isPassedOn else {
-                warn(.nextCalledTwice(action: type(of: action).name))
-                return nil
-            }
-            isPassedOn = true
-            return try pass(action, at: index + 1, in: store, warn: warn, to: reduce)
         }
     }
 }

@@ -54,7 +54,6 @@ public final class ActionSender: Service, ActionDispatcher {
         resumed = session?.actions ?? []
         intake = SenderIntake(
             pendingMax: configuration.pendingMax,
-            submittedBytesMin: configuration.limits.frameBytesMin,
             after: session?.saved.last ?? Ticket(rawValue: 0),
             pending: session?.saved.outstandingCount ?? 0
         )

@@ -50,29 +50,31 @@ struct PendingReceipts {
     ///
     /// - Returns: the number of actions that had none and whose outcome no caller awaits.
     @discardableResult
-    mutating func resolve(_ run: ResolvedRun) -> Int {
-        var (count, dispatchedCount) = (0, 0)
-        forEachEntry(of: run.first..<run.end) { entry, tickets in
-            for part in entry.page.resolve(run.clamped(to: tickets)) {
-                entry.openCount -= part.count
-                count += part.count
-                for range in entry.dispatched {
-                    dispatchedCount += range.clamped(to: part.first..<part.end).count
+    mutating func resolve(_ runs: [ResolvedRun]) -> Int {
+        var (counts, dispatchedCount) = (OutcomeCounts(), 0)
+        for run in runs {
+            forEachEntry(of: run.first..<run.end) { entry, tickets in
+                for part in entry.page.resolve(run.clamped(to: tickets)) {
+                    entry.openCount -= part.count
+                    counts.count(run.code, part.count)
+                    for range in entry.dispatched {
+                        dispatchedCount += range.clamped(to: part.first..<part.end).count
+                    }
                 }
             }
         }
         while let oldest = entries.first, oldest.openCount == 0, entries.count > 1 || oldest.isFull {
             entries.removeFirst()
         }
-        if count > 0 { metrics.resolved(count, run.code) }
-        intake.release(count - dispatchedCount)
+        metrics.resolved(counts)
+        intake.release(counts.total - dispatchedCount)
         return dispatchedCount
     }
 
     /// Reports the last outcomes, and logs the number of actions that no caller awaits.
     mutating func giveUp(_ runs: [ResolvedRun], because cause: String, _ logger: Logger, _ store: StoreName) {
         var counts: [Rejection.Code?: Int] = [:]
-        for run in runs { counts[run.code, default: 0] += resolve(run) }
+        for run in runs { counts[run.code, default: 0] += resolve([run]) }
         let (notSent, unknown) = (counts[.notSent, default: 0], counts[.outcomeUnknown, default: 0])
         guard notSent + unknown > 0 else { return }
         logger.warning(

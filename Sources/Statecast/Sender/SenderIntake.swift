@@ -6,8 +6,8 @@ internal import ZeroMQ
 /// The actions between submitters, on any thread, and the loop that sends them.
 ///
 /// An encoded action is appended to a buffer, which costs a lock, not a hop to the loop. The loop is woken when the
-/// buffer stops being empty and when it reaches `submittedBytesMin`, and takes the whole buffer as a chunk. The number
-/// of awaited actions without an outcome is bounded; further submitters wait in order of arrival.
+/// buffer reaches the size that it asked for, and takes the whole buffer as a chunk. The number of awaited actions
+/// without an outcome is bounded; further submitters wait in order of arrival.
 final class SenderIntake: Sendable {
     /// An action that waits for room, or input that is no action.
     struct Submission {
@@ -62,6 +62,8 @@ final class SenderIntake: Sendable {
         var spareBuffers: [[UInt8]] = []
         /// `nil` before the loop runs.
         var bell: Doorbell?
+        /// The size of the buffer at which the bell rings.
+        var bellBytes = 1
         /// Why no more actions are accepted.
         var end: String?
 
@@ -92,30 +94,24 @@ final class SenderIntake: Sendable {
             }
         }
 
-        /// The bell to ring after actions were enqueued: the buffer was empty, or has reached the size for which the
-        /// loop may wait.
-        func bellToRing(bytesBefore: Int, bytesMin: Int) -> Doorbell? {
-            let bytes = chunk.bytes.count
-            let isDue = (bytesBefore == 0 && bytes > 0) || (bytesBefore < bytesMin && bytes >= bytesMin)
-            return isDue ? bell : nil
+        /// The bell to ring after actions were enqueued.
+        func bellToRing(bytesBefore: Int) -> Doorbell? {
+            bytesBefore < bellBytes && chunk.bytes.count >= bellBytes ? bell : nil
         }
     }
 
     private let storage: Locked<Storage>
     private let pendingMax: Int
-    private let submittedBytesMin: Int
 
     /// The maximum number of buffers that are kept for further chunks, and the maximum size of each.
     private static let spareBuffersMax = 8
     private static let spareBytesMax = 1 << 20
 
     /// - Parameters:
-    ///   - submittedBytesMin: the loop is woken again when as many bytes are enqueued.
     ///   - last: the last ticket of an earlier process.
     ///   - pending: the number of its actions without a receipt.
-    init(pendingMax: Int, submittedBytesMin: Int = 0, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
+    init(pendingMax: Int, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
         self.pendingMax = pendingMax
-        self.submittedBytesMin = submittedBytesMin
         storage = Locked(Storage(chunk: ActionChunk(first: last.next), pending: pending))
     }
 
@@ -132,7 +128,7 @@ final class SenderIntake: Sendable {
             }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(isAwaited: isAwaited) { $0.append(action, mark: mark) }
-            return (.enqueued(receipt), storage.bellToRing(bytesBefore: bytes, bytesMin: submittedBytesMin))
+            return (.enqueued(receipt), storage.bellToRing(bytesBefore: bytes))
         }
         bell?.ring()
         return attempt
@@ -147,7 +143,7 @@ final class SenderIntake: Sendable {
             guard storage.pending < pendingMax, storage.waiters.isEmpty else { return (nil, nil) }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(submission)
-            return (receipt, storage.bellToRing(bytesBefore: bytes, bytesMin: submittedBytesMin))
+            return (receipt, storage.bellToRing(bytesBefore: bytes))
         }
         bell?.ring()
         if let receipt { return receipt }
@@ -202,7 +198,7 @@ final class SenderIntake: Sendable {
             while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
                 admitted.append((waiter, storage.enqueue(waiter.submission)))
             }
-            return (admitted, storage.bellToRing(bytesBefore: bytes, bytesMin: submittedBytesMin))
+            return (admitted, storage.bellToRing(bytesBefore: bytes))
         }
         bell?.ring()
         for (waiter, receipt) in admitted { waiter.continuation.resume(returning: receipt) }
@@ -216,9 +212,18 @@ final class SenderIntake: Sendable {
     /// The loop runs, and dequeues when the bell rings. Actions that were enqueued before this call did not ring it.
     func open(_ bell: Doorbell) { storage.withLock { $0.bell = bell } }
 
+    /// Makes the bell ring when the buffer has at least one action and this size; at once if it has.
+    func ringBell(at bytesMin: Int) {
+        let bell = storage.withLock { storage in
+            storage.bellBytes = max(1, bytesMin)
+            return storage.bellToRing(bytesBefore: 0)
+        }
+        bell?.ring()
+    }
+
     /// Dequeues all actions, in order.
     ///
-    /// - Parameter bytesMin: the minimum size of the chunk; the bell rings when it is reached.
+    /// - Parameter bytesMin: the minimum size of the chunk.
     func drain(bytesMin: Int = 1) -> Drained? {
         storage.withLock { storage in
             guard storage.chunk.bytes.count >= bytesMin else { return nil }

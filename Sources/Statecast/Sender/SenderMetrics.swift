@@ -27,15 +27,11 @@ struct SenderMetrics {
         outbox = Gauge(label: "statecast_sender_outbox_actions", dimensions: dimensions)
     }
 
-    /// Counts outcomes.
-    ///
-    /// - Parameter code: `nil` if the actions are applied.
-    func resolved(_ count: Int, _ code: Rejection.Code?) {
-        switch code {
-        case nil: appliedCount.increment(by: count)
-        // The session file keeps the actions: they have no outcome yet.
-        case .kept?: break
-        case let code?: counter("actions_rejected_total", code).increment(by: count)
+    func resolved(_ counts: OutcomeCounts) {
+        if counts.applied > 0 { appliedCount.increment(by: counts.applied) }
+        // The session file keeps the others: they have no outcome yet.
+        for (code, count) in counts.rejected where code != .kept {
+            counter("actions_rejected_total", code).increment(by: count)
         }
     }
 

@@ -66,7 +66,7 @@ actor SenderNode {
         if let chunk = receipts.dequeue() { submitted = machine.submitted(chunk) }
         for directive in submitted + machine.stop(because: "the sender was released") {
             switch directive {
-            case .resolve(let run): receipts.resolve(run)
+            case .resolve(let runs): receipts.resolve(runs)
             case .giveUp(let runs, let cause): receipts.giveUp(runs, because: cause, logger, store)
             default: break
             }
@@ -143,7 +143,7 @@ actor SenderNode {
     private func turn() {
         receiveAndPush()
         perform(machine.tick(at: clock.now, using: &generator))
-        setTimer()
+        endTurn()
     }
 
     private func receiveAndPush() {
@@ -172,11 +172,11 @@ actor SenderNode {
         perform(machine.save())
         for _ in 0..<Self.framesPerTurnMax {
             guard let frame = machine.nextFrame else { break }
-            guard let isSent = socket?.send(frame) else { return setTimer() }
+            guard let isSent = socket?.send(frame) else { return endTurn() }
             perform(isSent ? machine.pushed(frame, at: clock.now, using: &generator) : machine.blocked())
         }
         socket?.awaitsWritable = machine.awaitsWritable
-        setTimer()
+        endTurn()
     }
 
     private func writable() {
@@ -195,9 +195,11 @@ actor SenderNode {
         perform(machine.saved(progress.written, failure: progress.failure))
     }
 
-    private func setTimer() {
+    /// Schedules the next turns.
+    private func endTurn() {
         metrics.pending(machine.pendingCount)
         downlink?.timer.set(machine.nextDeadline.map(clock.deadline))
+        intake.ringBell(at: machine.submittedBytesMin)
     }
 
     // MARK: Directives
@@ -211,7 +213,7 @@ actor SenderNode {
             case .connect(let endpoint):
                 perform(machine.connected(connect(to: endpoint), at: clock.now, using: &generator))
             case .save(let change): writer?.write(change)
-            case .resolve(let run): receipts.resolve(run)
+            case .resolve(let runs): receipts.resolve(runs)
             case .giveUp(let runs, let cause): receipts.giveUp(runs, because: cause, logger, store)
             case .reuse(let buffer): intake.reuse(buffer)
             case .status(let status):

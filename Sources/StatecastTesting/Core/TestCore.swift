@@ -32,7 +32,7 @@ public final class TestCore<State: Equatable & Sendable> {
     /// A guard against waiting for ever: when it ends, that is an issue. A test that passes never waits for its end.
     public var patience: Duration
     private let reducer: Reducer<State>
-    private let middleware: [Middleware<State>]
+    private let middleware: MiddlewareChain<State>
     private let pending: PendingActions
     private let effects: EffectRunner
     private var revision: UInt64 = 0
@@ -68,7 +68,7 @@ public final class TestCore<State: Equatable & Sendable> {
         let pending = PendingActions()
         self.state = state
         self.reducer = reducer
-        self.middleware = middleware
+        self.middleware = MiddlewareChain(middleware)
         self.time = time
         self.isExhaustive = isExhaustive
         self.patience = patience

@@ -169,20 +169,19 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         _ actionContext: ActionContext,
         _ store: MiddlewareStore<State>?
     ) throws(Rejection) -> Reduction {
-        let program = context.program
         guard let store, let middlewares else {
             if type(of: action).isForMiddleware {
                 notices.append(.warning(.unhandledByMiddleware(action: type(of: action).name)))
             }
-            return Reduction(effect: program.reducer.reduce(into: &state, action, context: actionContext), bytes: nil)
+            let effect = context.program.reducer.reduce(into: &state, action, context: actionContext)
+            return Reduction(effect: effect, bytes: nil)
         }
         var reduction: Result<Reduction, Rejection>?
-        var warnings: [StoreNotice] = []
-        defer { notices += warnings }
-        let outcome = program.middleware.pass(action, in: store, warn: { warnings.append(.warning($0)) }) { reached in
+        let chain = context.program.middleware
+        let outcome = chain.pass(action, in: store, warn: { notices.append(.warning($0)) }) { reached in
             reduction = Result { () throws(Rejection) in
                 let encoded = try context.bytesForJournal(of: reached)
-                let effect = program.reducer.reduce(into: &middlewares.state, reached, context: actionContext)
+                let effect = context.program.reducer.reduce(into: &middlewares.state, reached, context: actionContext)
                 return Reduction(effect: effect, bytes: encoded.elementsEqual(bytes()) ? nil : encoded)
             }
         }
@@ -203,7 +202,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     ) -> Outcome {
         revision = revision.next
         record?.applied(reduction.bytes.map { .bytes($0) } ?? source)
-        results.counts.countApplied()
+        results.counts.count(nil)
         results.follow(number, .applied(revision), effect: reduction.effect, local: local)
         return .applied(revision)
     }
@@ -220,7 +219,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         let rejection = reason.final(messageBytesMax: context.settings.limits.rejectionMessageBytesMax)
         record?.rejected(source, rejection)
         notices.append(.rejected(rejection))
-        results.counts.countRejected(rejection.code)
+        results.counts.count(rejection.code)
         results.follow(number, .rejected(rejection), effect: .none, local: local)
         return .rejected(rejection)
     }

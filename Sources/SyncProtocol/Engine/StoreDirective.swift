@@ -65,18 +65,6 @@ package enum StoreNotice: Hashable, Sendable {
     case unencodable(String)
 }
 
-/// The number of actions by outcome.
-package struct OutcomeCounts: Hashable, Sendable {
-    package private(set) var applied = 0
-    package private(set) var rejected: [Rejection.Code: Int] = [:]
-
-    mutating func countApplied() { applied += 1 }
-    mutating func countRejected(_ code: Rejection.Code) { rejected[code, default: 0] += 1 }
-
-    /// The number of all actions.
-    package var total: Int { applied + rejected.values.reduce(0, +) }
-}
-
 /// A record for the journal.
 package struct EncodedRecord: Hashable, Sendable {
     package let sequence: JournalSequence

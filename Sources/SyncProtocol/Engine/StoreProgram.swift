@@ -4,7 +4,7 @@ package import StateCore
 package struct StoreProgram<State: Codable & Equatable & Sendable>: Sendable {
     let table: ActionTable
     let reducer: Reducer<State>
-    let middleware: [Middleware<State>]
+    let middleware: MiddlewareChain<State>
     /// The dispatcher that middlewares may keep. The engine passes it on and never calls it.
     let dispatcher: any ActionDispatcher
 
@@ -16,7 +16,7 @@ package struct StoreProgram<State: Codable & Equatable & Sendable>: Sendable {
     ) {
         self.table = table
         self.reducer = reducer
-        self.middleware = middleware
+        self.middleware = MiddlewareChain(middleware)
         self.dispatcher = dispatcher
     }
 }

@@ -44,7 +44,7 @@ struct Outbox: Hashable, Sendable {
     /// The size of the queued actions, with their heads.
     private(set) var queuedBytes = 0
     /// The size of the sent actions from `first` on, with their heads.
-    private var sentBytes = 0
+    private(set) var sentBytes = 0
     /// The number of frames of new actions.
     private var frameCount = 0
     /// The number of the next queued action.
@@ -269,6 +269,9 @@ struct Outbox: Hashable, Sendable {
         }
     }
 
+    /// The number of actions that the window has room for. The primary remembers an outcome for each of its numbers.
+    func windowRoom(_ windowMax: Int) -> Int { windowMax - cursor.distance(beyond: lowestNeeded) }
+
     /// The actions to push next, from the cursor on.
     ///
     /// - Parameters:
@@ -277,8 +280,7 @@ struct Outbox: Hashable, Sendable {
     func actions(windowMax countMax: Int, bytesMax: Int, _ limits: Limits) -> (
         count: Int, ranges: [ArraySlice<UInt8>]
     ) {
-        // The primary remembers one outcome for each number of the window.
-        var countLeft = countMax - cursor.distance(beyond: lowestNeeded)
+        var countLeft = windowRoom(countMax)
         var bytesLeft = min(limits.frameBytesTarget, bytesMax)
         var count = 0
         var ranges: [ArraySlice<UInt8>] = []

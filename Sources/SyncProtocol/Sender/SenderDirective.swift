@@ -10,7 +10,7 @@ package enum SenderDirective: Hashable, Sendable {
     /// Write a change to the session file. Report with ``SenderMachine/saved(_:failure:)``.
     case save(SessionChange)
     /// Report the outcomes of actions to their submitters. The first outcome of an action counts.
-    case resolve(ResolvedRun)
+    case resolve([ResolvedRun])
     /// Report the last outcomes, and log the number of actions that no caller awaits.
     case giveUp([ResolvedRun], because: String)
     /// The buffer of a chunk whose actions all have their outcome, for a further chunk.

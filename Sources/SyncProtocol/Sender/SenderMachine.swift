@@ -106,19 +106,19 @@ package struct SenderMachine: Hashable, Sendable {
     /// session file does not have yet are not counted.
     package var pendingCount: Int { outbox.count }
 
-    /// The size from which submitted actions are due. While receipts are awaited, a small chunk would make a small
-    /// frame: it waits.
+    /// The size from which submitted actions are due: with them, a frame is. `.max`: not before receipts arrive.
     package var submittedBytesMin: Int {
-        guard case .open = phase, saver == nil, outbox.hasOutstanding, !hasNewReceipts else { return 1 }
-        return max(1, limits.frameBytesMin)
+        guard case .open = phase, saver == nil, outbox.hasOutstanding else { return 1 }
+        let due = frameBytesDue
+        return due == .max ? .max : max(1, due - outbox.queuedBytes)
     }
 
     /// Actions were submitted. A session that is saved sends them when they are on the disk.
     package mutating func submitted(_ chunk: ActionChunk) -> [SenderDirective] {
-        let invalid = chunk.invalidInputs.map { SenderDirective.resolve($0.outcome) }
-        guard saver != nil else { return enqueue(chunk) + invalid }
+        let invalid = chunk.invalidInputs.map(\.outcome)
+        guard saver != nil else { return enqueue(chunk) + Self.report(invalid) }
         saver?.enqueue(chunk)
-        return invalid
+        return Self.report(invalid)
     }
 
     /// Enqueues the actions of a chunk. Resolves those at once that cannot be sent.
@@ -146,8 +146,10 @@ package struct SenderMachine: Hashable, Sendable {
     /// Saves and reports outcomes.
     mutating func resolve(_ runs: [ResolvedRun]) -> [SenderDirective] {
         for run in runs { saver?.resolve(run) }
-        return runs.map { .resolve($0) }
+        return Self.report(runs)
     }
+
+    private static func report(_ runs: [ResolvedRun]) -> [SenderDirective] { runs.isEmpty ? [] : [.resolve(runs)] }
 
     /// Releases the chunks of which no action is left.
     mutating func dropChunks() -> [SenderDirective] {
@@ -159,26 +161,22 @@ package struct SenderMachine: Hashable, Sendable {
     /// The caller of an action without an outcome stopped waiting. An action that is saved, or will be, is sent
     /// nevertheless; one that was sent has an unknown outcome; another one is never sent.
     package mutating func giveUp(_ ticket: Ticket, because cause: String) -> [SenderDirective] {
-        if saver != nil { return [.resolve(ResolvedRun(ticket, sent: nil, .rejected(.kept(because: cause))))] }
+        if saver != nil { return [.resolve([ResolvedRun(ticket, sent: nil, .rejected(.kept(because: cause)))])] }
         if outbox.withdraw(ticket) {
-            return [.resolve(ResolvedRun(ticket, sent: nil, .rejected(.notSent(because: cause))))]
+            return [.resolve([ResolvedRun(ticket, sent: nil, .rejected(.notSent(because: cause)))])]
         }
         guard let number = outbox.number(of: ticket) else { return [] }
         let sent = SentAction(session: session, number: number)
-        return [.resolve(ResolvedRun(ticket, sent: sent, .unknown(because: cause)))]
+        return [.resolve([ResolvedRun(ticket, sent: sent, .unknown(because: cause))])]
     }
 
     // MARK: Pushing
 
     /// The next frame to push, if the window allows one and it is due.
-    ///
-    /// A frame is due if no action is outstanding. Otherwise it waits until it has `frameBytesMin` bytes or until
-    /// receipts arrive, so that a sender under load does not send small frames.
     package var nextFrame: OutgoingFrame? {
         guard case .open = phase, uplink?.isBlocked == false, saver?.mayPush ?? true,
             let saved = registration?.saved, let watermark = registration?.watermark, isDue
         else { return nil }
-        let windowMax = min(watermark.windowActionsMax, limits.windowActionsMax)
         let room = roomForActions(in: watermark)
         let (count, ranges) = outbox.actions(windowMax: windowMax, bytesMax: room, limits)
         guard count > 0 else { return nil }
@@ -194,10 +192,27 @@ package struct SenderMachine: Hashable, Sendable {
         return OutgoingFrame(header: header, ranges: ranges)
     }
 
+    /// Whether a frame is pushed now. It is if nothing is outstanding, and if actions are pushed again.
     private var isDue: Bool {
-        hasNewReceipts || !outbox.hasOutstanding || outbox.cursor < outbox.next
-            || outbox.queuedBytes >= limits.frameBytesMin
+        !outbox.hasOutstanding || outbox.cursor < outbox.next || outbox.queuedBytes >= frameBytesDue
     }
+
+    /// The size from which a frame is due while others are outstanding; `.max`: not before receipts arrive.
+    ///
+    /// It is `frameBytesMin`, and 0 when receipts have arrived. If much is outstanding, it is a quarter of that, and a
+    /// fifth of the window must be free: a small frame would come back as a receipt for few actions, and make room for
+    /// as small a frame.
+    private var frameBytesDue: Int {
+        let quarter = min(outbox.sentBytes / 4, Self.frameBytesMinFactor * limits.frameBytesMin)
+        guard quarter > limits.frameBytesMin else { return hasNewReceipts ? 0 : limits.frameBytesMin }
+        return outbox.windowRoom(windowMax) >= windowMax / 5 ? quarter : .max
+    }
+
+    /// How many times `frameBytesMin` are enough, however much is outstanding.
+    private static let frameBytesMinFactor = 16
+
+    /// The maximum number of outstanding actions.
+    private var windowMax: Int { min(registration?.watermark?.windowActionsMax ?? 0, limits.windowActionsMax) }
 
     /// The maximum size of a frame of actions without the actions: address, identities and five numbers.
     private static let frameOverheadBytesMax = Limits.topicBytesMax + 80

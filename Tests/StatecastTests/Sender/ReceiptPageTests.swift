@@ -125,9 +125,9 @@ import ZeroMQ
         kept.removeLast()
         #expect(receipts.dequeue()?.count == ReceiptPage.span + 10)
         let last = UInt64(ReceiptPage.span)
-        receipts.resolve(Self.applied(1...(last - 1), revision: 1))
+        receipts.resolve([Self.applied(1...(last - 1), revision: 1)])
         #expect(first?.resolvedCount == ReceiptPage.span - 1 && second?.resolvedCount == 0)
-        receipts.resolve(Self.applied(last...(last + 10), revision: last))
+        receipts.resolve([Self.applied(last...(last + 10), revision: last)])
         #expect(first != nil, "a receipt refers to it")
         #expect(kept.map(\.ticket) == [Ticket(rawValue: 6)])
         kept = []
@@ -148,7 +148,7 @@ import ZeroMQ
         let pages = [0, 1, 2].compactMap { Self.page(submitted[$0 * ReceiptPage.span]) }
         try #require(pages.map(\.first.rawValue) == [1, span + 1, 2 * span + 1])
         // The last action of the first page, the second page, the first five actions of the third one.
-        let dispatchedCount = receipts.resolve(Self.applied(span...(2 * span + 5), revision: 100))
+        let dispatchedCount = receipts.resolve([Self.applied(span...(2 * span + 5), revision: 100)])
         #expect(dispatchedCount == ReceiptPage.span / 4 + 2)
         try #require(pages.map(\.resolvedCount) == [1, ReceiptPage.span, 5])
         for ticket in [span, span + 1, 2 * span, 2 * span + 1, 2 * span + 5] {
@@ -157,7 +157,7 @@ import ZeroMQ
         }
         // Only what had no outcome is counted.
         #expect(
-            receipts.resolve(Self.applied(1...(3 * span), revision: 1)) == 3 * ReceiptPage.span / 4 - dispatchedCount
+            receipts.resolve([Self.applied(1...(3 * span), revision: 1)]) == 3 * ReceiptPage.span / 4 - dispatchedCount
         )
         #expect(pages.map(\.resolvedCount) == [ReceiptPage.span, ReceiptPage.span, ReceiptPage.span])
     }
@@ -260,6 +260,40 @@ import ZeroMQ
         #expect(intake.drain(bytesMin: 91) == nil)
         #expect(intake.drain(bytesMin: 90)?.chunk.count == 9)
         #expect(intake.drain() == nil)
+    }
+
+    @Test func `rings its bell at the size that the loop asked for, and at once if it has it`() async throws {
+        let loop = try PollLoop()
+        defer { loop.shutdown() }
+        let intake = SenderIntake(pendingMax: .max)
+        let (chunks, drained) = AsyncStream.makeStream(of: Int.self)
+        let bell = await Task(executorPreference: LoopTaskExecutor(on: loop)) {
+            loop.doorbell { if let actions = intake.drain() { drained.yield(actions.chunk.count) } }
+        }.value
+        func enqueue(_ count: Int) {
+            for _ in 0..<count { _ = [UInt8](repeating: 9, count: 9).withUnsafeBufferPointer { intake.attempt($0) } }
+        }
+        enqueue(1)
+        intake.open(bell)
+        var chunk = chunks.makeAsyncIterator()
+        // One ring too early would drain fewer actions.
+        intake.ringBell(at: 1)
+        #expect(await chunk.next() == 1)
+        intake.ringBell(at: 21)
+        enqueue(2)
+        enqueue(1)
+        #expect(await chunk.next() == 3)
+        enqueue(2)
+        intake.ringBell(at: 20)
+        #expect(await chunk.next() == 2)
+        intake.ringBell(at: .max)
+        enqueue(100)
+        intake.ringBell(at: 0)
+        #expect(await chunk.next() == 100)
+        intake.ringBell(at: 0)
+        enqueue(1)
+        #expect(await chunk.next() == 1, "an empty buffer rings no bell")
+        withExtendedLifetime(bell) {}
     }
 
     @Test func `has a socket with room for the frames of a window`() {

@@ -77,7 +77,7 @@ import Testing
         /// Returns the number of dispatched actions. Their outcome releases no slot.
         func resolve(_ tickets: ClosedRange<UInt64>) -> Int {
             let (first, reason) = (Ticket(rawValue: tickets.lowerBound), Rejection(.refused, "no"))
-            return receipts.resolve(ResolvedRun(first, count: tickets.count, sent: nil, .rejected(reason)))
+            return receipts.resolve([ResolvedRun(first, count: tickets.count, sent: nil, .rejected(reason))])
         }
         #expect(resolve(1...99) == 99)
         #expect(resolve(102...103) == 2)

@@ -57,7 +57,7 @@ struct ModelSender {
             let (ticket, action) = actions.filter({ outcomes[$0.value] == nil && !notSent.contains($0.value) })
                 .max(by: { $0.key < $1.key })
         else { return }
-        for case .resolve(let run) in machine.giveUp(ticket, because: "late") where run.code == .notSent {
+        for case .resolve(let runs) in machine.giveUp(ticket, because: "late") where runs[0].code == .notSent {
             notSent.insert(action)
         }
     }
@@ -111,8 +111,8 @@ struct ModelSender {
             case .connect(let endpoint):
                 perform(machine.connected(.success(endpoint), at: .origin, using: &generator))
             case .save(let change): disk?.unwritten.append(change)
-            case .resolve(let run):
-                for (ticket, outcome) in run.outcomes { resolve(ticket, outcome.result) }
+            case .resolve(let runs):
+                for (ticket, outcome) in runs.flatMap(\.outcomes) { resolve(ticket, outcome.result) }
             case .count(let event): events.insert(event)
             case .giveUp, .answerSchema, .fail, .close: violations.append("ended: \(directive)")
             case .status, .reuse: break

@@ -176,7 +176,7 @@ import Testing
         bench.send()
         #expect(bench.push().map(\.numbers) == [1...1], "nothing is outstanding")
         bench.send(3, bytes: 9)
-        #expect(bench.machine.submittedBytesMin == 40)
+        #expect(bench.machine.submittedBytesMin == 10, "30 bytes are queued")
         #expect(bench.push() == [])
         bench.send(1, bytes: 9)
         #expect(bench.push().map(\.numbers) == [2...5], "40 bytes are ready")
@@ -189,6 +189,55 @@ import Testing
         bench.receipts(1...7)
         #expect(bench.machine.submittedBytesMin == 1)
         #expect(bench.push().map(\.numbers) == [8...8])
+    }
+
+    /// With 40 bytes as the smallest frame, and actions of 10 bytes with their heads.
+    @Test func `if much is outstanding, a frame waits for a quarter of it, also when receipts arrive`() {
+        var bench = SenderBench(.with { $0.frameBytesMin = 40 })
+        bench.watermark(nil)
+        bench.send(20, bytes: 9)
+        #expect(bench.push().map(\.numbers) == [1...20])
+        bench.send(4, bytes: 9)
+        #expect(bench.push() == [], "a quarter is 50 bytes")
+        #expect(bench.machine.submittedBytesMin == 10)
+        bench.receipts(1...3)
+        #expect(bench.push() == [], "a quarter is 42 bytes")
+        #expect(bench.machine.submittedBytesMin == 2)
+        bench.send(1, bytes: 9)
+        #expect(bench.push().map(\.numbers) == [21...25])
+        bench.send(1, bytes: 9)
+        bench.receipts(4...8)
+        #expect(bench.push() == [], "17 actions are outstanding: a quarter is 42 bytes")
+        bench.receipts(9...9)
+        #expect(bench.push().map(\.numbers) == [26...26], "16 are, not more than four of the smallest frames")
+    }
+
+    @Test func `a frame of 16 times the smallest one waits no longer, however much is outstanding`() {
+        var bench = SenderBench(.with { $0.frameBytesMin = 40 })
+        bench.watermark(nil)
+        bench.send(300, bytes: 9)
+        bench.push()
+        bench.send(63, bytes: 9)
+        #expect(bench.push() == [])
+        bench.send(1, bytes: 9)
+        #expect(bench.push().map(\.numbers) == [301...364])
+    }
+
+    @Test func `if much is outstanding, a frame waits until a fifth of the window is free`() {
+        var bench = SenderBench(
+            .with {
+                $0.frameBytesMin = 40
+                $0.windowActionsMax = 100
+            }
+        )
+        bench.watermark(nil)
+        bench.send(200, bytes: 9)
+        #expect(bench.push().map(\.numbers) == [1...100])
+        bench.receipts(1...19)
+        #expect(bench.push() == [])
+        #expect(bench.machine.submittedBytesMin == .max, "only receipts help")
+        bench.receipts(20...20)
+        #expect(bench.push().map(\.numbers) == [101...120])
     }
 
     @Test func `actions that are pushed again do not wait`() {

@@ -55,7 +55,7 @@ struct SenderBench {
             case .save(let change):
                 changes.append(change)
                 if !isDiskSlow { written() }
-            case .resolve(let run): resolve(run)
+            case .resolve(let runs): runs.forEach { resolve($0) }
             case .giveUp(let runs, _): runs.forEach { resolve($0) }
             case .status(let status): statuses.append(status)
             case .answerSchema(let answer): schemas.append(answer)
@@ -91,7 +91,9 @@ struct SenderBench {
     ///
     /// - Returns: the number of the action, if it was sent.
     mutating func giveUp(_ ticket: Ticket) -> (code: Rejection.Code?, number: ActionNumber?) {
-        for case .resolve(let run) in machine.giveUp(ticket, because: "late") { return (run.code, run.sent?.number) }
+        for case .resolve(let runs) in machine.giveUp(ticket, because: "late") {
+            return (runs[0].code, runs[0].sent?.number)
+        }
         return (nil, nil)
     }
 

@@ -104,7 +104,7 @@ struct DocumentSender {
             switch directive {
             case .subscribe(let topic): request(topic, begins: true)
             case .unsubscribe(let topic): request(topic, begins: false)
-            case .resolve(let run): outcomes += run.outcomes.map(\.outcome.result)
+            case .resolve(let runs): outcomes += runs.flatMap(\.outcomes).map(\.outcome.result)
             case .connect(let endpoint):
                 perform(machine.connected(.success(endpoint), at: now, using: &randomness))
             case .save, .giveUp, .status, .count, .reuse, .answerSchema, .fail, .close: break
