@@ -11,7 +11,7 @@ struct LoadBenchmark: AsyncParsableCommand {
     )
 
     @Option(help: "The number of runs; medians are printed.") var runs = 5
-    @Option(help: "Actions of a run, of all senders together; enough that filling the queues takes little of it.")
+    @Option(help: "Actions of a run, of all senders together; enough to make the filling of queues negligible.")
     var actions = 2_000_000
     @Option(help: "Bytes of an action.") var bytes = 100
     @Option(help: "The senders of the second load.") var senders = 16

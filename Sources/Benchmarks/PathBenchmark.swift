@@ -15,6 +15,7 @@ struct PathBenchmark: AsyncParsableCommand {
     @Option(help: "Bytes of an action, and of a message.") var bytes = 100
     @Option(help: "The most actions of a sender without a receipt.") var window = PrimaryConfiguration().limits
         .windowActionsMax
+    @Option(help: "The microseconds for which a node polls instead of sleeping.") var busyPollingMax: Int?
 
     /// Without a journal first.
     private static let contestants: [(name: String, durability: Durability?)] = [
@@ -26,7 +27,14 @@ struct PathBenchmark: AsyncParsableCommand {
         let pipe = RawPipe(bytes: bytes)
         var pipelines: [Pipeline] = []
         for contestant in Self.contestants {
-            pipelines.append(try await Pipeline(actionBytes: bytes, window: window, durability: contestant.durability))
+            pipelines.append(
+                try await Pipeline(
+                    actionBytes: bytes,
+                    window: window,
+                    busyPollingMax: busyPollingMax.map { .microseconds($0) },
+                    durability: contestant.durability
+                )
+            )
         }
         var commit = try CommitAlone(actionBytes: bytes, durability: .full)
         var (raw, commits) = (Figures(), Figures())

@@ -25,10 +25,10 @@ struct Pipeline {
     /// The journal's directory; `nil` without one.
     private let folder: String?
 
-    /// - Parameter durability: of the primary's journal; `nil` for none.
-    init(actionBytes: Int, window: Int = PrimaryConfiguration().limits.windowActionsMax, durability: Durability? = nil)
-        async throws
-    {
+    /// - Parameters:
+    ///   - busyPollingMax: of all nodes; `nil` for the default.
+    ///   - durability: of the primary's journal; `nil` for none.
+    init(actionBytes: Int, window: Int, busyPollingMax: Duration?, durability: Durability?) async throws {
         let folder = durability.map { _ in
             FileManager.default.temporaryDirectory.appending(path: "statecast-bench-\(UUID().uuidString)").path
         }
@@ -36,6 +36,7 @@ struct Pipeline {
         let journal = durability.flatMap { durability in folder.map { SQLiteJournal(at: $0, durability: durability) } }
         var configuration = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
         configuration.limits.windowActionsMax = window
+        configuration.busyPollingMax = busyPollingMax ?? configuration.busyPollingMax
         primary = try Primary(
             store: "marks",
             state: Marks(),
@@ -48,10 +49,13 @@ struct Pipeline {
             state.last = action.mark
         }
         let address = try await primary.start()
-        replica = try Replica(store: "marks", from: address.publish)
+        var following = ReplicaConfiguration()
+        following.busyPollingMax = busyPollingMax ?? following.busyPollingMax
+        replica = try Replica(store: "marks", from: address.publish, configuration: following)
         var sending = SenderConfiguration()
         sending.pendingMax = max(16_384, 2 * window)
         sending.limits.windowActionsMax = window
+        sending.busyPollingMax = busyPollingMax ?? sending.busyPollingMax
         sender = try ActionSender(store: "marks", from: address.publish, configuration: sending)
         action = Marked(mark: String(repeating: "m", count: max(0, actionBytes - 17)))
         Task { [replica] in try await replica.run() }

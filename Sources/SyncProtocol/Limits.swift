@@ -16,8 +16,9 @@ public struct Limits: Hashable, Sendable {
     public var windowActionsMax = 16_384
     /// The maximum size of a sender's outstanding actions. One larger action may be outstanding alone.
     public var windowBytesMax = 16 << 20
-    /// While actions are outstanding, a sender pushes a smaller frame of actions only when receipts arrive. If four
-    /// times as much is outstanding, it waits for larger frames, up to 16 times as large.
+    /// The minimum size of the actions in a frame while others are outstanding; a smaller frame is pushed when receipts
+    /// arrive. If more than four times this size is outstanding, the minimum is a quarter of that, at most
+    /// `frameBytesTarget`, also when receipts arrive, and a fifth of the window must be free. 0: no frame waits.
     public var frameBytesMin = 16 << 10
     /// The maximum size of the actions in a sender's frame. One larger action is pushed alone.
     public var frameBytesTarget = 256 << 10

@@ -25,7 +25,7 @@ package enum Threads {
         #endif
     }
 
-    /// Lets other threads of the processor run.
+    /// Yields the processor to threads that are ready to run.
     package static func yield() { sched_yield() }
 
     /// Starts a detached thread that runs `body` and ends.

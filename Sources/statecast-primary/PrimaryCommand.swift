@@ -118,11 +118,11 @@ struct PrimaryCommand: AsyncParsableCommand {
         parsing: .unconditional,
         help: ArgumentHelp(
             "After a short wait, poll for up to this time instead of sleeping; 0 saves CPU time. "
-                + "(STATECAST_BUSY_POLLING, default: 400)",
-            valueName: "microseconds"
+                + "(STATECAST_BUSY_POLLING_MAX, default: 400us)",
+            valueName: "duration"
         )
     )
-    var busyPolling: Int?
+    var busyPollingMax: String?
 
     @OptionGroup var common: CommonOptions
 
@@ -137,7 +137,7 @@ struct PrimaryCommand: AsyncParsableCommand {
                 .snapshotBytes: .count(snapshotBytes), .snapshotRecords: .count(snapshotRecords),
                 .historyBytes: .count(historyBytes),
                 .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
-                .busyPolling: .count(busyPolling),
+                .busyPollingMax: .text(busyPollingMax),
             ])
             let logger = Logger(label: "statecast.primary")
             let node = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)

@@ -50,17 +50,6 @@ import Testing
         #expect(try await settings().isOn(.insecure) == false)
     }
 
-    @Test func `busy polling is given in microseconds, and 0 is a value`() async throws {
-        for (text, limit) in [("0", Duration.zero), ("250", .microseconds(250)), ("1000000", .seconds(1))] {
-            #expect(try await settings(environment: ["STATECAST_BUSY_POLLING": text]).busyPolling() == limit)
-        }
-        #expect(try await settings().busyPolling() == nil)
-        let complaint = try await complaint {
-            _ = try await settings(environment: ["STATECAST_BUSY_POLLING": "400us"]).busyPolling()
-        }
-        #expect(complaint.contains("expected a whole number"))
-    }
-
     @Test func `keys of several words are read from every source`() async throws {
         let variable = ["STATECAST_ADVERTISE_ACTIONS": "tcp://a:1"]
         #expect(try await settings(environment: variable).text(.advertiseActions) == "tcp://a:1")
@@ -78,7 +67,8 @@ import Testing
     // MARK: Values
 
     @Test(arguments: [
-        ("5", 5), ("0.25", 0.25), ("1e3", 1000), ("500ms", 0.5), ("2s", 2), ("1.5m", 90), ("2h", 7200), ("1d", 86_400),
+        ("5", 5), ("0.25", 0.25), ("1e3", 1000), ("500ms", 0.5), ("250000us", 0.25), ("2s", 2), ("1.5m", 90),
+        ("2h", 7200), ("1d", 86_400),
     ]) func `a duration is a number of seconds, or has a unit, from any source`(text: String, seconds: Double)
         async throws
     {
@@ -102,6 +92,16 @@ import Testing
             let complaint = try await complaint { _ = try await settings.duration(.timeout) }
             #expect(complaint.contains("\(text) is out of range") && complaint.contains("--timeout"), "\(complaint)")
         }
+    }
+
+    @Test func `a duration with a minimum of 0 may be 0, and shorter than a millisecond`() async throws {
+        for (text, duration) in [("0", Duration.zero), ("400us", .microseconds(400))] {
+            let settings = try await settings(environment: ["STATECAST_BUSY_POLLING_MAX": text])
+            #expect(try await settings.duration(.busyPollingMax, min: "0") == duration)
+        }
+        let negative = try await settings(environment: ["STATECAST_BUSY_POLLING_MAX": "-1us"])
+        let complaint = try await complaint { _ = try await negative.duration(.busyPollingMax, min: "0") }
+        #expect(complaint.contains("expected 0 to 1000000000s"))
     }
 
     @Test(arguments: ["soon", "inf", "nan", "5 s", "ms", "5weeks"])

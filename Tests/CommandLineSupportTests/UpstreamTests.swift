@@ -15,6 +15,8 @@ import Testing
         let upstream = try await upstream([])
         #expect(upstream.endpoint == "tcp://127.0.0.1:7100")
         #expect(upstream.store == "fleet")
+        #expect(upstream.busyPollingMax == nil)
+        #expect(try await self.upstream(["--busy-polling-max", "0"]).busyPollingMax == .zero)
     }
 
     @Test func `flags win over the environment`() async throws {

@@ -210,7 +210,7 @@ import Testing
         for (tool, arguments) in [
             (Tool.send, ["--timeout", "-1", "X"]), (.agent, ["--interval", "-1"]),
             (.primary, ["--history-bytes", "-1"]), (.primary, ["--high-water-mark", "-1"]),
-            (.primary, ["--busy-polling", "-1"]), (.replica, ["--busy-polling", "-1"]),
+            (.primary, ["--busy-polling-max", "-1"]), (.replica, ["--busy-polling-max", "-1"]),
         ] {
             let ending = try await tool.run(arguments)
             #expect(ending.exitCode == 64)

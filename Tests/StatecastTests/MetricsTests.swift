@@ -122,7 +122,7 @@ import enum CoreMetrics.MetricsSystem
         for step in 0...2 {
             await #expect(throws: Rejection.self) { try await sender.send(StepChangeRequested(step: step)) }
         }
-        // Both count an action after its caller has its outcome.
+        // The primary and the sender count an action after its caller has its outcome.
         await sender.close()
         await node.stop()
 

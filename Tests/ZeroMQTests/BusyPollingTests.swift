@@ -18,7 +18,7 @@ import Testing
         var polling = BusyPolling(shortWaitMax: .microseconds(limit))
         return turns.compactMap { turn in
             switch turn {
-            case .idle(let time): return polling.polls(at: start + .microseconds(time))
+            case .idle(let time): return polling.shouldPoll(at: start + .microseconds(time))
             case .work(let time):
                 polling.foundWork(at: start + .microseconds(time))
                 return nil
@@ -47,7 +47,7 @@ import Testing
         #expect(decisions == [false, true, true, false, false, false, true])
     }
 
-    @Test func `work without a wait says nothing about the next wait`() {
+    @Test func `work without a wait does not start it`() {
         #expect(decisions(.idle(at: 0), .work(at: 1000), .work(at: 1001), .idle(at: 1002)) == [false, false])
     }
 
@@ -60,8 +60,8 @@ import Testing
     /// A wait of an hour is short: the loop never sleeps, once it has had work.
     private static let hour = Duration.seconds(3600)
 
-    @Test func `finds rings, jobs, messages and due timers`() async throws {
-        try await withProbe(busyPolling: Self.hour) { probe, loop in
+    @Test func `serves rings, jobs, messages and due timers`() async throws {
+        try await withProbe(busyPollingMax: Self.hour) { probe, loop in
             let bell = await probe.bell { $0.assumeIsolated { $0.record("ring") } }
             let pull = try Bound(.pull, at: "inproc://loop-polling")
             let push = try connected(.push, to: pull.endpoint)
@@ -85,9 +85,9 @@ import Testing
         }
     }
 
-    @Test func `ends with the loop`() async throws {
+    @Test func `ends when the loop shuts down`() async throws {
         let (released, token) = Token.make()
-        try await withProbe(busyPolling: Self.hour) { [token] probe, _ in
+        try await withProbe(busyPollingMax: Self.hour) { [token] probe, _ in
             let bell = await probe.bell { _ in withExtendedLifetime(token) {} }
             for _ in 0..<10 { bell.ring() }
             withExtendedLifetime(bell) {}
@@ -98,7 +98,7 @@ import Testing
 
     #if os(Linux)
         @Test func `a loop with work at short intervals does not sleep`() async throws {
-            try await withProbe(name: "polling-busy", busyPolling: Self.hour) { probe, _ in
+            try await withProbe(name: "polling-busy", busyPollingMax: Self.hour) { probe, _ in
                 await probe.record("first")
                 let thread = try LoopThread(named: "polling-busy")
                 let sleeps = try thread.sleeps()
@@ -110,7 +110,7 @@ import Testing
         }
 
         @Test func `a loop without work sleeps`() async throws {
-            try await withProbe(name: "polling-idle", busyPolling: .milliseconds(1)) { probe, _ in
+            try await withProbe(name: "polling-idle", busyPollingMax: .milliseconds(1)) { probe, _ in
                 for _ in 0..<10 { await probe.record("work") }
                 let thread = try LoopThread(named: "polling-idle")
                 while try !thread.isAsleep() { await Task.yield() }
@@ -120,7 +120,7 @@ import Testing
 }
 
 #if os(Linux)
-    /// What the system tells about the thread of a loop.
+    /// The thread of a loop, as `/proc` describes it.
     private struct LoopThread {
         private let folder: String
 

@@ -9,7 +9,7 @@ internal import Statecast
 package enum SettingKey: String, CaseIterable, Sendable {
     case app, publish, actions, advertiseActions, highWaterMark
     case journal, durability, snapshotBytes, snapshotRecords, historyBytes
-    case from, store, insecure, busyPolling, timeout, interval
+    case from, store, insecure, busyPollingMax, timeout, interval
     case logLevel
 
     /// As a flag: `--advertise-actions`.
@@ -106,17 +106,19 @@ package struct Settings: Sendable {
         try await value(key, "true or false") { try await reader.fetchBool(forKey: key.configKey) } ?? false
     }
 
-    /// A duration: a number of seconds, or a number with one of the units ms, s, m, h and d.
-    package func duration(_ key: SettingKey) async throws -> Duration? {
+    /// A duration: a number of seconds, or a number with one of the units us, ms, s, m, h and d.
+    ///
+    /// - Parameter min: the minimum, as such a text.
+    package func duration(_ key: SettingKey, min: String = "1ms") async throws -> Duration? {
         guard let text = try await durationText(key) else { return nil }
         guard let seconds = DurationText.seconds(text) else {
             throw CommandFailure.wrongUsage(
                 "expected a duration such as 5, 500ms, 2m or 1h for \(key.places), got \"\(text)\""
             )
         }
-        guard DurationText.allowedSeconds.contains(seconds) else {
+        guard seconds >= DurationText.seconds(min) ?? 0, seconds <= DurationText.secondsMax else {
             throw CommandFailure.wrongUsage(
-                "the duration \(text) is out of range (\(key.places)): expected 1ms to 1000000000s"
+                "the duration \(text) is out of range (\(key.places)): expected \(min) to 1000000000s"
             )
         }
         return .seconds(seconds)
@@ -138,11 +140,6 @@ package struct Settings: Sendable {
             throw CommandFailure.wrongUsage("\(count) is out of range (\(key.places)): expected \(min) to \(max)")
         }
         return count
-    }
-
-    /// The longest wait for which a node polls instead of sleeping, given in microseconds.
-    package func busyPolling() async throws -> Duration? {
-        try await count(.busyPolling, min: 0).map { .microseconds($0) }
     }
 
     /// A size in bytes.
@@ -233,11 +230,11 @@ private enum SettingsFile {
 
 /// A duration as text: `5`, `0.25`, `500ms`, `2m`.
 private enum DurationText {
-    static let allowedSeconds = 0.001...1e9
+    static let secondsMax = 1e9
 
     private static let units: [(suffix: String, seconds: Double)] = [
-        // The longer suffix first.
-        ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
+        // The longer suffixes first.
+        ("us", 1e-6), ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
     ]
 
     /// The duration in seconds, the default unit; `nil` if the text is not a duration.

@@ -27,18 +27,19 @@ package struct UpstreamOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             "After a short wait, poll for up to this time instead of sleeping; 0 saves CPU time. "
-                + "(STATECAST_BUSY_POLLING, default: 400)",
-            valueName: "microseconds"
+                + "(STATECAST_BUSY_POLLING_MAX, default: 400us)",
+            valueName: "duration"
         )
     )
-    package var busyPolling: Int?
+    package var busyPollingMax: String?
 
     package init() {}
 
     /// The options as flags for ``Settings``.
     package var flags: [SettingKey: SettingFlag] {
         [
-            .from: .text(from), .store: .text(store), .insecure: .isOn(insecure), .busyPolling: .count(busyPolling),
+            .from: .text(from), .store: .text(store), .insecure: .isOn(insecure),
+            .busyPollingMax: .text(busyPollingMax),
         ]
     }
 }
@@ -50,7 +51,8 @@ package struct Upstream: Sendable {
     /// The store's name.
     package let store: String
     private let plaintext: PlaintextPolicy
-    private let busyPolling: Duration?
+    /// Of replicas and senders; `nil` for the default.
+    let busyPollingMax: Duration?
 
     fileprivate static let standardEndpoint = "tcp://127.0.0.1:7100"
 
@@ -58,14 +60,14 @@ package struct Upstream: Sendable {
         endpoint = try await settings.endpoint(.from) ?? Self.standardEndpoint
         store = try await settings.text(.store) ?? "fleet"
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
-        busyPolling = try await settings.busyPolling()
+        busyPollingMax = try await settings.duration(.busyPollingMax, min: "0")
     }
 
     /// Makes a replica of the store, as an untyped tree.
     package func replica(logger: Logger) throws -> Replica<Value> {
         var configuration = ReplicaConfiguration()
         configuration.plaintext = plaintext
-        if let busyPolling { configuration.busyPolling = busyPolling }
+        if let busyPollingMax { configuration.busyPollingMax = busyPollingMax }
         return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
     }
 
@@ -73,7 +75,7 @@ package struct Upstream: Sendable {
     package func sender(session file: SessionFile? = nil, logger: Logger) throws -> ActionSender {
         var configuration = SenderConfiguration()
         configuration.plaintext = plaintext
-        if let busyPolling { configuration.busyPolling = busyPolling }
+        if let busyPollingMax { configuration.busyPollingMax = busyPollingMax }
         return try usage {
             try ActionSender(
                 store: store,

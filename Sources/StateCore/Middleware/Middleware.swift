@@ -88,7 +88,7 @@ public struct MiddlewareStore<State> {
 
 // MARK: The chain
 
-/// Nested middlewares, the first one outermost.
+/// Nested middlewares, the first one outermost. They are composed once, not for each action.
 package struct MiddlewareChain<State>: Sendable {
     private typealias Pass =
         @Sendable (

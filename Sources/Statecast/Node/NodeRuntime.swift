@@ -5,9 +5,6 @@ internal import ZeroMQ
 
 /// A node's clocks: a steady one for deadlines, and the wall clock, which is used in states and messages only.
 struct NodeClock: Sendable {
-    /// The default of a node's busy polling: longer than most commits to a disk take.
-    static let busyPolling = Duration.microseconds(400)
-
     private let origin = ContinuousClock.now
 
     /// Now, on the steady clock.
@@ -21,6 +18,11 @@ struct NodeClock: Sendable {
 
     /// The wall clock.
     var time: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+}
+
+enum NodeDefaults {
+    /// Longer than a commit to a fast disk takes.
+    static let busyPollingMax = Duration.microseconds(400)
 }
 
 /// Runs tasks on a node's loop from their first line on.

@@ -14,13 +14,14 @@ public struct PrimaryConfiguration: Sendable {
     /// The messages that may wait for a slow subscriber; it misses further ones, and catches up later. Multiplied by
     /// the size of a message, it is the memory that one subscriber can occupy.
     public var publishHighWaterMark = 1000
-    /// The longest wait for which the node's thread polls its sockets instead of sleeping; by default 400 microseconds.
+    /// The maximum time for which the node's thread polls its sockets instead of sleeping, in each wait; by default 400
+    /// microseconds. Zero or less: it always sleeps.
     ///
-    /// Waking a thread takes 20 to 30 microseconds, several times for each action. So a node whose last wait was not
-    /// longer than this polls, and yields the processor to other threads in between. An idle node sleeps. The price is
-    /// CPU time: up to a whole core from 2,500 messages a second on, where the processor has nothing else to do. Set
-    /// `.zero` to turn it off, as under a CPU quota.
-    public var busyPolling = NodeClock.busyPolling
+    /// It polls only if its previous wait was at most this long, and yields the processor between polls; an idle node
+    /// sleeps. Waking a thread takes 20 to 30 microseconds, and an action wakes several threads in turn, so this about
+    /// halves the latency of a single action. It costs CPU time: after each short wait up to this time, and up to a
+    /// whole core if messages arrive at shorter intervals. Turn it off under a CPU quota.
+    public var busyPollingMax = NodeDefaults.busyPollingMax
     /// The snapshots and the history of its stores' journals.
     public var journal = JournalPolicy()
     /// The bounds of the protocol.

@@ -70,7 +70,7 @@ public actor PrimaryNode: Service {
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary")
     ) throws(StatecastError) {
-        do { loop = try PollLoop(name: "statecast-primary", busyPolling: configuration.busyPolling) } catch {
+        do { loop = try PollLoop(name: "statecast-primary", busyPollingMax: configuration.busyPollingMax) } catch {
             throw StatecastError(error)
         }
         self.configuration = configuration

@@ -319,9 +319,9 @@ public struct ReplicaConfiguration: Sendable {
     /// The messages that may wait in memory for this replica; further ones are lost, and the replica requests them
     /// again.
     public var receiveHighWaterMark = 1000
-    /// The longest wait for which the replica's thread polls its sockets instead of sleeping; see
-    /// ``PrimaryConfiguration/busyPolling``.
-    public var busyPolling = NodeClock.busyPolling
+    /// The maximum time for which the replica's thread polls its sockets instead of sleeping, in each wait; see
+    /// ``PrimaryConfiguration/busyPollingMax``.
+    public var busyPollingMax = NodeDefaults.busyPollingMax
     /// The bounds of the protocol.
     public var limits = Limits()
 

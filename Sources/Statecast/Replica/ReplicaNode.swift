@@ -35,7 +35,7 @@ actor ReplicaNode {
         primaryTime: PrimaryTime,
         logger: Logger
     ) throws(StatecastError) {
-        do { loop = try PollLoop(name: "statecast-replica", busyPolling: configuration.busyPolling) } catch {
+        do { loop = try PollLoop(name: "statecast-replica", busyPollingMax: configuration.busyPollingMax) } catch {
             throw StatecastError(error)
         }
         self.store = store

@@ -250,9 +250,9 @@ public struct SenderConfiguration: Sendable {
     /// actions do not count. To fill the window of the protocol (`limits.windowActionsMax`), a sender that submits as
     /// fast as it can needs twice as many.
     public var pendingMax = 4096
-    /// The longest wait for which the sender's thread polls its sockets instead of sleeping; see
-    /// ``PrimaryConfiguration/busyPolling``.
-    public var busyPolling = NodeClock.busyPolling
+    /// The maximum time for which the sender's thread polls its sockets instead of sleeping, in each wait; see
+    /// ``PrimaryConfiguration/busyPollingMax``.
+    public var busyPollingMax = NodeDefaults.busyPollingMax
     /// The bounds of the protocol.
     public var limits = Limits()
 

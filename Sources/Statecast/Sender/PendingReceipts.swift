@@ -56,7 +56,7 @@ struct PendingReceipts {
             forEachEntry(of: run.first..<run.end) { entry, tickets in
                 for part in entry.page.resolve(run.clamped(to: tickets)) {
                     entry.openCount -= part.count
-                    counts.count(run.code, part.count)
+                    counts.add(part.count, rejectedAs: run.code)
                     for range in entry.dispatched {
                         dispatchedCount += range.clamped(to: part.first..<part.end).count
                     }

@@ -6,7 +6,7 @@ internal import ZeroMQ
 /// The actions between submitters, on any thread, and the loop that sends them.
 ///
 /// An encoded action is appended to a buffer, which costs a lock, not a hop to the loop. The loop is woken when the
-/// buffer reaches the size that it asked for, and takes the whole buffer as a chunk. The number of awaited actions
+/// buffer reaches the size that it has set, and takes the whole buffer as a chunk. The number of awaited actions
 /// without an outcome is bounded; further submitters wait in order of arrival.
 final class SenderIntake: Sendable {
     /// An action that waits for room, or input that is no action.
@@ -212,7 +212,7 @@ final class SenderIntake: Sendable {
     /// The loop runs, and dequeues when the bell rings. Actions that were enqueued before this call did not ring it.
     func open(_ bell: Doorbell) { storage.withLock { $0.bell = bell } }
 
-    /// Makes the bell ring when the buffer has at least one action and this size; at once if it has.
+    /// Sets the size of the buffer at which the bell rings; at least 1. The bell rings at once if the buffer has it.
     func ringBell(at bytesMin: Int) {
         let bell = storage.withLock { storage in
             storage.bellBytes = max(1, bytesMin)
@@ -224,6 +224,7 @@ final class SenderIntake: Sendable {
     /// Dequeues all actions, in order.
     ///
     /// - Parameter bytesMin: the minimum size of the chunk.
+    /// - Returns: `nil` if the buffer is smaller.
     func drain(bytesMin: Int = 1) -> Drained? {
         storage.withLock { storage in
             guard storage.chunk.bytes.count >= bytesMin else { return nil }

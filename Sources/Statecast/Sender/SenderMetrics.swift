@@ -29,7 +29,7 @@ struct SenderMetrics {
 
     func resolved(_ counts: OutcomeCounts) {
         if counts.applied > 0 { appliedCount.increment(by: counts.applied) }
-        // The session file keeps the others: they have no outcome yet.
+        // Kept actions have no outcome yet: they are in the session file.
         for (code, count) in counts.rejected where code != .kept {
             counter("actions_rejected_total", code).increment(by: count)
         }

@@ -44,7 +44,7 @@ actor SenderNode {
         termination: Termination,
         logger: Logger
     ) throws(StatecastError) {
-        do { loop = try PollLoop(name: "statecast-sender", busyPolling: configuration.busyPolling) } catch {
+        do { loop = try PollLoop(name: "statecast-sender", busyPollingMax: configuration.busyPollingMax) } catch {
             throw StatecastError(error)
         }
         (self.store, self.endpoint, self.configuration, self.intake) = (store, endpoint, configuration, intake)
@@ -195,7 +195,7 @@ actor SenderNode {
         perform(machine.saved(progress.written, failure: progress.failure))
     }
 
-    /// Schedules the next turns.
+    /// Reports the size of the outbox, and sets the timer and the size of the intake for the next turn.
     private func endTurn() {
         metrics.pending(machine.pendingCount)
         downlink?.timer.set(machine.nextDeadline.map(clock.deadline))

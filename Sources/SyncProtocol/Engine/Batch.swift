@@ -73,8 +73,8 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         record?.begin(session, opened: opened, first: slice.first, time: action.time, user: action.user)
         var runs = OutcomeRuns(first: slice.first)
         var items = frame.items(from: slice.offset)
-        let store = lendState(action)
-        defer { takeBackState() }
+        let store = moveStateToMiddlewares(action)
+        defer { moveStateBack() }
         ItemBuffer.withItems(frame.actions) { buffer in
             for _ in 0..<slice.count {
                 guard let (item, content) = items.next() else { preconditionFailure("a frame's heads were checked") }
@@ -133,8 +133,8 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
             ownBytes += bytes.count
             source = .bytes(bytes)
             if let reason { throw reason }
-            let store = lendState(action)
-            defer { takeBackState() }
+            let store = moveStateToMiddlewares(action)
+            defer { moveStateBack() }
             let reduction = try reduce(local.action, as: bytes[...], action, store)
             runs.append(applied(number, reduction, from: source, of: local))
         } catch {
@@ -144,10 +144,11 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         return runs
     }
 
-    /// Moves the state to where the middlewares read it.
+    /// Moves the state to where the middlewares read it, until ``moveStateBack()``. With a copy, the reducer would copy
+    /// the collections that it changes.
     ///
-    /// - Returns: what the middlewares access; `nil` without any.
-    private mutating func lendState(_ actionContext: ActionContext) -> MiddlewareStore<State>? {
+    /// - Returns: the store that the middlewares receive; `nil` if the store has no middlewares.
+    private mutating func moveStateToMiddlewares(_ actionContext: ActionContext) -> MiddlewareStore<State>? {
         guard !context.program.middleware.isEmpty else { return nil }
         let shared = middlewares ?? MiddlewareState(state, dispatcher: context.program.dispatcher)
         middlewares = shared
@@ -155,13 +156,13 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         return MiddlewareStore(context: actionContext, dispatcher: shared.dispatcher) { shared.state }
     }
 
-    private mutating func takeBackState() {
+    private mutating func moveStateBack() {
         if let middlewares { swap(&state, &middlewares.state) }
     }
 
     /// Passes an action through the middlewares to the reducer.
     ///
-    /// - Parameter store: of the middlewares, to which the state is lent.
+    /// - Parameter store: the one that the middlewares receive; `nil` if there are none.
     /// - Throws: why the action was not reduced.
     private mutating func reduce(
         _ action: any Action,
@@ -202,7 +203,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     ) -> Outcome {
         revision = revision.next
         record?.applied(reduction.bytes.map { .bytes($0) } ?? source)
-        results.counts.count(nil)
+        results.counts.add(rejectedAs: nil)
         results.follow(number, .applied(revision), effect: reduction.effect, local: local)
         return .applied(revision)
     }
@@ -219,7 +220,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         let rejection = reason.final(messageBytesMax: context.settings.limits.rejectionMessageBytesMax)
         record?.rejected(source, rejection)
         notices.append(.rejected(rejection))
-        results.counts.count(rejection.code)
+        results.counts.add(rejectedAs: rejection.code)
         results.follow(number, .rejected(rejection), effect: .none, local: local)
         return .rejected(rejection)
     }
@@ -295,7 +296,8 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     }
 }
 
-/// The result of reducing an action. Not nested, since it would then be generic, and so would the code that uses it.
+/// The result of reducing an action. Nested in ``Batch`` it would be generic over the state, and looking up metadata of
+/// generic types would take a fifth of a primary's time.
 private struct Reduction {
     let effect: Effect
     /// The action as it reached the reducer, if its bytes are not those that arrived.

@@ -36,7 +36,7 @@ final class BatchContext<State: Codable & Equatable & Sendable>: Sendable {
 ///
 /// Unchecked, but safe: a ``MiddlewareStore`` is not `Sendable`, and only the engine's thread changes the state.
 final class MiddlewareState<State: Sendable>: @unchecked Sendable {
-    /// Moved in while the middlewares run.
+    /// The state of the batch while a frame, or an action of the primary's own process, is reduced.
     var state: State
     let dispatcher: BufferingDispatcher
 

@@ -8,7 +8,7 @@ package struct OutcomeCounts: Hashable, Sendable {
     package init() {}
 
     /// - Parameter code: of the actions' rejection; `nil` if they are applied.
-    package mutating func count(_ code: Rejection.Code?, _ count: Int = 1) {
+    package mutating func add(_ count: Int = 1, rejectedAs code: Rejection.Code?) {
         if let code { rejected[code, default: 0] += count } else { applied += count }
     }
 

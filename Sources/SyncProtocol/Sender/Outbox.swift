@@ -44,7 +44,7 @@ struct Outbox: Hashable, Sendable {
     /// The size of the queued actions, with their heads.
     private(set) var queuedBytes = 0
     /// The size of the sent actions from `first` on, with their heads.
-    private(set) var sentBytes = 0
+    private var sentBytes = 0
     /// The number of frames of new actions.
     private var frameCount = 0
     /// The number of the next queued action.
@@ -53,6 +53,8 @@ struct Outbox: Hashable, Sendable {
     private(set) var cursor = ActionNumber(1)
     /// The number of sent actions that have their receipt and wait for the one of an earlier action.
     private var resolvedCount = 0
+    /// Their size, with their heads.
+    private var resolvedBytes = 0
     /// The oldest number whose receipt a resumed session may need; `nil` if the session is not saved.
     private var needed: ActionNumber?
 
@@ -106,6 +108,7 @@ struct Outbox: Hashable, Sendable {
         sent.append(Sent(number: next, frame: 0, piece: piece, isResolved: outcome != nil))
         sentBytes += piece.range.count
         resolvedCount += outcome == nil ? 0 : piece.count
+        resolvedBytes += outcome == nil ? 0 : piece.range.count
         next = next.advanced(by: piece.count)
     }
 
@@ -234,7 +237,7 @@ struct Outbox: Hashable, Sendable {
     }
 
     private mutating func forgetSent() {
-        (sent, sentBytes, resolvedCount) = ([], 0, 0)
+        (sent, sentBytes, resolvedCount, resolvedBytes) = ([], 0, 0, 0)
         cursor = next
     }
 
@@ -269,8 +272,17 @@ struct Outbox: Hashable, Sendable {
         }
     }
 
-    /// The number of actions that the window has room for. The primary remembers an outcome for each of its numbers.
-    func windowRoom(_ windowMax: Int) -> Int { windowMax - cursor.distance(beyond: lowestNeeded) }
+    /// The size of the actions without a receipt that were sent.
+    var outstandingBytes: Int { sentBytes - resolvedBytes }
+
+    /// Whether a fifth of the window is free: of the numbers, and of the bytes.
+    func hasRoom(windowMax: Int, bytesMax: Int) -> Bool {
+        windowRoom(windowMax) >= windowMax / 5 && bytesMax - sentBytes >= bytesMax / 5
+    }
+
+    /// The number of actions that the window has room for. It spans the numbers from `lowestNeeded` on, since the
+    /// primary remembers their outcomes.
+    private func windowRoom(_ windowMax: Int) -> Int { windowMax - cursor.distance(beyond: lowestNeeded) }
 
     /// The actions to push next, from the cursor on.
     ///
@@ -378,6 +390,7 @@ struct Outbox: Hashable, Sendable {
                 report(resolved.unresolved, run.outcome(of: resolved.number))
                 resolved.isResolved = true
                 resolvedCount += resolved.piece.count
+                resolvedBytes += resolved.piece.range.count
                 pieces.join(resolved)
             }
             pieces.join(rest)
@@ -386,6 +399,7 @@ struct Outbox: Hashable, Sendable {
         while let oldest = sent.first, oldest.isResolved {
             sent.removeFirst()
             resolvedCount -= oldest.piece.count
+            resolvedBytes -= oldest.piece.range.count
             sentBytes -= oldest.piece.range.count
         }
         cursor = max(cursor, first)

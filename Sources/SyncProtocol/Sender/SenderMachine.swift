@@ -106,11 +106,12 @@ package struct SenderMachine: Hashable, Sendable {
     /// session file does not have yet are not counted.
     package var pendingCount: Int { outbox.count }
 
-    /// The size from which submitted actions are due: with them, a frame is. `.max`: not before receipts arrive.
+    /// The size of submitted actions that is worth a turn: a frame is due with them, or as many are queued as for a
+    /// frame and wait for the window.
     package var submittedBytesMin: Int {
         guard case .open = phase, saver == nil, outbox.hasOutstanding else { return 1 }
-        let due = frameBytesDue
-        return due == .max ? .max : max(1, due - outbox.queuedBytes)
+        let missing = (frameBytesDue ?? limits.frameBytesTarget) - outbox.queuedBytes
+        return max(1, missing > 0 ? missing : limits.frameBytesMin)
     }
 
     /// Actions were submitted. A session that is saved sends them when they are on the disk.
@@ -192,24 +193,25 @@ package struct SenderMachine: Hashable, Sendable {
         return OutgoingFrame(header: header, ranges: ranges)
     }
 
-    /// Whether a frame is pushed now. It is if nothing is outstanding, and if actions are pushed again.
+    /// Whether a frame may be pushed now: nothing is outstanding, actions are pushed again, or enough is queued.
     private var isDue: Bool {
-        !outbox.hasOutstanding || outbox.cursor < outbox.next || outbox.queuedBytes >= frameBytesDue
+        guard outbox.hasOutstanding, outbox.cursor == outbox.next else { return true }
+        return frameBytesDue.map { outbox.queuedBytes >= $0 } ?? false
     }
 
-    /// The size from which a frame is due while others are outstanding; `.max`: not before receipts arrive.
+    /// The size from which a frame is due while others are outstanding; `nil`: not before receipts arrive.
     ///
     /// It is `frameBytesMin`, and 0 when receipts have arrived. If much is outstanding, it is a quarter of that, and a
     /// fifth of the window must be free: a small frame would come back as a receipt for few actions, and make room for
     /// as small a frame.
-    private var frameBytesDue: Int {
-        let quarter = min(outbox.sentBytes / 4, Self.frameBytesMinFactor * limits.frameBytesMin)
-        guard quarter > limits.frameBytesMin else { return hasNewReceipts ? 0 : limits.frameBytesMin }
-        return outbox.windowRoom(windowMax) >= windowMax / 5 ? quarter : .max
+    private var frameBytesDue: Int? {
+        let quarter = outbox.outstandingBytes / 4
+        guard limits.frameBytesMin > 0, quarter > limits.frameBytesMin else {
+            return hasNewReceipts ? 0 : limits.frameBytesMin
+        }
+        let hasRoom = outbox.hasRoom(windowMax: windowMax, bytesMax: limits.windowBytesMax)
+        return hasRoom ? min(quarter, limits.frameBytesTarget) : nil
     }
-
-    /// How many times `frameBytesMin` are enough, however much is outstanding.
-    private static let frameBytesMinFactor = 16
 
     /// The maximum number of outstanding actions.
     private var windowMax: Int { min(registration?.watermark?.windowActionsMax ?? 0, limits.windowActionsMax) }

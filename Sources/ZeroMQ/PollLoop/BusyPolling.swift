@@ -1,8 +1,8 @@
 /// Decides whether a loop without work polls or sleeps.
 ///
-/// Waking a thread whose processor is idle takes tens of microseconds, of which a short wait consists for the most
-/// part. So a loop whose last wait was short polls without sleep, yielding its processor between polls, until work
-/// comes or the wait is no longer short. A loop that is idle, or gets work at long intervals, always sleeps.
+/// Waking a thread whose processor is idle takes tens of microseconds, longer than the work that follows. So a loop
+/// whose last wait was short polls without sleep, yielding its processor between polls, until work comes or the wait is
+/// no longer short. A loop that is idle, or gets work at long intervals, always sleeps. Timers do not count as work.
 struct BusyPolling {
     /// The longest wait that is short; zero: the loop always sleeps.
     private let shortWaitMax: Duration
@@ -14,7 +14,7 @@ struct BusyPolling {
     /// Whether the loop, which found no work, polls without sleep.
     ///
     /// - Parameter now: the time; read only if it is needed.
-    mutating func polls(at now: @autoclosure () -> ContinuousClock.Instant) -> Bool {
+    mutating func shouldPoll(at now: @autoclosure () -> ContinuousClock.Instant) -> Bool {
         guard shortWaitMax > .zero else { return false }
         let now = now()
         guard let waitStart else {

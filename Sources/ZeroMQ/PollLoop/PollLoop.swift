@@ -33,7 +33,7 @@ package final class PollLoop: SerialExecutor {
     private let inbox = Locked(JobInbox())
     private let wakeUp: WakeUp
     private let name: String
-    private let busyPolling: Duration
+    private let busyPollingMax: Duration
 
     /// The thread that runs this loop; 0 without a thread.
     private let owner = Atomic<UInt>(0)
@@ -45,14 +45,14 @@ package final class PollLoop: SerialExecutor {
     ///
     /// - Parameters:
     ///   - name: of its thread, and for messages.
-    ///   - busyPolling: the longest time for which the loop polls instead of sleeping, each time that it waits; zero:
-    ///     never. It does so only if its last wait was not longer.
+    ///   - busyPollingMax: the maximum time for which the loop polls instead of sleeping, in each wait; zero: it always
+    ///     sleeps. It polls only if its previous wait was at most this long.
     /// - Throws: `resourcesExhausted`.
-    package init(name: String = "statecast-loop", busyPolling: Duration = .zero) throws(ZeroMQError) {
+    package init(name: String = "statecast-loop", busyPollingMax: Duration = .zero) throws(ZeroMQError) {
         wakeUp = try WakeUp()
         pollSet = PollSet(wakeUp: wakeUp)
         self.name = name
-        self.busyPolling = busyPolling
+        self.busyPollingMax = busyPollingMax
         try startThread { self.run() }
     }
 
@@ -121,23 +121,21 @@ package final class PollLoop: SerialExecutor {
     private func run() {
         owner.store(Threads.currentID, ordering: .relaxed)
         var backlog = JobBacklog()
-        var busyPolling = BusyPolling(shortWaitMax: busyPolling)
+        var busyPolling = BusyPolling(shortWaitMax: busyPollingMax)
         while drainInbox(into: &backlog) {
             if !backlog.isEmpty { busyPolling.foundWork(at: .now) }
             backlog.run(atMost: Self.jobsPerTurnMax, on: asUnownedSerialExecutor())
-            var isWaiting = backlog.isEmpty
-            if isWaiting, !busyPolling.polls(at: .now), fallAsleep() {
+            let isPolling = backlog.isEmpty && busyPolling.shouldPoll(at: .now)
+            if backlog.isEmpty, !isPolling, fallAsleep() {
                 pollSet.poll(until: pollSet.nextDeadline)
                 inbox.withLock { $0.isAsleep = false }
             } else {
                 pollSet.pollOnce()
             }
-            if pollSet.hasWork {
-                busyPolling.foundWork(at: .now)
-                isWaiting = false
-            }
+            let hasWork = pollSet.hasWork
+            if hasWork { busyPolling.foundWork(at: .now) }
             pollSet.callHandlers()
-            if isWaiting { Threads.yield() }
+            if isPolling, !hasWork { Threads.yield() }
         }
         pollSet.removeAll()
         drain(&backlog)

@@ -73,7 +73,7 @@ final class PollSet {
     /// Whether a ring is unanswered.
     var isRung: Bool { bells.contains { $0.isWaiting } }
 
-    /// Whether the last poll found a ready socket, or a ring is unanswered.
+    /// Whether the last poll found a ready socket, or a ring is unanswered. Due timers do not count.
     var hasWork: Bool { isRung || polled.contains { $0.isReady } }
 
     // MARK: - A turn

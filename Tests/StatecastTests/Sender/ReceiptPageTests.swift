@@ -262,7 +262,7 @@ import ZeroMQ
         #expect(intake.drain() == nil)
     }
 
-    @Test func `rings its bell at the size that the loop asked for, and at once if it has it`() async throws {
+    @Test func `rings its bell at the size that the loop has set, and at once if the buffer has it`() async throws {
         let loop = try PollLoop()
         defer { loop.shutdown() }
         let intake = SenderIntake(pendingMax: .max)

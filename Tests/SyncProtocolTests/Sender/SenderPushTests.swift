@@ -212,22 +212,29 @@ import Testing
         #expect(bench.push().map(\.numbers) == [26...26], "16 are, not more than four of the smallest frames")
     }
 
-    @Test func `a frame of 16 times the smallest one waits no longer, however much is outstanding`() {
-        var bench = SenderBench(.with { $0.frameBytesMin = 40 })
-        bench.watermark(nil)
-        bench.send(300, bytes: 9)
-        bench.push()
-        bench.send(63, bytes: 9)
-        #expect(bench.push() == [])
-        bench.send(1, bytes: 9)
-        #expect(bench.push().map(\.numbers) == [301...364])
-    }
-
-    @Test func `if much is outstanding, a frame waits until a fifth of the window is free`() {
+    @Test func `a frame of frameBytesTarget waits no longer, however much is outstanding`() {
         var bench = SenderBench(
             .with {
                 $0.frameBytesMin = 40
-                $0.windowActionsMax = 100
+                $0.frameBytesTarget = 600
+            }
+        )
+        bench.watermark(nil)
+        bench.send(300, bytes: 9)
+        #expect(bench.push().map(\.numbers).last == 241...300)
+        bench.send(59, bytes: 9)
+        #expect(bench.push() == [])
+        bench.send(1, bytes: 9)
+        #expect(bench.push().map(\.numbers) == [301...360])
+    }
+
+    @Test(arguments: [(100, 16 << 20), (1000, 1000)])
+    func `if much is outstanding, a frame waits until a fifth of the window is free`(actions: Int, bytes: Int) {
+        var bench = SenderBench(
+            .with {
+                $0.frameBytesMin = 40
+                $0.windowActionsMax = actions
+                $0.windowBytesMax = bytes
             }
         )
         bench.watermark(nil)
@@ -235,9 +242,52 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...100])
         bench.receipts(1...19)
         #expect(bench.push() == [])
-        #expect(bench.machine.submittedBytesMin == .max, "only receipts help")
         bench.receipts(20...20)
         #expect(bench.push().map(\.numbers) == [101...120])
+    }
+
+    @Test func `actions with receipts are not outstanding, though one before them is`() {
+        var bench = SenderBench(.with { $0.frameBytesMin = 40 })
+        bench.watermark(nil)
+        bench.send(40, bytes: 9)
+        bench.push()
+        bench.receipts(2...40)
+        bench.send()
+        #expect(bench.push().map(\.numbers) == [41...41])
+    }
+
+    @Test func `the loop asks for a whole frame while the window is closed`() {
+        var bench = SenderBench(
+            .with {
+                $0.frameBytesMin = 40
+                $0.frameBytesTarget = 600
+                $0.windowActionsMax = 100
+            }
+        )
+        bench.watermark(nil)
+        bench.send(100, bytes: 9)
+        bench.push()
+        #expect(bench.machine.submittedBytesMin == 600)
+        bench.send(50, bytes: 9)
+        #expect(bench.machine.submittedBytesMin == 100)
+        bench.send(50, bytes: 9)
+        #expect(bench.machine.submittedBytesMin == 40)
+    }
+
+    @Test func `with a very large minimum, a frame waits for receipts`() {
+        var bench = SenderBench(
+            .with {
+                $0.frameBytesMin = .max / 8
+                $0.windowBytesMax = .max
+            }
+        )
+        bench.watermark(nil)
+        bench.send(100, bytes: 9)
+        #expect(bench.push().map(\.numbers) == [1...100])
+        bench.send(100, bytes: 9)
+        #expect(bench.push() == [])
+        bench.receipts(1...1)
+        #expect(bench.push().map(\.numbers) == [101...200])
     }
 
     @Test func `actions that are pushed again do not wait`() {

@@ -51,10 +51,10 @@ actor Probe {
 /// Runs `body` with a loop and an actor on it, and ends the loop.
 func withProbe(
     name: String = "statecast-loop",
-    busyPolling: Duration = .zero,
+    busyPollingMax: Duration = .zero,
     _ body: (Probe, PollLoop) async throws -> Void
 ) async throws {
-    let loop = try PollLoop(name: name, busyPolling: busyPolling)
+    let loop = try PollLoop(name: name, busyPollingMax: busyPollingMax)
     defer { loop.shutdown() }
     try await body(Probe(on: loop), loop)
 }
