@@ -114,15 +114,7 @@ struct PrimaryCommand: AsyncParsableCommand {
     )
     var insecure: Bool?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "After a short wait, poll for up to this time instead of sleeping; 0 saves CPU time. "
-                + "(STATECAST_BUSY_POLLING_MAX, default: 400us)",
-            valueName: "duration"
-        )
-    )
-    var busyPollingMax: String?
+    @OptionGroup var node: NodeOptions
 
     @OptionGroup var common: CommonOptions
 
@@ -137,20 +129,20 @@ struct PrimaryCommand: AsyncParsableCommand {
                 .snapshotBytes: .count(snapshotBytes), .snapshotRecords: .count(snapshotRecords),
                 .historyBytes: .count(historyBytes),
                 .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
-                .busyPollingMax: .text(busyPollingMax),
+                .busyPollingMax: .text(node.busyPollingMax),
             ])
             let logger = Logger(label: "statecast.primary")
-            let node = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)
+            let primary = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)
             let app = try await settings.choice(.app, default: ServedApp.fleet)
             let store = try await settings.text(.store) ?? app.storeName
             let journal = try await JournalLocation.journal(settings, store: store)
-            let served = try app.serve(as: store, on: node, journal: journal, logger: logger)
+            let served = try app.serve(as: store, on: primary, journal: journal, logger: logger)
             try await CommandRun.until(
                 done: {
                     try await withThrowingTaskGroup { group in
-                        group.addTask { try await node.run() }
+                        group.addTask { try await primary.run() }
                         // A node that cannot start, or is stopped before, ends run(), which says why.
-                        if let ready = try? await served.readyLine(at: node.address) {
+                        if let ready = try? await served.readyLine(at: primary.address) {
                             await Self.announce(ready, logger)
                         }
                         try await group.waitForAll()

@@ -17,7 +17,7 @@ extension PrimaryConfiguration {
             try await settings.count(.snapshotRecords, min: 1, max: 1 << 50) ?? journal.snapshotRecords
         journal.historyBytes = try await settings.bytes(.historyBytes, min: 0) ?? journal.historyBytes
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
-        busyPollingMax = try await settings.duration(.busyPollingMax, min: "0") ?? busyPollingMax
+        busyPollingMax = try await settings.busyPollingMax() ?? busyPollingMax
     }
 }
 

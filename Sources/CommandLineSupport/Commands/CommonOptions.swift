@@ -60,6 +60,21 @@ package struct CommonOptions: ParsableArguments {
             """
 }
 
+/// The options of every executable that runs a node.
+package struct NodeOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "After a short wait, poll for up to this time instead of sleeping; 0 saves CPU time. "
+                + "(STATECAST_BUSY_POLLING_MAX, default: 400us)",
+            valueName: "duration"
+        )
+    )
+    package var busyPollingMax: String?
+
+    package init() {}
+}
+
 /// The release of the executables.
 package enum Release {
     /// A semantic version.

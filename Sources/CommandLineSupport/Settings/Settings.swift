@@ -124,6 +124,9 @@ package struct Settings: Sendable {
         return .seconds(seconds)
     }
 
+    /// The busy polling of a node; `nil` for the default.
+    package func busyPollingMax() async throws -> Duration? { try await duration(.busyPollingMax, min: "0") }
+
     /// The config file may give a duration as a number.
     private func durationText(_ key: SettingKey) async throws -> String? {
         if let seconds = try? await reader.fetchDouble(forKey: key.configKey) { return "\(seconds)" }

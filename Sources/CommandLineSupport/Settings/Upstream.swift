@@ -23,15 +23,7 @@ package struct UpstreamOptions: ParsableArguments {
     )
     package var insecure: Bool?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "After a short wait, poll for up to this time instead of sleeping; 0 saves CPU time. "
-                + "(STATECAST_BUSY_POLLING_MAX, default: 400us)",
-            valueName: "duration"
-        )
-    )
-    package var busyPollingMax: String?
+    @OptionGroup package var node: NodeOptions
 
     package init() {}
 
@@ -39,7 +31,7 @@ package struct UpstreamOptions: ParsableArguments {
     package var flags: [SettingKey: SettingFlag] {
         [
             .from: .text(from), .store: .text(store), .insecure: .isOn(insecure),
-            .busyPollingMax: .text(busyPollingMax),
+            .busyPollingMax: .text(node.busyPollingMax),
         ]
     }
 }
@@ -60,7 +52,7 @@ package struct Upstream: Sendable {
         endpoint = try await settings.endpoint(.from) ?? Self.standardEndpoint
         store = try await settings.text(.store) ?? "fleet"
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
-        busyPollingMax = try await settings.duration(.busyPollingMax, min: "0")
+        busyPollingMax = try await settings.busyPollingMax()
     }
 
     /// Makes a replica of the store, as an untyped tree.
