@@ -86,7 +86,8 @@ extension Journal {
 public enum Durability: String, CaseIterable, Sendable {
     /// A power cut: every record is on the disk before it is acknowledged or published.
     case full
-    /// Any end of the process. A power cut or a crash of the system can lose the last acknowledged actions.
+    /// Any end of the process. A power cut or a crash of the system can lose the actions that were acknowledged in the
+    /// last second.
     case normal
     /// A graceful stop. A crash of the process can lose the last acknowledged actions: records are published while they
     /// are being written.

@@ -14,6 +14,8 @@ final class RecordStore: Sendable {
     private let pool: DatabasePool
     /// `nil` for a store that is only read.
     private let checkpoints: Checkpoints?
+    /// `nil` if each commit is durable, and for a store that is only read.
+    private let logSync: LogSync?
 
     var isReadOnly: Bool { checkpoints == nil }
 
@@ -39,6 +41,7 @@ final class RecordStore: Sendable {
             try pool.read { db in try JournalSchema.checkVersion(db, directory) }
             try JournalSchema.migrator.migrate(pool)
             checkpoints = try Checkpoints(directory, configuration)
+            logSync = durability == .full ? nil : LogSync(directory)
         } catch {
             throw directory.failure(error)
         }
@@ -54,7 +57,7 @@ final class RecordStore: Sendable {
     /// - Parameter check: whether a damaged version is ignored. A later version is always refused.
     init(reading directory: JournalDirectory, _ check: VersionCheck = .strict) throws(JournalFailure) {
         self.directory = directory
-        checkpoints = nil
+        (checkpoints, logSync) = (nil, nil)
         var configuration = Configuration()
         configuration.label = "statecast.journal.reader"
         configuration.readonly = true
@@ -71,6 +74,7 @@ final class RecordStore: Sendable {
     }
 
     func close() {
+        logSync?.close()
         checkpoints?.close()
         try? pool.close()
     }
@@ -118,11 +122,12 @@ final class RecordStore: Sendable {
     // MARK: Records
 
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
-        if let failure = checkpoints?.failure { throw failure }
+        if let failure = checkpoints?.failure ?? logSync?.failure { throw failure }
         try writing { db in
             let statement = try db.cachedStatement(sql: JournalSchema.insertRecord)
             for record in records { try statement.execute(arguments: record.arguments) }
         }
+        logSync?.appended()
         checkpoints?.appended(records.reduce(0) { $0 + $1.body.count + 64 })
         try checkpoints?.limitLog()
     }
