@@ -43,6 +43,7 @@ struct JoinWorkload: AsyncParsableCommand {
         joined.add(latencies: live)
         var figures = other
         figures.more = [
+            "join_to_idle": (other.p99 ?? 0) / (one.p99 ?? 1),
             "idle_p50": one.p50 ?? 0, "idle_p99": one.p99 ?? 0, "live_p50": joined.p50 ?? 0,
             "live_p99": joined.p99 ?? 0,
         ]
