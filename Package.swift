@@ -225,7 +225,9 @@ let executables: [Target] = [
     ),
     .executableTarget(
         name: "statecast-bench",
-        dependencies: ["Statecast", "Journal", "SQLiteJournal", "SyncProtocol", "ZeroMQ", argumentParser],
+        dependencies: [
+            "Threading", "Statecast", "Journal", "SQLiteJournal", "SyncProtocol", "ZeroMQ", argumentParser,
+        ],
         path: "Sources/Benchmarks",
         swiftSettings: settings
     ),

@@ -34,15 +34,8 @@ struct ThreadTimes {
         return difference
     }
 
-    static func + (one: ThreadTimes, other: ThreadTimes) -> ThreadTimes {
-        var sum = one
-        for (role, time) in other.nanoseconds { sum.nanoseconds[role, default: 0] += time }
-        return sum
-    }
-
-    /// One line: the time of each role for one of `count` actions.
-    func perAction(_ count: Int) -> String {
-        nanoseconds.sorted { $0.value > $1.value }.filter { $0.value / Double(count) >= 0.5 }
-            .map { "\($0.key) \(Int(($0.value / Double(count)).rounded()))" }.joined(separator: ", ")
+    /// The time of each role for one of `count` actions.
+    func perAction(_ count: Int) -> [String: Double] {
+        nanoseconds.mapValues { ($0 / Double(count)).rounded() }.filter { $0.value > 0 }
     }
 }

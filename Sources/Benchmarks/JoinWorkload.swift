@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import Statecast
+
+/// Joins of replicas while actions arrive at a steady rate.
+struct JoinWorkload: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "join",
+        abstract: "A replica joins a large store under load: its time until live, and the latency of another replica."
+    )
+
+    @OptionGroup var options: NodeOptions
+    @Option(help: "The rows of the table.") var rows = 100_000
+    @Option(help: "Actions per second.") var rate = 5000
+    @Option(help: "The joins, one after the other.") var joins = 10
+    @Option(help: "Seconds without a join before.") var seconds = 3.0
+
+    func run() async throws {
+        typealias State = Rows<Table<Int, Row>>
+        let state = State(rows: .rows(rows))
+        let nodes = try await Nodes(state, RowChanged.self, State.reducer, options: options)
+        try await nodes.warmUp(RowChanged(row: 0))
+        let load = PacedLoad(nodes, rate: rate, rows: rows)
+        let loading = Task { try await load.run() }
+        try await Task.sleep(for: .seconds(seconds))
+        let idle = load.takeSamples()
+        var live: [UInt64] = []
+        for _ in 0..<joins {
+            let start = monotonicNow()
+            let joiner = try Replica<State>(store: "bench", from: nodes.publish)
+            let running = Task { try await joiner.run() }
+            for await status in joiner.statuses where status == .live { break }
+            live.append(monotonicNow() - start)
+            await joiner.close()
+            _ = await running.result
+        }
+        let during = load.takeSamples()
+        loading.cancel()
+        _ = await loading.result
+        var (one, other, joined) = (Figures(), Figures(), Figures())
+        one.add(latencies: idle)
+        other.add(latencies: during)
+        joined.add(latencies: live)
+        var figures = other
+        figures.more = [
+            "join_to_idle": (other.p99 ?? 0) / (one.p99 ?? 1),
+            "idle_p50": one.p50 ?? 0, "idle_p99": one.p99 ?? 0, "live_p50": joined.p50 ?? 0,
+            "live_p99": joined.p99 ?? 0,
+        ]
+        try await nodes.close()
+        try figures.print()
+    }
+}
+
+/// Actions at a steady rate, and the latency of each at a replica.
+private final class PacedLoad<State: CountingState>: Sendable {
+    private let nodes: Nodes<State>
+    private let rate: Int
+    private let rows: Int
+    private let samples = Samples()
+
+    init(_ nodes: Nodes<State>, rate: Int, rows: Int) {
+        (self.nodes, self.rate, self.rows) = (nodes, rate, rows)
+    }
+
+    func takeSamples() -> [UInt64] { samples.take() }
+
+    /// An action is due at its time, whether or not earlier ones were delayed, and its latency counts from then.
+    func run() async throws {
+        let base = nodes.primary.state.count
+        let (start, interval) = (monotonicNow(), UInt64(1_000_000_000 / rate))
+        let subscription = nodes.replicas[0].observe(replay: .none) { [samples] change in
+            let now = monotonicNow()
+            for index in (change.old?.count ?? base)..<change.new.count {
+                let due = start + UInt64(index - base) * interval
+                samples.add(now > due ? now - due : 0)
+            }
+        }
+        defer { subscription.cancel() }
+        var index = 0
+        while !Task.isCancelled {
+            let due = start + UInt64(index) * interval
+            let now = monotonicNow()
+            if now < due { try? await Task.sleep(for: .nanoseconds(Int64(due - now)), tolerance: .zero) }
+            _ = try await nodes.senders[0].submit(RowChanged(row: index &* 7919 % rows))
+            index += 1
+        }
+    }
+}
