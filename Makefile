@@ -3,7 +3,7 @@
 # make test-release  builds all products in release, checks the installation, runs the main suites optimized
 # make install    executables, man pages, completions, units and config in release (PREFIX=/usr/local DESTDIR=)
 # make uninstall  removes them; config files stay
-# make bench      compares the whole path with the raw libzmq pipe
+# make bench      compares Statecast with the raw libzmq pipe, Redis and NATS (QUICK=1: within 3 minutes; ONLY=1a,2; DOCS=1)
 # make crash-test  kills a primary and its senders under load, on slow and failing disks, and checks the journal (CYCLES=200)
 # make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
@@ -16,6 +16,9 @@ SECONDS =
 TIMES = 10
 CYCLES = 200
 FILTER = .*
+QUICK =
+ONLY =
+DOCS =
 
 PREFIX = /usr/local
 
@@ -43,8 +46,7 @@ lint:
 	    Benchmarks Fuzzing || { echo "lines have at most 120 characters" >&2; exit 1; }
 
 bench: libraries
-	@swift build --configuration release --product statecast-bench
-	@.build/release/statecast-bench
+	@scripts/bench $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(DOCS),--docs)
 
 bench-core:
 	@scripts/bench-core '$(FILTER)'

@@ -226,7 +226,7 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-bench",
         dependencies: [
-            "Threading", "Statecast", "Journal", "SQLiteJournal", "SyncProtocol", "ZeroMQ", argumentParser,
+            "Threading", "StateCore", "Statecast", "Journal", "SQLiteJournal", "SyncProtocol", "ZeroMQ", argumentParser,
         ],
         path: "Sources/Benchmarks",
         swiftSettings: settings

@@ -179,7 +179,7 @@ class Primary:
 
 
 def ndjson(count):
-    primary = Primary()
+    primary = Primary("--journal", "memory")
     try:
         seconds = primary.send_lines(count)
     finally:

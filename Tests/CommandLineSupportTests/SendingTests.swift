@@ -54,7 +54,7 @@ import Testing
 
     @Test func `all waiting elements are dequeued at once, in order`() async {
         let queue = BoundedQueue<Int>(countMax: 10)
-        for number in 1...3 { await queue.enqueue(number) }
+        for number in 1...3 { await queue.enqueue([number]) }
         await queue.finish()
         #expect(await drain(queue) == [[1, 2, 3]])
     }
@@ -69,7 +69,7 @@ import Testing
     @Test func `the producer waits for room, and the consumer for an element`() async {
         let queue = BoundedQueue<Int>(countMax: 2)
         let producing = Task {
-            for number in 0..<1000 { await queue.enqueue(number) }
+            for number in 0..<1000 { await queue.enqueue([number]) }
             await queue.finish()
         }
         let batches = await drain(queue)

@@ -28,6 +28,14 @@ struct SubmittedRequest: Sendable {
         }
     }
 
+    /// The outcome, if it is known already.
+    var known: SendOutcome? {
+        switch content {
+        case .failure(let line): .malformed(line)
+        case .success(let name): receipt?.known.map { .resolved(name: name, $0) }
+        }
+    }
+
     /// Waits for the outcome; `nil` only if the task is cancelled, when the shutdown delay has passed.
     func outcome() async -> SendOutcome? {
         switch content {

@@ -32,6 +32,10 @@ package struct SendPipeline: Sendable {
 
     /// The most requests in flight; at this limit the pipeline reads no more input.
     private static let submittedMax = 4096
+    /// The most requests that pass to the output together, if as many have arrived.
+    private static let enqueuedMax = 256
+    /// The size of lines after which they are written, even if more outcomes are known.
+    private static let outputBytes = 64 << 10
     /// How long outstanding receipts are awaited after a shutdown signal.
     private static let shutdownDelay = Duration.seconds(1)
     /// Time limit of the schema request that follows the outcome.
@@ -133,7 +137,7 @@ package struct SendPipeline: Sendable {
     // MARK: Input
 
     private func submitAll(_ source: Source, into submitted: BoundedQueue<SubmittedRequest>) async throws {
-        for action in sender.resumed { await submitted.enqueue(SubmittedRequest(action)) }
+        await submitted.enqueue(sender.resumed.map { SubmittedRequest($0) })
         var progress = InputProgress(resumingAfter: consumed)
         switch source {
         case .single(let request):
@@ -141,41 +145,55 @@ package struct SendPipeline: Sendable {
             guard try progress.read(line) else { break }
             // The single request has a line number only with a session file.
             let position = file.map { _ in progress.mark.position }
-            await submit(request, progress.mark, position, into: submitted)
+            await submitted.enqueue([submit(request, progress.mark, position)])
         case .lines(var lines):
-            while let line = try await lines.next() {
-                try Task.checkCancellation()
-                if try progress.read(line) { await submit(line, progress.mark, into: submitted) }
+            while let chunk = try await lines.next(countMax: Self.enqueuedMax) {
+                var requests: [SubmittedRequest] = []
+                let failure = await submit(chunk, &progress, into: &requests)
+                await submitted.enqueue(requests)
+                if let failure { throw failure }
             }
         }
         try progress.finish()
         if file != nil { await sender.finishInput(at: progress.mark) }
     }
 
-    private func submit(_ line: InputLine, _ mark: InputMark, into submitted: BoundedQueue<SubmittedRequest>) async {
+    /// Submits lines.
+    ///
+    /// - Returns: the error that ends the input; requests may have been submitted before.
+    private func submit(
+        _ lines: ArraySlice<InputLine>,
+        _ progress: inout InputProgress,
+        into requests: inout [SubmittedRequest]
+    ) async -> (any Error)? {
+        do {
+            for line in lines {
+                try Task.checkCancellation()
+                guard try progress.read(line), let request = await submit(line, progress.mark) else { continue }
+                requests.append(request)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// `nil` for a blank line.
+    private func submit(_ line: InputLine, _ mark: InputMark) async -> SubmittedRequest? {
         do throws(MalformedLine) {
-            guard let request = try ActionRequest(line) else { return }
-            await submit(request, mark, mark.position, into: submitted)
+            guard let request = try ActionRequest(line) else { return nil }
+            return await submit(request, mark, mark.position)
         } catch {
             // A malformed line needs a receipt only if a session file records its outcome.
             let rejection = Rejection(.malformed, error.message)
             let receipt = file == nil ? nil : await sender.reject(rejection, mark: mark)
-            await submitted.enqueue(
-                SubmittedRequest(position: mark.position, content: .failure(error), receipt: receipt)
-            )
+            return SubmittedRequest(position: mark.position, content: .failure(error), receipt: receipt)
         }
     }
 
-    private func submit(
-        _ request: ActionRequest,
-        _ mark: InputMark,
-        _ position: UInt64?,
-        into submitted: BoundedQueue<SubmittedRequest>
-    ) async {
+    private func submit(_ request: ActionRequest, _ mark: InputMark, _ position: UInt64?) async -> SubmittedRequest {
         let receipt = await sender.submit(named: request.name, payload: request.payload, mark: mark)
-        await submitted.enqueue(
-            SubmittedRequest(position: position, content: .success(request.name), receipt: receipt)
-        )
+        return SubmittedRequest(position: position, content: .success(request.name), receipt: receipt)
     }
 
     // MARK: Output
@@ -193,27 +211,38 @@ package struct SendPipeline: Sendable {
         var canForget = file != nil
         var isKept = false
         while let batch = await submitted.dequeueAll() {
-            var last: PendingReceipt?
-            for request in batch {
-                guard !isKept, let outcome = await request.outcome() else {
-                    canForget = false
-                    continue
-                }
-                tally.count(outcome)
-                isKept = file != nil && (outcome.kind == .kept || outcome.kind == .notSent)
-                if tally.refusal != nil {
-                    stopInput()
-                } else if canPrint, !isKept {
-                    do { try await output.write(outcome.line(format, position: request.position)) } catch {
-                        canPrint = false
+            var lines = UnprintedLines()
+            var printed: PendingReceipt?
+            for (index, request) in batch.enumerated() {
+                var known = isKept ? nil : request.known
+                if known == nil, !isKept { known = await request.outcome() }
+                if let outcome = known {
+                    tally.count(outcome)
+                    isKept = file != nil && (outcome.kind == .kept || outcome.kind == .notSent)
+                    if tally.refusal != nil {
                         stopInput()
-                        if let message = message(of: error) { tally.setOutputFailure(message) }
+                    } else if canPrint, !isKept {
+                        lines.text += outcome.line(format, position: request.position) + "\n"
                     }
+                    canForget = canForget && canPrint && !isKept
+                    if canForget { lines.last = request.receipt }
+                } else {
+                    canForget = false
                 }
-                canForget = canForget && canPrint && !isKept
-                if canForget { last = request.receipt }
+                // What is known reaches the reader before a wait.
+                let waits = isKept || index + 1 == batch.count || batch[index + 1].known == nil
+                guard waits || lines.text.utf8.count >= Self.outputBytes else { continue }
+                do {
+                    try await lines.write(to: output)
+                    printed = lines.last
+                } catch {
+                    (canPrint, canForget) = (false, false)
+                    (lines.text, lines.last) = ("", printed)
+                    stopInput()
+                    if let message = message(of: error) { tally.setOutputFailure(message) }
+                }
             }
-            if let last { await sender.acknowledge(upTo: last) }
+            if let printed { await sender.acknowledge(upTo: printed) }
         }
         return tally
     }
@@ -229,6 +258,19 @@ package struct SendPipeline: Sendable {
     }
 }
 
+/// Lines that are written together.
+private struct UnprintedLines {
+    var text = ""
+    /// The receipt of the last outcome that the session file may drop once the lines are written.
+    var last: PendingReceipt?
+
+    mutating func write(to output: LineOutput) async throws {
+        guard !text.isEmpty else { return }
+        try await output.write(raw: text)
+        text = ""
+    }
+}
+
 /// A bounded queue between one producer and one consumer: a slow consumer suspends the producer.
 actor BoundedQueue<Element: Sendable> {
     private let countMax: Int
@@ -239,10 +281,11 @@ actor BoundedQueue<Element: Sendable> {
 
     init(countMax: Int) { self.countMax = countMax }
 
-    /// Waits while the queue is full.
-    func enqueue(_ element: Element) async {
+    /// Waits while the queue is full. The last elements may exceed its bound.
+    func enqueue(_ more: [Element]) async {
+        guard !more.isEmpty else { return }
         while elements.count >= countMax { await withCheckedContinuation { producer = $0 } }
-        elements.append(element)
+        elements += more
         resume(&consumer)
     }
 

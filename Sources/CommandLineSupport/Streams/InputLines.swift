@@ -34,16 +34,23 @@ package struct InputLines: AsyncIteratorProtocol, Sendable {
     /// consumes lines into its caller.
     ///
     /// - Throws: `CancellationError`, also during a read that waits; ``CommandFailure`` if reading fails.
-    package mutating func next() async throws -> InputLine? {
+    package mutating func next() async throws -> InputLine? { try await next(countMax: 1)?.first }
+
+    /// The next lines that have arrived, at least one and at most `countMax`; `nil` at the end of the input.
+    ///
+    /// - Throws: as ``next()``.
+    mutating func next(countMax: Int) async throws -> ArraySlice<InputLine>? {
         while pending.isEmpty, !isAtEnd {
             if let chunk = try await queue.run(Self.readChunk).get() {
                 pending = splitter.append(chunk)[...]
             } else {
                 isAtEnd = true
-                if let last = splitter.finish() { return last }
+                if let last = splitter.finish() { pending = [last] }
             }
         }
-        return pending.popFirst()
+        guard !pending.isEmpty else { return nil }
+        defer { pending = pending.dropFirst(countMax) }
+        return pending.prefix(countMax)
     }
 
     /// The next bytes; `nil` at the end. Blocks until some are available.

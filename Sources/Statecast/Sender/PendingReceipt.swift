@@ -59,6 +59,14 @@ public struct PendingReceipt: Sendable {
     /// The action's ticket; `nil` if the action was not accepted.
     var ticket: Ticket? { if case .page(_, let ticket) = source { ticket } else { nil } }
 
+    /// The outcome, if it is known already.
+    package var known: ActionOutcome? {
+        switch source {
+        case .page(let page, let ticket): page.known(ticket)
+        case .refused(let outcome): outcome
+        }
+    }
+
     /// Waits for the receipt.
     ///
     /// - Throws: ``Rejection`` with the primary's answer, or the reason why none will come; `CancellationError` if the

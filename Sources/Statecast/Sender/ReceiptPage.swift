@@ -85,6 +85,9 @@ final class ReceiptPage: Sendable {
     /// The number of actions with an outcome.
     var resolvedCount: Int { storage.withLock { $0.runs.reduce(0) { $0 + $1.count } } }
 
+    /// The outcome of an action; `nil` if it has none yet.
+    func known(_ ticket: Ticket) -> ActionOutcome? { storage.withLock { $0.outcome(of: ticket) } }
+
     /// Waits for the outcome of an action.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the action has its outcome.

@@ -108,8 +108,11 @@ private struct DocumentSize {
 
     /// In canonical form (NFC) a text has up to three times the bytes that it has in a patch.
     private static let growthFactorMax = 3
-    /// A type may add to a patch, for example default values of a row, so the size is measured regularly.
-    private static let unmeasuredBytesMax = 64 << 10
+    /// A type may add to a patch, for example default values of a row, so the size is measured regularly: after these
+    /// bytes of patches, or after this part of the room that is left, whichever is more. Measuring costs as much as
+    /// applying the patches.
+    private static let unmeasuredBytesMin = 64 << 10
+    private static let unmeasuredPart = 64
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
@@ -123,7 +126,8 @@ private struct DocumentSize {
 
     /// Whether the state may be too large.
     var isUncertain: Bool {
-        grown > Self.unmeasuredBytesMax || measured + grown * Self.growthFactorMax > bytesMax
+        grown > max(Self.unmeasuredBytesMin, (bytesMax - measured) / Self.unmeasuredPart)
+            || measured + grown * Self.growthFactorMax > bytesMax
     }
 }
 
