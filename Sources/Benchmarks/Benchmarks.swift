@@ -15,7 +15,7 @@ struct Benchmarks: AsyncParsableCommand {
             SendersWorkload.self, StoresWorkload.self, SoakWorkload.self, RowMemoryWorkload.self,
             RawStreamWorkload.self,
             RawSingleWorkload.self, RawFanOutWorkload.self, CommitWorkload.self, SendingProcess.self,
-            CountingProcess.self,
+            CountingProcess.self, FollowingProcess.self,
         ]
     )
 }

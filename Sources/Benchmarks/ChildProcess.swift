@@ -1,7 +1,10 @@
+import Dispatch
 import Foundation
 
 /// Another process of this executable, which speaks in lines: it says when it is ready, and waits for a line to start.
-final class ChildProcess {
+///
+/// Unchecked, but safe: one caller at a time uses it.
+final class ChildProcess: @unchecked Sendable {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
@@ -22,6 +25,13 @@ final class ChildProcess {
             line.append(byte)
         }
         throw Invalid("a child process ended early")
+    }
+
+    /// As ``line()``; blocks no thread of the cooperative pool, on which replicas work.
+    func nextLine() async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try self.line() }) }
+        }
     }
 
     func tell(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }

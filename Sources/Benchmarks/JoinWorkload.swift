@@ -24,17 +24,17 @@ struct JoinWorkload: AsyncParsableCommand {
         let loading = Task { try await load.run() }
         try await Task.sleep(for: .seconds(seconds))
         let idle = load.takeSamples()
+        // In another process, as it would be: a replica that reads a snapshot must not delay one that follows.
+        let child = try ChildProcess(["follow", "--from", nodes.publish])
+        _ = try await child.nextLine()
+        _ = load.takeSamples()
         var live: [UInt64] = []
         for _ in 0..<joins {
-            let start = monotonicNow()
-            let joiner = try Replica<State>(store: "bench", from: nodes.publish)
-            let running = Task { try await joiner.run() }
-            for await status in joiner.statuses where status == .live { break }
-            live.append(monotonicNow() - start)
-            await joiner.close()
-            _ = await running.result
+            try child.tell("join")
+            live.append(try await UInt64(child.nextLine()) ?? 0)
         }
         let during = load.takeSamples()
+        child.end()
         loading.cancel()
         _ = await loading.result
         var (one, other, joined) = (Figures(), Figures(), Figures())
@@ -84,6 +84,30 @@ private final class PacedLoad<State: CountingState>: Sendable {
             if now < due { try? await Task.sleep(for: .nanoseconds(Int64(due - now)), tolerance: .zero) }
             _ = try await nodes.senders[0].submit(RowChanged(row: index &* 7919 % rows))
             index += 1
+        }
+    }
+}
+
+/// A replica that joins when a line arrives on standard input, and says after how many nanoseconds it was live.
+struct FollowingProcess: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow",
+        abstract: "Joins a store for each line on standard input.",
+        shouldDisplay: false
+    )
+
+    @Option var from: String
+
+    func run() async throws {
+        try say("ready")
+        while readLine() != nil {
+            let start = monotonicNow()
+            let replica = try Replica<Rows<Table<Int, Row>>>(store: "bench", from: from)
+            let running = Task { try await replica.run() }
+            for await status in replica.statuses where status == .live { break }
+            try say("\(monotonicNow() - start)")
+            await replica.close()
+            _ = await running.result
         }
     }
 }
