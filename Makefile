@@ -7,6 +7,7 @@
 # make crash-test  kills a primary and its senders under load, on slow and failing disks, and checks the journal (CYCLES=200)
 # make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
+# make instructions  counts the instructions of an action in each role, and compares them with the thresholds
 # make fuzz       searches for inputs that break the decoder, apply, JSON or frames (SECONDS=60 for each)
 # make tsan       the tests of the core, the sockets, the nodes and the journal under ThreadSanitizer
 # make documentation  builds the documentation with DocC, without warnings (.build/documentation)
@@ -22,7 +23,7 @@ DOCS =
 
 PREFIX = /usr/local
 
-.PHONY: run test test-release install uninstall lint bench bench-core bench-coding fuzz tsan stress crash-test documentation libraries
+.PHONY: run test test-release install uninstall lint bench bench-core bench-coding instructions fuzz tsan stress crash-test documentation libraries
 
 run: libraries
 	@scripts/run $(SECONDS)
@@ -53,6 +54,9 @@ bench-core:
 
 bench-coding:
 	@scripts/bench-coding '$(FILTER)'
+
+instructions: libraries
+	@scripts/check-instructions
 
 fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)

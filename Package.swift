@@ -231,6 +231,14 @@ let executables: [Target] = [
         path: "Sources/Benchmarks",
         swiftSettings: settings
     ),
+    .executableTarget(
+        name: "statecast-instructions",
+        dependencies: [
+            "StateCore", "StateCoding", "SyncProtocol", "Statecast", "Journal", "SQLiteJournal", argumentParser,
+        ],
+        path: "Sources/Instructions",
+        swiftSettings: settings
+    ),
 ]
 
 let tests: [Target] = [

@@ -1,7 +1,7 @@
-internal import Journal
+package import Journal
 internal import Logging
 internal import StateCoding
-internal import SyncProtocol
+package import SyncProtocol
 
 /// The journal of a store: records on a thread of their own, snapshots and reads on others.
 struct StoreJournal<State: Codable & Equatable & Sendable> {
@@ -143,14 +143,14 @@ extension Journal {
 }
 
 /// The crash marker of a journal that has one.
-struct OptionalMarker: ReductionMarking {
+package struct OptionalMarker: ReductionMarking {
     private let marker: CrashMarker?
 
-    init(_ marker: CrashMarker?) { self.marker = marker }
+    package init(_ marker: CrashMarker?) { self.marker = marker }
 
     var suspects: [Suspect] { marker?.suspects ?? [] }
 
-    func begin(_ session: SessionID, _ number: ActionNumber) { marker?.begin(session, number) }
-    func end() { marker?.end() }
+    package func begin(_ session: SessionID, _ number: ActionNumber) { marker?.begin(session, number) }
+    package func end() { marker?.end() }
     func clear(_ session: SessionID, _ number: ActionNumber) { marker?.resolve(session, number) }
 }

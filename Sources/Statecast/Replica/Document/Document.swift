@@ -1,7 +1,7 @@
 internal import StateCoding
 
 /// The published state, and its position.
-struct Document<State: Sendable> {
+package struct Document<State: Sendable> {
     private var content: any DocumentContent<State>
     /// Patches that are not applied yet, merged into one.
     private var pending = PatchComposer()
@@ -10,7 +10,7 @@ struct Document<State: Sendable> {
     private var size: DocumentSize
 
     /// - Parameter bytesMax: the maximum size of the state, encoded as a snapshot.
-    init(_ content: any DocumentContent<State>, bytesMax: Int) {
+    package init(_ content: any DocumentContent<State>, bytesMax: Int) {
         self.content = content
         size = DocumentSize(bytesMax: bytesMax)
     }
@@ -18,7 +18,7 @@ struct Document<State: Sendable> {
     /// Processes a step. After a failed step all others are ignored until the next snapshot.
     ///
     /// A patch takes effect with ``applyPending()``.
-    mutating func process(_ step: DocumentStep) throws(DocumentFailure) {
+    package mutating func process(_ step: DocumentStep) throws(DocumentFailure) {
         switch step {
         case .install(let snapshot, let target, let digest):
             position = nil
@@ -43,7 +43,7 @@ struct Document<State: Sendable> {
     }
 
     /// Applies the pending patches.
-    mutating func applyPending() throws(DocumentFailure) {
+    package mutating func applyPending() throws(DocumentFailure) {
         guard let target = position, !pending.isEmpty else { return }
         position = nil
         let patch = pending.finish()
@@ -53,7 +53,7 @@ struct Document<State: Sendable> {
     }
 
     /// The state to show. Pending patches must have been applied.
-    func snapshot() throws(DocumentFailure) -> StateSnapshot<State>? {
+    package func snapshot() throws(DocumentFailure) -> StateSnapshot<State>? {
         guard let position else { return nil }
         do { return StateSnapshot(state: try content.state(), position: position) } catch {
             throw DocumentFailure(position: position, reason: misfit(error))
@@ -132,7 +132,7 @@ private struct DocumentSize {
 }
 
 /// Why a step could not be processed, and at which position.
-struct DocumentFailure: Error {
+package struct DocumentFailure: Error {
     let position: Position
     let reason: Rejection
 }

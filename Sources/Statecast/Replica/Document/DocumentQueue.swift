@@ -1,7 +1,7 @@
 internal import Threading
 
 /// A step of a document, enqueued by the loop.
-enum DocumentStep: Sendable {
+package enum DocumentStep: Sendable {
     case install(snapshot: [UInt8], Position, digest: UInt64)
     case apply(patch: [UInt8], Position)
     case verify(Position, digest: UInt64)

@@ -1,0 +1,32 @@
+import ArgumentParser
+
+/// Runs a fixed number of actions through one role, for a tool that counts instructions: `scripts/check-instructions`.
+///
+/// It reads no clock, uses no random numbers, and starts no thread, so that each run executes the same instructions.
+@main
+struct Instructions: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "statecast-instructions",
+        abstract: "Runs actions through one role. A tool counts the instructions within collectInstructions(_:)."
+    )
+
+    @Argument var role: Role
+    @Argument(help: "The number of actions, a multiple of those in a frame.") var count: Int
+
+    func validate() throws {
+        guard count > 0, count % role.actionsPerFrame == 0 else {
+            throw ValidationError("\(count) is not a multiple of \(role.actionsPerFrame)")
+        }
+    }
+
+    func run() throws { try role.run(count) }
+}
+
+/// Runs `body`, whose instructions count. The tool finds this function by its name.
+@inline(never)
+func collectInstructions(_ body: () throws -> Void) rethrows { try body() }
+
+/// Runs `body`, whose instructions count if `isCounted`.
+func collect(_ isCounted: Bool, _ body: () throws -> Void) rethrows {
+    if isCounted { try collectInstructions(body) } else { try body() }
+}

@@ -1,0 +1,58 @@
+import StateCoding
+import Statecast
+import SyncProtocol
+
+/// A replica without sockets and threads.
+struct MemoryReplica<State: Codable & Equatable & Sendable> {
+    private var machine: ReplicaMachine
+    private var document: Document<State>
+    private var generator = FixedNumbers()
+    private var subscriptions: Subscriptions
+    /// The state that observers see.
+    private(set) var state: State?
+
+    init(_ store: StoreName) {
+        let limits = Limits()
+        machine = ReplicaMachine(limits: limits, now: .origin)
+        document = Document(TypedContent<State>(), bytesMax: limits.snapshotBytesMax)
+        subscriptions = Subscriptions(of: store)
+    }
+
+    func isSubscribed(to message: [UInt8]) -> Bool { subscriptions.contains(message) }
+
+    /// - Returns: the topics to subscribe to.
+    mutating func start() throws -> [Topic] { try perform(machine.start(at: .origin, using: &generator)) }
+
+    /// Receives messages of the primary, and shows the state after them.
+    ///
+    /// - Returns: the topics to subscribe to.
+    mutating func receive(_ messages: [[UInt8]]) throws -> [Topic] {
+        var topics: [Topic] = []
+        for message in messages where isSubscribed(to: message) {
+            let (address, frame) = try Message.decode(message)
+            topics += try perform(machine.received(frame, on: address.topic, at: .origin, using: &generator))
+        }
+        try document.applyPending()
+        state = try document.snapshot()?.state
+        return topics
+    }
+
+    private mutating func perform(_ directives: [ReplicaDirective]) throws -> [Topic] {
+        var topics: [Topic] = []
+        for directive in directives {
+            switch directive {
+            case .subscribe(let topic):
+                subscriptions.insert(topic)
+                topics.append(topic)
+            case .unsubscribe(let topic): subscriptions.remove(topic)
+            case .install(let snapshot, let position, let digest):
+                try document.process(.install(snapshot: snapshot, position, digest: digest))
+            case .apply(let patch, let position): try document.process(.apply(patch: patch, position))
+            case .verify(let position, let digest): try document.process(.verify(position, digest: digest))
+            case .status(let status): try document.process(.status(status))
+            case .time, .count: break
+            }
+        }
+        return topics
+    }
+}
