@@ -67,8 +67,8 @@ final class Flow: @unchecked Sendable {
         sent.store(index + 1, ordering: .releasing)
     }
 
-    /// Returns whether the sender has to wait until ``wake`` is called: a quarter of the window is free then, so that it
-    /// does not wake for each action.
+    /// Returns whether the sender has to wait until ``wake`` is called: a quarter of the window is free then, so that
+    /// it does not wake for each action.
     func waits(for index: Int) -> Bool {
         let target = index - window + max(1, window / 4)
         awaited.store(target, ordering: .sequentiallyConsistent)

@@ -6,8 +6,8 @@ internal import Threading
 ///
 /// The syncs run on a thread of their own, so that appends do not wait for the disk.
 final class LogSync: Sendable {
-    /// From the first append that is not synced. With a timer's tolerance of a tenth and the sync itself, it stays below
-    /// a second.
+    /// From the first append that is not synced. With a timer's tolerance of a tenth and the sync itself, it stays
+    /// below a second.
     private static let delay = DispatchTimeInterval.milliseconds(800)
 
     private struct State {

@@ -5,8 +5,7 @@ import StateCore
 ///
 /// Keeps its actions in their received form: a batch that cannot be published is reduced again in parts.
 struct Batch<State: Codable & Equatable & Sendable>: Sendable {
-    /// The state after the reduced actions.
-    private(set) var state: State
+    private let content: BatchState<State>
     private(set) var revision: Revision
     private(set) var results = BatchResults()
     private(set) var notices: [StoreNotice] = []
@@ -17,7 +16,6 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// `nil` for a store without a journal.
     private var record: RecordEntries?
     private var memory = ActionTable.Memory()
-    private var middlewares: MiddlewareState<State>?
     private let context: BatchContext<State>
 
     /// Actions as they arrived.
@@ -34,13 +32,15 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     }
 
     init(after version: Version<State>, _ context: BatchContext<State>) {
-        state = version.state
+        content = BatchState(version.state, of: context.program)
         revision = version.revision
         self.context = context
         record = context.settings.hasJournal ? RecordEntries() : nil
     }
 
     var isEmpty: Bool { items.isEmpty }
+    /// The state after the reduced actions.
+    var state: State { content.state }
 
     // MARK: Reducing
 
@@ -73,11 +73,10 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         record?.begin(session, opened: opened, first: slice.first, time: action.time, user: action.user)
         var runs = OutcomeRuns(first: slice.first)
         var items = frame.items(from: slice.offset)
-        let store = moveStateToMiddlewares(action)
-        defer { moveStateBack() }
+        content.makeStore(for: action)
         ItemBuffer.withItems(frame.actions) { buffer in
             for _ in 0..<slice.count {
-                guard let (item, content) = items.next() else { preconditionFailure("a frame's heads were checked") }
+                guard let (item, range) = items.next() else { preconditionFailure("a frame's heads were checked") }
                 if let reason {
                     runs.append(rejected(runs.end, reason, from: .item(index, item)))
                     continue
@@ -85,9 +84,9 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
                 var source = RecordEntries.Source.absent
                 marking.begin(session, runs.end)
                 do throws(Rejection) {
-                    let decoded = try decode(content, in: buffer, session, runs.end)
+                    let decoded = try decode(range, in: buffer, session, runs.end)
                     source = .item(index, item)
-                    let reduction = try reduce(decoded, as: frame[content], action, store)
+                    let reduction = try reduce(decoded, as: frame[range], action)
                     marking.end()
                     runs.append(applied(runs.end, reduction, from: source))
                 } catch {
@@ -133,9 +132,8 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
             ownBytes += bytes.count
             source = .bytes(bytes)
             if let reason { throw reason }
-            let store = moveStateToMiddlewares(action)
-            defer { moveStateBack() }
-            let reduction = try reduce(local.action, as: bytes[...], action, store)
+            content.makeStore(for: action)
+            let reduction = try reduce(local.action, as: bytes[...], action)
             runs.append(applied(number, reduction, from: source, of: local))
         } catch {
             runs.append(rejected(number, reason ?? error, from: source, of: local))
@@ -144,37 +142,19 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         return runs
     }
 
-    /// Moves the state to where the middlewares read it, until ``moveStateBack()``. With a copy, the reducer would copy
-    /// the collections that it changes.
-    ///
-    /// - Returns: the store that the middlewares receive; `nil` if the store has no middlewares.
-    private mutating func moveStateToMiddlewares(_ actionContext: ActionContext) -> MiddlewareStore<State>? {
-        guard !context.program.middleware.isEmpty else { return nil }
-        let shared = middlewares ?? MiddlewareState(state, dispatcher: context.program.dispatcher)
-        middlewares = shared
-        swap(&state, &shared.state)
-        return MiddlewareStore(context: actionContext, dispatcher: shared.dispatcher) { shared.state }
-    }
-
-    private mutating func moveStateBack() {
-        if let middlewares { swap(&state, &middlewares.state) }
-    }
-
     /// Passes an action through the middlewares to the reducer.
     ///
-    /// - Parameter store: the one that the middlewares receive; `nil` if there are none.
     /// - Throws: why the action was not reduced.
     private mutating func reduce(
         _ action: any Action,
         as bytes: @autoclosure () -> ArraySlice<UInt8>,
-        _ actionContext: ActionContext,
-        _ store: MiddlewareStore<State>?
+        _ actionContext: ActionContext
     ) throws(Rejection) -> Reduction {
-        guard let store, let middlewares else {
+        guard content.hasMiddlewares, let store = content.store else {
             if type(of: action).isForMiddleware {
                 notices.append(.warning(.unhandledByMiddleware(action: type(of: action).name)))
             }
-            let effect = context.program.reducer.reduce(into: &state, action, context: actionContext)
+            let effect = context.program.reducer.reduce(into: &content.state, action, context: actionContext)
             return Reduction(effect: effect, bytes: nil)
         }
         var reduction: Result<Reduction, Rejection>?
@@ -182,7 +162,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         let outcome = chain.pass(action, in: store, warn: { notices.append(.warning($0)) }) { reached in
             reduction = Result { () throws(Rejection) in
                 let encoded = try context.bytesForJournal(of: reached)
-                let effect = context.program.reducer.reduce(into: &middlewares.state, reached, context: actionContext)
+                let effect = context.program.reducer.reduce(into: &content.state, reached, context: actionContext)
                 return Reduction(effect: effect, bytes: encoded.elementsEqual(bytes()) ? nil : encoded)
             }
         }
@@ -232,8 +212,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// - Returns: the actions that they dispatched.
     @discardableResult
     func endMiddlewares(showing published: State) -> [any Action] {
-        middlewares?.state = published
-        return middlewares?.dispatcher.end() ?? []
+        content.end(showing: published)
     }
 
     /// The body of the record; empty without a journal.
