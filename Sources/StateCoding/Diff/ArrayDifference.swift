@@ -86,11 +86,7 @@ struct ArrayDifference<Element> {
 
     /// The ranges that differ, in order.
     private func hunks() -> [Hunk] {
-        let common = min(old.count, new.count)
-        var prefix = 0
-        while prefix < common, same(old[prefix], new[prefix]) { prefix += 1 }
-        var suffix = 0
-        while suffix < common - prefix, same(old[old.count - 1 - suffix], new[new.count - 1 - suffix]) { suffix += 1 }
+        let (prefix, suffix) = equalEnds()
         let middle = Hunk(old: prefix..<(old.count - suffix), new: prefix..<(new.count - suffix))
         if middle.old.isEmpty || middle.new.isEmpty {
             return middle.old.isEmpty && middle.new.isEmpty ? [] : [middle]
@@ -98,6 +94,27 @@ struct ArrayDifference<Element> {
         let inPlace = hunksInPlace(middle)
         let changes = inPlace.reduce(0) { $0 + max($1.old.count, $1.new.count) }
         return changes > 1 ? alignedHunks(middle, changesMax: changes) ?? inPlace : inPlace
+    }
+
+    /// The numbers of equal elements at the start and at the end.
+    ///
+    /// Elements with the same bytes are the same. To pass an element to `same` copies it, which takes longer.
+    private func equalEnds() -> (prefix: Int, suffix: Int) {
+        old.withUnsafeBytes { oldBytes in
+            new.withUnsafeBytes { newBytes in
+                let stride = MemoryLayout<Element>.stride
+                func isSame(_ before: Int, _ after: Int) -> Bool {
+                    oldBytes.hasSameBytes(at: before * stride, as: newBytes, at: after * stride, count: stride)
+                        || same(old[before], new[after])
+                }
+                let common = min(old.count, new.count)
+                var prefix = 0
+                while prefix < common, isSame(prefix, prefix) { prefix += 1 }
+                var suffix = 0
+                while suffix < common - prefix, isSame(old.count - 1 - suffix, new.count - 1 - suffix) { suffix += 1 }
+                return (prefix, suffix)
+            }
+        }
     }
 
     /// The ranges that differ if elements at the same offset belong together.

@@ -86,33 +86,6 @@ extension Set: PartwiseDiffable where Element: Encodable {
     private static var sortedSplicesMax: Int { 16 }
 }
 
-extension Dictionary: PartwiseDiffable where Key: Encodable, Value: Encodable {}
-
-extension KeyedCollection {
-    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
-        var changes = try KeyedChanges<Key, Content>(at: place, path: path)
-        var matched = 0
-        for (key, after) in new {
-            let before = old[key]
-            if before != nil { matched += 1 }
-            try changes.add(key, from: before, to: after)
-        }
-        if matched == 0 && !old.isEmpty { return try replacement(of: old, by: new, at: place, path: path) }
-        if matched < old.count {
-            for (key, before) in old where new[key] == nil { try changes.add(key, from: before, to: nil) }
-        }
-        return try changes.finish(from: old.count, to: new.count)
-    }
-
-    /// Used if the two values share no key. As an untyped value this is indistinguishable from an enum that changed its
-    /// case, so it must be replaced.
-    private static func replacement(of old: Self, by new: Self, at place: CodingPath, path: DigestPath) throws
-        -> Change?
-    {
-        Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
-    }
-}
-
 /// Collects the changes of a collection's entries.
 struct KeyedChanges<Key: Encodable, Content: Encodable> {
     private let place: CodingPath

@@ -4,6 +4,8 @@ struct DiffTraits {
     let partwise: (any PartwiseDiffable.Type)?
     /// The type, if its `==` says whether a value changed. Not for classes: both sides may be one instance.
     let equatable: (any Equatable.Type)?
+    /// Whether the type has a `==` that costs as much as the difference.
+    let isSelfComparing: Bool
     /// The type if it is a class, or the first class among the types of its parts. No state may hold a class.
     let classType: Any.Type?
 
@@ -22,8 +24,8 @@ struct DiffTraits {
             "expected a primitive or a type with parts, got \(type)"
         )
         classType = traits.classType
-        let isCompared = classType == nil && !(type is any SelfComparing.Type)
-        equatable = isCompared ? type as? any Equatable.Type : nil
+        equatable = classType == nil ? type as? any Equatable.Type : nil
+        isSelfComparing = equatable != nil && type is any SelfComparing.Type
     }
 }
 
@@ -33,15 +35,50 @@ protocol PartwiseDiffable: BuiltInEncodable {
     static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change?
 }
 
-/// A type whose difference costs no more than its `==`, so that comparing it by `==` first saves nothing.
+/// A collection whose difference costs no more than its `==`, so that comparing it by `==` first saves nothing. Its
+/// value is a reference to its storage, so that unchanged copies have the same bytes.
 protocol SelfComparing {}
 
-/// Whether two values of one type are `==`; `nil` if the type has no `==`, or its difference is as fast.
+extension Array: SelfComparing {}
+extension Dictionary: SelfComparing {}
+extension Table: SelfComparing {}
+
+/// Whether two values of one type are `==`; `nil` if the type has no `==`.
+///
+/// `SelfComparing` values are not compared: the result is true if they share their storage, else `nil`.
 func areEqual<T>(_ left: T, _ right: T) -> Bool? {
     func compare<E: Equatable>(_ type: E.Type) -> Bool {
         cast(left, to: type) == cast(right, to: type)
     }
-    return DiffTraits.of(T.self).equatable.map { compare($0) }
+    let traits = DiffTraits.of(T.self)
+    if traits.isSelfComparing { return haveSameBytes(left, right) ? true : nil }
+    return traits.equatable.map { compare($0) }
+}
+
+/// Whether two values have the same bytes, and so are the same value. Equal values may have different bytes.
+private func haveSameBytes<T>(_ left: T, _ right: T) -> Bool {
+    withUnsafeBytes(of: left) { left in
+        withUnsafeBytes(of: right) { right in left.hasSameBytes(at: 0, as: right, at: 0, count: left.count) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether parts of two buffers have the same bytes.
+    func hasSameBytes(at start: Int, as other: UnsafeRawBufferPointer, at otherStart: Int, count: Int) -> Bool {
+        precondition(start + count <= self.count && otherStart + count <= other.count, "a part exceeds its buffer")
+        var offset = 0
+        while offset + MemoryLayout<UInt64>.size <= count {
+            let left = loadUnaligned(fromByteOffset: start + offset, as: UInt64.self)
+            let right = other.loadUnaligned(fromByteOffset: otherStart + offset, as: UInt64.self)
+            if left != right { return false }
+            offset += MemoryLayout<UInt64>.size
+        }
+        while offset < count {
+            if self[start + offset] != other[otherStart + offset] { return false }
+            offset += 1
+        }
+        return true
+    }
 }
 
 /// The `==` of a type, for many comparisons; `nil` if it has none.
