@@ -196,7 +196,7 @@ extension Core {
         storage.pointee.revision &+= 1
         change(&storage.pointee.state)
         stateLock.unlock()
-        notifyObservers(of: nil, old: old)
+        notifyObservers(of: NoAction(), old: old)
     }
 
     private func processStart() {
@@ -215,16 +215,10 @@ extension Core {
         guard storage.pointee.isPlain else { return processUnlessStopped(action) }
         if isForMiddleware(action) { warnUnhandled(action) }
         let context = ActionContext(time: reducer.readsContext ? now() : .epoch)
-        let effect: Effect
-        if storage.pointee.oldStateObserverCount == 0 {
-            effect = reduce(action, context: context)
-            if !storage.pointee.observers.isEmpty { notifyObservers(of: action, old: nil) }
-        } else {
-            // A second reference to the state makes its collections copy when they change.
-            let old = storage.pointee.state
-            effect = reduce(action, context: context)
-            notifyObservers(of: action, old: old)
-        }
+        // A second reference to the state makes its collections copy when they change.
+        let old = storage.pointee.oldStateObserverCount == 0 ? nil : storage.pointee.state
+        let effect = reduce(action, context: context)
+        if !storage.pointee.observers.isEmpty { notifyObservers(of: action, old: old) }
         if !effect.isNone { start(effect) }
     }
 
@@ -237,14 +231,14 @@ extension Core {
     }
 
     @inlinable
-    func notifyObservers(of action: consuming (any Action)?, old: consuming State?) {
+    func notifyObservers(of action: any Action, old: State?) {
         let revision = storage.pointee.revision
         let change = Change(
             old: old,
             oldRevision: revision &- 1,
             new: storage.pointee.state,
             revision: revision,
-            action: action
+            reduced: action
         )
         // The list changes only while other requests are processed. It retains its observers.
         storage.pointee.observers.deliver(change)
