@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    internal import Glibc
+    public import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+    public import Musl
 #elseif canImport(Darwin)
-    internal import Darwin
+    public import Darwin
 #endif
 
 /// The system refused to start a thread.
@@ -16,7 +16,7 @@ package struct ThreadStartError: Error {
 @usableFromInline
 package enum Threads {
     /// Identifies the calling thread. Never 0.
-    @usableFromInline
+    @inlinable
     package static var currentID: UInt {
         #if canImport(Darwin)
             UInt(bitPattern: pthread_self())
@@ -26,6 +26,7 @@ package enum Threads {
     }
 
     /// Yields the processor to threads that are ready to run.
+    @usableFromInline
     package static func yield() { sched_yield() }
 
     /// Starts a detached thread that runs `body` and ends.

@@ -4,6 +4,7 @@ import Benchmark
 let benchmarks: @Sendable () -> Void = {
     dispatching()
     scopes()
+    props()
     roundTrip()
     largeState()
     memory()

@@ -5,11 +5,40 @@ import StateCore
 
 /// From `dispatch` to the last observer.
 func dispatching() {
+    for observers in [1, 10] {
+        for (kind, unit) in [(Crew.Kind.threads, "thread"), (.tasks, "task")] {
+            for count in [1, 2, 4, 8] {
+                let name = "\(observers) observer\(observers == 1 ? "" : "s"), \(count) \(unit)\(count == 1 ? "" : "s")"
+                let actions = 160_000
+                compare(
+                    name,
+                    [
+                        Subject("classic") {
+                            dispatching(
+                                actions,
+                                to: ClassicStore<Counter>.self,
+                                observers: observers,
+                                from: kind,
+                                count
+                            )
+                        },
+                        Subject("core") {
+                            dispatching(actions, to: Core<Counter>.self, observers: observers, from: kind, count)
+                        },
+                    ]
+                )
+            }
+        }
+    }
     compare(
-        "1 observer, 1 thread",
+        "1 observer, 1 thread, reducer with a case for each type",
         [
-            Subject("classic") { dispatching(200_000, to: ClassicStore<Counter>.self, observers: 1) },
-            Subject("core") { dispatching(200_000, to: Core<Counter>.self, observers: 1) },
+            Subject("classic") {
+                dispatching(160_000, to: ClassicStore(Counter(), reduce: Counter.reduceByCase), observers: 1)
+            },
+            Subject("core") {
+                dispatching(160_000, to: Core(Counter(), reducer: Reducer(Counter.reduceByCase)), observers: 1)
+            },
         ]
     )
     compare(
@@ -19,26 +48,6 @@ func dispatching() {
             Subject("core") { dispatching(20_000, to: Core<Counter>.self, observers: 100) },
         ]
     )
-    compare(
-        "1 observer, 4 threads",
-        [
-            Subject("classic") {
-                dispatching(200_000, to: ClassicStore<Counter>.self, observers: 1, from: .threads, 4)
-            },
-            Subject("core") { dispatching(200_000, to: Core<Counter>.self, observers: 1, from: .threads, 4) },
-        ]
-    )
-    for tasks in [2, 4, 8] {
-        compare(
-            "1 observer, \(tasks) tasks",
-            [
-                Subject("classic") {
-                    dispatching(160_000, to: ClassicStore<Counter>.self, observers: 1, from: .tasks, tasks)
-                },
-                Subject("core") { dispatching(160_000, to: Core<Counter>.self, observers: 1, from: .tasks, tasks) },
-            ]
-        )
-    }
 }
 
 /// The cost of an action from its dispatch until the last observer has received it.
@@ -49,12 +58,21 @@ private func dispatching<Store: CountingStore>(
     from kind: Crew.Kind = .threads,
     _ count: Int = 1
 ) -> Cost {
-    let store = Store()
+    dispatching(actions, to: Store(), observers: observers, from: kind, count)
+}
+
+private func dispatching(
+    _ actions: Int,
+    to store: some CountingStore,
+    observers: Int,
+    from kind: Crew.Kind = .threads,
+    _ count: Int = 1
+) -> Cost {
     let tallies = (0..<observers).map { _ in Tally(goal: actions) }
     tallies.forEach(store.show)
     // Observers are called in the order of their registration: after the last one, all have received the action.
     guard let last = tallies.last else { preconditionFailure("at least one observer is required") }
-    guard count > 1 else {
+    guard kind == .tasks || count > 1 else {
         return .each(of: actions) {
             dispatch(actions, to: store)
             last.waitUntilReached()

@@ -19,6 +19,7 @@ extension StateSource {
     ///   - now: the clock that is passed to the connector.
     ///   - ticks: when to render the last state again without a change, and with which time.
     /// - Returns: the subscription of the connection, which ends when it is dropped.
+    @inlinable
     public func connect<Target: Component, Ticks: AsyncSequence<Timestamp, Never> & Sendable>(
         _ component: Target,
         via connector: some Connector<State, Target.Props>,
@@ -50,6 +51,7 @@ extension StateSource {
     /// than comparing the part, connect to a scope instead.
     ///
     /// - Parameter part: a key path or a pure function.
+    @inlinable
     public func connect<Target: Component, Part, Ticks: AsyncSequence<Timestamp, Never> & Sendable>(
         _ component: Target,
         via connector: some Connector<Part, Target.Props>,
@@ -85,6 +87,7 @@ extension StateSource {
     ///   - transform: computes the props. All of them are queued until the component has received them, in order.
     ///   - areEqual: whether props need not be delivered; by default if they equal the last ones.
     /// - Returns: the subscription of the connection, which ends when it is dropped.
+    @inlinable
     public func connect<Target: Component>(
         _ component: Target,
         to transform: @escaping @Sendable (_ state: State) -> Target.Props,
@@ -105,11 +108,13 @@ extension StateSource {
     }
 
     /// Keeps a component up to date whose props are the state.
+    @inlinable
     public func connect<Target: Component<State>>(_ component: Target) -> Subscription {
         connect(component, to: { $0 })
     }
 
-    private func connect<Target: Component>(
+    @inlinable
+    func connect<Target: Component>(
         _ connection: Connection<State, Target>,
         ticks: (some AsyncSequence<Timestamp, Never> & Sendable)?
     ) -> Subscription {
@@ -128,7 +133,8 @@ extension StateSource {
 
 /// Renders through a connector. A component that is its own connector is referenced weakly; nil after it is
 /// deallocated.
-private func rendering<State, Props, Via: Connector<State, Props>>(
+@inlinable
+func rendering<State, Props, Via: Connector<State, Props>>(
     via connector: Via,
     for component: some Component<Props>
 ) -> @Sendable (State, Timestamp) -> Props? {

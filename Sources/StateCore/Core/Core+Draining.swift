@@ -42,8 +42,6 @@ extension Core {
         @usableFromInline var depth = 0
         /// The number of follow-up actions since the last request from outside.
         @usableFromInline var followUpCount = 0
-        /// Requests that are dequeued and not yet processed.
-        @usableFromInline var batch = SerialDrainQueue<Request>.Batch()
 
         init(state: State, hasMiddleware: Bool) {
             self.state = state
@@ -63,15 +61,21 @@ extension Core {
 
     /// Processes a request now if the queue is idle, otherwise enqueues it.
     @inlinable
-    func submit(_ request: Request) {
-        guard queue.enqueueOrBeginDraining(request) else { return }
+    func submit(_ request: consuming Request) {
+        guard queue.beginDraining() else { return enqueue(request) }
         process(request)
         if !queue.endDraining() { drainRemaining() }
     }
 
     @inlinable
+    func enqueue(_ request: consuming Request) {
+        // The queue may have become idle in the meantime.
+        if queue.enqueue(request) { drainRemaining() }
+    }
+
+    @inlinable
     func dispatchQueued(_ action: any Action) {
-        submit(.reduce(action, depth: depthOfNext { type(of: action).name }))
+        enqueue(.reduce(action, depth: depthOfNext { type(of: action).name }))
     }
 
     @inlinable
@@ -122,15 +126,10 @@ extension Core {
         while processed < requestsMax {
             processed += 1
             if processed & 7 == 0, let deadline, .now > deadline { return false }
-            while true {
-                if let request = storage.pointee.batch.popFirst() {
-                    process(request)
-                    break
-                }
-                queue.didProcess(storage.pointee.batch.count)
-                storage.pointee.batch.count = 0
-                if queue.endDraining() { return true }
-                storage.pointee.batch = queue.dequeueAll()
+            if let request = queue.popFirst() {
+                process(request)
+            } else if queue.endDraining() {
+                return true
             }
         }
         return false
@@ -196,7 +195,7 @@ extension Core {
         storage.pointee.revision &+= 1
         change(&storage.pointee.state)
         stateLock.unlock()
-        notifyObservers(of: nil, old: old)
+        notifyObservers(of: NoAction(), old: old)
     }
 
     private func processStart() {
@@ -215,16 +214,10 @@ extension Core {
         guard storage.pointee.isPlain else { return processUnlessStopped(action) }
         if isForMiddleware(action) { warnUnhandled(action) }
         let context = ActionContext(time: reducer.readsContext ? now() : .epoch)
-        let effect: Effect
-        if storage.pointee.oldStateObserverCount == 0 {
-            effect = reduce(action, context: context)
-            if !storage.pointee.observers.isEmpty { notifyObservers(of: action, old: nil) }
-        } else {
-            // A second reference to the state makes its collections copy when they change.
-            let old = storage.pointee.state
-            effect = reduce(action, context: context)
-            notifyObservers(of: action, old: old)
-        }
+        // A second reference to the state makes its collections copy when they change.
+        let old = storage.pointee.oldStateObserverCount == 0 ? nil : storage.pointee.state
+        let effect = reduce(action, context: context)
+        if !storage.pointee.observers.isEmpty { notifyObservers(of: action, old: old) }
         if !effect.isNone { start(effect) }
     }
 
@@ -237,14 +230,14 @@ extension Core {
     }
 
     @inlinable
-    func notifyObservers(of action: consuming (any Action)?, old: consuming State?) {
+    func notifyObservers(of action: any Action, old: State?) {
         let revision = storage.pointee.revision
         let change = Change(
             old: old,
             oldRevision: revision &- 1,
             new: storage.pointee.state,
             revision: revision,
-            action: action
+            reduced: action
         )
         // The list changes only while other requests are processed. It retains its observers.
         storage.pointee.observers.deliver(change)

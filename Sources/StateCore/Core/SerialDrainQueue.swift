@@ -10,54 +10,61 @@ public import Threading
     internal import Darwin
 #endif
 
-/// A lock-free queue of requests that one thread at a time drains: the drainer.
+/// A queue of requests that one thread at a time drains: the drainer.
 ///
-/// One atomic word holds the whole state: idle, draining with an empty queue, or the newest queued node. A request to
-/// an idle queue costs two atomic operations and no allocation. Queued nodes are linked newest first; the drainer
-/// dequeues all of them at once and reverses the list.
+/// A request to an idle queue costs two atomic operations and no allocation. Other requests are enqueued under a lock,
+/// and the drainer takes all of them at once.
 @usableFromInline
 struct SerialDrainQueue<Request: Sendable>: ~Copyable, Sendable {
-    /// A queued request. Only the thread that links it accesses it, and afterwards the drainer.
-    @usableFromInline
-    struct Node {
-        @usableFromInline let request: Request
-        /// In the queue the node enqueued before this one, in a batch the next one.
-        @usableFromInline var link: UnsafeMutablePointer<Node>?
-
-        @inlinable
-        init(request: Request) { self.request = request }
-    }
-
-    @usableFromInline let word = Atomic<UInt>(Self.idle)
+    @usableFromInline let phase = Atomic(Self.idle)
     /// The thread that drains, or 0.
     @usableFromInline let drainer = Atomic<UInt>(0)
-    /// The approximate number of queued requests.
-    @usableFromInline let queuedCount = Atomic<Int>(0)
+    /// The number of requests that the drainer has taken, until it has dequeued all of them.
+    @usableFromInline let takenCount = Atomic(0)
+    @usableFromInline let lock = Lock()
+    /// Safe: accessed only while the lock is held.
+    @usableFromInline nonisolated(unsafe) let queued: UnsafeMutablePointer<FIFO<Request>>
+    /// The requests that the drainer has taken. Safe: only the drainer accesses it.
+    @usableFromInline nonisolated(unsafe) let batch: UnsafeMutablePointer<FIFO<Request>>
 
-    @usableFromInline static var idle: UInt { 0 }
-    @usableFromInline static var draining: UInt { 1 }
+    @inlinable static var idle: UInt { 0 }
+    /// A drainer processes requests, and there are no queued ones.
+    @inlinable static var draining: UInt { 1 }
+    /// A drainer processes requests, and there are queued ones. This phase ends under the lock.
+    @inlinable static var pending: UInt { 2 }
 
-    init() {}
+    init() {
+        queued = .allocate(capacity: 1)
+        queued.initialize(to: FIFO())
+        batch = .allocate(capacity: 1)
+        batch.initialize(to: FIFO())
+    }
+
+    deinit {
+        queued.deinitialize(count: 1)
+        queued.deallocate()
+        batch.deinitialize(count: 1)
+        batch.deallocate()
+    }
 
     // MARK: Draining
 
     /// Makes the caller the drainer if the queue is idle.
     @inlinable
     func beginDraining() -> Bool {
-        let isDrainer = word.compareExchange(
-            expected: Self.idle,
-            desired: Self.draining,
-            ordering: .acquiringAndReleasing
-        ).exchanged
-        if isDrainer { attachDrainer() }
-        return isDrainer
+        // A failing exchange would take the cache line from the other threads.
+        guard phase.load(ordering: .relaxed) == Self.idle,
+            phase.compareExchange(expected: Self.idle, desired: Self.draining, ordering: .acquiring).exchanged
+        else { return false }
+        attachDrainer()
+        return true
     }
 
     /// Makes the queue idle if it is empty. Otherwise the caller remains the drainer.
     @inlinable
     func endDraining() -> Bool {
         detachDrainer()
-        let isIdle = word.compareExchange(
+        let isIdle = phase.compareExchange(
             expected: Self.draining,
             desired: Self.idle,
             ordering: .acquiringAndReleasing
@@ -66,7 +73,7 @@ struct SerialDrainQueue<Request: Sendable>: ~Copyable, Sendable {
         return isIdle
     }
 
-    /// Detaches the draining thread while the queue stays in its draining state, to continue on another thread.
+    /// Detaches the draining thread while the queue stays in its draining phase, to continue on another thread.
     @inlinable
     func detachDrainer() { drainer.store(0, ordering: .releasing) }
 
@@ -83,101 +90,52 @@ struct SerialDrainQueue<Request: Sendable>: ~Copyable, Sendable {
 
     // MARK: Enqueuing
 
-    /// Enqueues a request, or makes the caller the drainer if the queue is idle.
+    /// Enqueues a request.
     ///
-    /// - Returns: whether the caller is now the drainer; the request is then not enqueued.
+    /// Slows down a thread that enqueues faster than the drainer dequeues, in proportion to the length of the queue.
+    /// Tasks only yield; other threads sleep for a few milliseconds at most, so two threads cannot wait for each other.
+    ///
+    /// - Returns: whether the queue was idle. The caller is then the drainer of the request.
     @inlinable
-    func enqueueOrBeginDraining(_ request: Request) -> Bool {
-        if beginDraining() { return true }
-        let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
-        node.initialize(to: Node(request: request))
-        var seen = word.load(ordering: .acquiring)
-        while true {
-            let desired: UInt
-            if seen == Self.idle {
-                desired = Self.draining
-            } else {
-                node.pointee.link = Self.node(seen)
-                desired = UInt(bitPattern: node)
-            }
-            let (done, now) = word.compareExchange(
-                expected: seen,
-                desired: desired,
-                ordering: .acquiringAndReleasing
-            )
-            guard done else {
-                seen = now
-                continue
-            }
-            guard desired == Self.draining else {
-                applyBackpressure()
-                return false
-            }
-            node.deinitialize(count: 1)
-            node.deallocate()
+    func enqueue(_ request: consuming Request) -> Bool {
+        lock.lock()
+        queued.pointee.append(request)
+        let count = queued.pointee.count
+        let wasIdle =
+            phase.load(ordering: .relaxed) != Self.pending
+            && phase.exchange(Self.pending, ordering: .acquiringAndReleasing) == Self.idle
+        lock.unlock()
+        if wasIdle {
             attachDrainer()
             return true
         }
-    }
-
-    /// Slows down a thread that enqueues faster than the drainer dequeues, in proportion to the length of the queue.
-    /// Tasks only yield; other threads sleep for a few milliseconds at most, so two threads cannot wait for each other.
-    @inlinable
-    func applyBackpressure() {
-        let count = queuedCount.wrappingAdd(1, ordering: .relaxed).newValue
-        guard count >= Self.unpacedCountMax, !isDrainedByCaller else { return }
-        slowDown(pressure: min(count / Self.unpacedCountMax, 64))
+        let length = count + takenCount.load(ordering: .relaxed)
+        if length >= Self.unpacedCountMax, !isDrainedByCaller {
+            slowDown(pressure: min(length / Self.unpacedCountMax, 64))
+        }
+        return false
     }
 
     /// The number of queued requests from which on enqueuing threads are slowed down.
     @inlinable static var unpacedCountMax: Int { 1_024 }
 
-    @inlinable
-    static func node(_ word: UInt) -> UnsafeMutablePointer<Node>? {
-        word == draining ? nil : UnsafeMutablePointer(bitPattern: word)
-    }
-
     // MARK: Dequeuing
 
-    /// Dequeues all requests, oldest first. For the drainer.
+    /// Dequeues the oldest request. For the drainer.
     @inlinable
-    func dequeueAll() -> Batch {
-        let word = word.exchange(Self.draining, ordering: .acquiringAndReleasing)
-        var batch = Batch()
-        var next = Self.node(word)
-        while let node = next {
-            batch.count += 1
-            next = node.pointee.link
-            node.pointee.link = batch.first
-            batch.first = node
+    func popFirst() -> Request? {
+        if batch.pointee.count == 0 {
+            guard phase.load(ordering: .relaxed) == Self.pending else {
+                takenCount.store(0, ordering: .relaxed)
+                return nil
+            }
+            lock.lock()
+            swap(&batch.pointee, &queued.pointee)
+            takenCount.store(batch.pointee.count, ordering: .relaxed)
+            phase.store(Self.draining, ordering: .relaxed)
+            lock.unlock()
         }
-        return batch
-    }
-
-    /// Subtracts a processed batch from the number of queued requests.
-    @inlinable
-    func didProcess(_ count: Int) {
-        if count > 0 { queuedCount.wrappingSubtract(count, ordering: .relaxed) }
-    }
-
-    /// Dequeued requests, linked oldest first. The owner must pop all of them.
-    @usableFromInline
-    struct Batch {
-        @usableFromInline var first: UnsafeMutablePointer<Node>?
-        /// The number of requests that the batch had at first.
-        @usableFromInline var count = 0
-
-        @inlinable
-        init() {}
-
-        @inlinable
-        mutating func popFirst() -> Request? {
-            guard let first else { return nil }
-            let node = first.move()
-            first.deallocate()
-            self.first = node.link
-            return node.request
-        }
+        return batch.pointee.popFirst()
     }
 }
 

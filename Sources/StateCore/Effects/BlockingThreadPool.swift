@@ -7,7 +7,7 @@ internal import Threading
 final class BlockingThreadPool: Sendable {
     typealias Work = @Sendable () -> Void
 
-    private struct Content {
+    private struct Content: ~Copyable {
         var queue = FIFO<Work>()
         var threadCount = 0
     }

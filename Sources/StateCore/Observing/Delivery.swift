@@ -85,7 +85,7 @@ private let mainQueueKey = {
 }()
 
 /// Runs closures on a serial executor, which only accepts the jobs of actors.
-private actor ExecutorActor {
+actor ExecutorActor {
     private nonisolated let executor: any SerialExecutor
 
     init(_ executor: any SerialExecutor) { self.executor = executor }
@@ -93,4 +93,6 @@ private actor ExecutorActor {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     func run(_ work: @Sendable () -> Void) { work() }
+
+    func run(_ work: nonisolated(nonsending) @Sendable () async -> Void) async { await work() }
 }

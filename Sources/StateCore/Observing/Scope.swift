@@ -37,10 +37,9 @@ public struct Scope<Source: StateSource, Value: Sendable>: StateSource {
         let registration = node.register()
         // The replay provides the first old value, and the node keeps the last one.
         return source.observe(replay: .current, oldState: .omitted) { change in
-            guard let change = registration.change(for: change), replay == .current || change.oldRevision != nil else {
-                return
+            registration.node.withChange(for: change) { change in
+                if replay == .current || change.oldRevision != nil { body(change) }
             }
-            body(change)
         }
     }
 }

@@ -19,40 +19,51 @@ enum ComparisonReference: Sendable {
 /// observer at a time; the lock protects against observers that are removed meanwhile.
 @usableFromInline
 final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
-    /// The change of the part that one change of the source causes.
-    @usableFromInline
-    struct PartChange: Sendable {
-        /// The part before; nil in the replay, and if the part stayed equal.
-        @usableFromInline let old: Value?
-        @usableFromInline let oldRevision: UInt64?
-        /// The part after. If it stayed equal, the value with which the next one is to be compared.
-        @usableFromInline let new: Value
-        @usableFromInline let revision: UInt64
-        /// Whether the change is to be delivered.
-        @usableFromInline let isDelivered: Bool
+    /// A part after a change of the source and, if it is requested and known, before.
+    @usableFromInline typealias Parts = (old: Value?, new: Value)
 
-        @inlinable
-        init(old: Value?, oldRevision: UInt64?, new: Value, revision: UInt64, isDelivered: Bool) {
-            self.old = old
-            self.oldRevision = oldRevision
-            self.new = new
-            self.revision = revision
-            self.isDelivered = isDelivered
-        }
-    }
-
+    /// The last change of the source, and the change of the part that it caused.
+    ///
+    /// The parts are moved in and out of memory of their own: to copy a part of a dozen fields takes as long as to
+    /// compare it.
     @usableFromInline
     struct Content {
         @usableFromInline var observerCount = 0
-        @usableFromInline var last: PartChange?
+        /// The revision of the change; nil if there is none.
+        @usableFromInline var revision: UInt64?
+        /// Nil in a replay.
+        @usableFromInline var oldRevision: UInt64?
+        /// Whether the change is to be delivered.
+        @usableFromInline var isDelivered = false
+        /// The part after, if there is a revision. If it stayed equal, the value with which the next one is compared.
+        @usableFromInline let new = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+        /// The part before, if `hasOld`.
+        @usableFromInline let old = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+        @usableFromInline var hasOld = false
 
         @inlinable
         init() {}
+
+        @inlinable
+        mutating func takeNew() -> Value? {
+            guard revision != nil else { return nil }
+            revision = nil
+            return new.move()
+        }
+
+        @inlinable
+        mutating func takeOld() -> Value? {
+            guard hasOld else { return nil }
+            hasOld = false
+            return old.move()
+        }
     }
 
     @usableFromInline let map: @Sendable (Root) -> Value
+    /// The part after a change; nil if it is known to have stayed equal.
+    @usableFromInline let part: @Sendable (Change<Root>) -> Value?
     /// The part after a change and, on request, before; nil if the part is known to have stayed equal.
-    @usableFromInline let parts: @Sendable (Change<Root>, _ withOld: Bool) -> (old: Value?, new: Value)?
+    @usableFromInline let parts: @Sendable (Change<Root>, _ withOld: Bool) -> Parts?
     @usableFromInline let areEqual: @Sendable (Value, Value) -> Bool
     @usableFromInline let reference: ComparisonReference
     /// Registers an observer with the node of the enclosing scope. The observation ends with the returned object.
@@ -65,12 +76,14 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     @inlinable
     init(
         map: @escaping @Sendable (Root) -> Value,
-        parts: @escaping @Sendable (Change<Root>, _ withOld: Bool) -> (old: Value?, new: Value)?,
+        part: @escaping @Sendable (Change<Root>) -> Value?,
+        parts: @escaping @Sendable (Change<Root>, _ withOld: Bool) -> Parts?,
         areEqual: @escaping @Sendable (Value, Value) -> Bool,
         reference: ComparisonReference,
         registerAbove: @escaping @Sendable () -> (any Sendable)?
     ) {
         self.map = map
+        self.part = part
         self.parts = parts
         self.areEqual = areEqual
         self.reference = reference
@@ -80,7 +93,9 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     }
 
     deinit {
-        content.deinitialize(count: 1)
+        // Without observers, no part is stored.
+        content.pointee.new.deallocate()
+        content.pointee.old.deallocate()
         content.deallocate()
     }
 
@@ -93,6 +108,7 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     ) {
         self.init(
             map: transform,
+            part: { transform($0.new) },
             parts: { change, withOld in (withOld ? change.old.map(transform) : nil, transform(change.new)) },
             areEqual: areEqual,
             reference: reference,
@@ -110,9 +126,17 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     ) {
         self.init(
             map: { transform(above.map($0)) },
+            part: { change in
+                var part: Value?
+                above.withChange(for: change) { part = transform($0.new) }
+                return part
+            },
             parts: { change, withOld in
-                guard let outer = above.partChange(for: change), outer.isDelivered else { return nil }
-                return (withOld ? outer.old.map(transform) : nil, transform(outer.new))
+                var parts: Parts?
+                above.withChange(for: change) { outer in
+                    parts = (withOld ? outer.old.map(transform) : nil, transform(outer.new))
+                }
+                return parts
             },
             areEqual: areEqual,
             // A part of a delivered value is never newer than the last delivered one.
@@ -123,64 +147,128 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
 
     // MARK: Changes
 
-    /// The change of the part that `change` causes; nil if the part stayed equal and its value is unknown.
+    /// Calls `body` with the change of the part that `change` causes, unless the part stayed equal.
+    ///
+    /// Transforms, comparisons and the release of parts run outside the lock, because they are user code.
     @inlinable
-    func partChange(for change: Change<Root>) -> PartChange? {
+    func withChange(for change: Change<Root>, _ body: (Change<Value>) -> Void) {
+        guard let oldRevision = change.oldRevision else { return withReplay(for: change, body) }
         lock.lock()
-        let last = content.pointee.last
-        lock.unlock()
-        if let last, last.revision == change.revision {
-            // A replay starts with the known part. The stored part change belongs to this change if that leads
-            // forward. A change that leads back, into another history, may have revisions that occurred before.
-            guard let oldRevision = change.oldRevision else {
-                return last.isDelivered || reference == .latest
-                    ? replay(last.new, revision: change.revision) : replay(change)
-            }
-            if last.oldRevision == oldRevision, oldRevision < change.revision { return last }
+        // Revisions identify states only while they increase. A change that leads back, into another history, may have
+        // revisions that occurred before.
+        guard content.pointee.revision == oldRevision, oldRevision < change.revision, !content.pointee.hasOld else {
+            return withOtherChange(for: change, from: oldRevision, body)
         }
-        // Outside the lock, because transforms and comparisons are user code.
-        let next = computePartChange(for: change, after: last)
-        lock.lock()
-        let former = content.pointee.last
-        // Stored even if it is nil: the last one may belong to another history with the same revisions.
-        if content.pointee.observerCount > 0 { content.pointee.last = next }
+        let old = content.pointee.new.move()
+        content.pointee.revision = nil
         lock.unlock()
-        // Released outside the lock, because the release may run user code.
-        withExtendedLifetime(former) {}
-        return next
-    }
-
-    /// The current part, independent of earlier deliveries.
-    @inlinable
-    func replay(_ change: Change<Root>) -> PartChange {
-        replay(parts(change, false)?.new ?? map(change.new), revision: change.revision)
-    }
-
-    @inlinable
-    func replay(_ value: Value, revision: UInt64) -> PartChange {
-        PartChange(old: nil, oldRevision: nil, new: value, revision: revision, isDelivered: true)
-    }
-
-    @inlinable
-    func computePartChange(for change: Change<Root>, after last: PartChange?) -> PartChange? {
-        let revision = change.revision
-        guard let oldRevision = change.oldRevision else { return replay(change) }
-        // Revisions identify states only while they increase: otherwise the last part may belong to another history.
-        let known = last.flatMap { $0.revision == oldRevision && oldRevision < revision ? $0.new : nil }
-        guard let parts = parts(change, known == nil) else {
-            return known.map {
-                PartChange(old: nil, oldRevision: oldRevision, new: $0, revision: revision, isDelivered: false)
-            }
+        guard let new = part(change) else {
+            return store(old, old: nil, revision: change.revision, oldRevision: oldRevision, isDelivered: false)
         }
-        guard let old = known ?? parts.old else { return replay(parts.new, revision: revision) }
-        let isChanged = !areEqual(old, parts.new)
-        return PartChange(
-            old: isChanged ? old : nil,
-            oldRevision: oldRevision,
-            new: isChanged || reference == .latest ? parts.new : old,
-            revision: revision,
-            isDelivered: isChanged
+        guard !areEqual(old, new) else {
+            let next = reference == .latest ? new : old
+            return store(next, old: nil, revision: change.revision, oldRevision: oldRevision, isDelivered: false)
+        }
+        store(new, old: old, revision: change.revision, oldRevision: oldRevision, isDelivered: true)
+        body(
+            Change(
+                // Moved, because the optimizer would copy them.
+                old: consume old,
+                oldRevision: oldRevision,
+                new: consume new,
+                revision: change.revision,
+                reduced: change.reduced
+            )
         )
+    }
+
+    /// Like ``withChange(for:_:)`` for a change that an earlier observer has received, or that does not follow the last
+    /// one. Releases the lock.
+    @usableFromInline
+    func withOtherChange(for change: Change<Root>, from oldRevision: UInt64, _ body: (Change<Value>) -> Void) {
+        let isForward = oldRevision < change.revision
+        if isForward, content.pointee.revision == change.revision, content.pointee.oldRevision == oldRevision {
+            return withStoredChange(action: change.reduced, body)
+        }
+        let isKnown = isForward && content.pointee.revision == oldRevision
+        let last = content.pointee.takeNew()
+        let beforeLast = content.pointee.takeOld()
+        lock.unlock()
+        withExtendedLifetime(beforeLast) {}
+        guard let parts = parts(change, !isKnown) else {
+            if isKnown, let last {
+                store(last, old: nil, revision: change.revision, oldRevision: oldRevision, isDelivered: false)
+            }
+            return
+        }
+        guard let old = isKnown ? last : parts.old else {
+            store(parts.new, old: nil, revision: change.revision, oldRevision: nil, isDelivered: true)
+            return body(Change(replay: parts.new, revision: change.revision))
+        }
+        let isDelivered = !areEqual(old, parts.new)
+        let next = isDelivered || reference == .latest ? parts.new : old
+        let oldOfDelivered = isDelivered ? old : nil
+        store(next, old: oldOfDelivered, revision: change.revision, oldRevision: oldRevision, isDelivered: isDelivered)
+        guard isDelivered else { return }
+        let revision = change.revision
+        let (new, action) = (parts.new, change.reduced)
+        body(Change(old: old, oldRevision: oldRevision, new: new, revision: revision, reduced: action))
+    }
+
+    /// Calls `body` with the change of the part that was computed for an earlier observer. Releases the lock.
+    @usableFromInline
+    func withStoredChange(action: any Action, _ body: (Change<Value>) -> Void) {
+        guard content.pointee.isDelivered, let revision = content.pointee.revision else { return lock.unlock() }
+        let change = Change(
+            old: content.pointee.hasOld ? content.pointee.old.pointee : nil,
+            oldRevision: content.pointee.oldRevision,
+            new: content.pointee.new.pointee,
+            revision: revision,
+            reduced: action
+        )
+        lock.unlock()
+        body(change)
+    }
+
+    /// Calls `body` with the current part, independent of earlier deliveries.
+    @usableFromInline
+    func withReplay(for change: Change<Root>, _ body: (Change<Value>) -> Void) {
+        lock.lock()
+        let isStored = content.pointee.revision == change.revision
+        let isCurrent = isStored && (content.pointee.isDelivered || reference == .latest)
+        let stored = isCurrent ? content.pointee.new.pointee : nil
+        lock.unlock()
+        let part = stored ?? parts(change, false)?.new ?? map(change.new)
+        if !isStored { store(part, old: nil, revision: change.revision, oldRevision: nil, isDelivered: true) }
+        body(Change(replay: part, revision: change.revision))
+    }
+
+    /// Stores the part after a change, and before it if several observers are to receive the change.
+    @inlinable
+    func store(_ new: Value, old: Value?, revision: UInt64, oldRevision: UInt64?, isDelivered: Bool) {
+        lock.lock()
+        if content.pointee.revision != nil || content.pointee.hasOld { removeStored() }
+        if content.pointee.observerCount > 0 {
+            content.pointee.new.initialize(to: new)
+            content.pointee.revision = revision
+            content.pointee.oldRevision = oldRevision
+            content.pointee.isDelivered = isDelivered
+            if content.pointee.observerCount > 1, let old {
+                content.pointee.old.initialize(to: old)
+                content.pointee.hasOld = true
+            }
+        }
+        lock.unlock()
+    }
+
+    /// Releases the stored parts. The caller holds the lock.
+    @usableFromInline
+    func removeStored() {
+        let last = content.pointee.takeNew()
+        let beforeLast = content.pointee.takeOld()
+        lock.unlock()
+        withExtendedLifetime((last, beforeLast)) {}
+        lock.lock()
     }
 
     // MARK: Observers
@@ -203,25 +291,14 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
             node.lock.unlock()
         }
 
-        /// The change to deliver, or nil.
-        @inlinable
-        func change(for change: Change<Root>) -> Change<Value>? {
-            guard let part = node.partChange(for: change), part.isDelivered else { return nil }
-            return Change(
-                old: part.old,
-                oldRevision: part.oldRevision,
-                new: part.new,
-                revision: part.revision,
-                action: change.action
-            )
-        }
-
         deinit {
             node.lock.lock()
             node.content.pointee.observerCount -= 1
-            let former = node.content.pointee.observerCount == 0 ? node.content.pointee.last.take() : nil
+            let isLast = node.content.pointee.observerCount == 0
+            let last = isLast ? node.content.pointee.takeNew() : nil
+            let beforeLast = isLast ? node.content.pointee.takeOld() : nil
             node.lock.unlock()
-            withExtendedLifetime(former) {}
+            withExtendedLifetime((last, beforeLast)) {}
         }
     }
 }

@@ -149,6 +149,6 @@ extension Change {
     /// The same change from another old state. A replay stays a replay.
     fileprivate func replacingOld(with state: State?) -> Change {
         guard old != nil else { return self }
-        return Change(old: state, oldRevision: oldRevision, new: new, revision: revision, action: action)
+        return Change(old: state, oldRevision: oldRevision, new: new, revision: revision, reduced: reduced)
     }
 }

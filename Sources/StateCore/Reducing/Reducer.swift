@@ -110,44 +110,48 @@ extension Reducer {
     ///     }
     /// }
     /// ```
+    @inlinable
     public init<Handled: Action>(
         of type: Handled.Type,
         _ body: @escaping @Sendable (_ state: inout State, _ action: Handled) -> Void
     ) {
         self.init { state, action in
-            if let action = action as? Handled { body(&state, action) }
+            if let action = cast(action, to: Handled.self) { body(&state, action) }
         }
     }
 
     /// A reducer for one type of action that also returns an effect.
+    @inlinable
     @_disfavoredOverload
     public init<Handled: Action>(
         of type: Handled.Type,
         _ body: @escaping @Sendable (_ state: inout State, _ action: Handled) -> Effect
     ) {
         self.init { state, action -> Effect in
-            (action as? Handled).map { body(&state, $0) } ?? .none
+            cast(action, to: Handled.self).map { body(&state, $0) } ?? .none
         }
     }
 
     /// A reducer for one type of action that also reads the context.
+    @inlinable
     public init<Handled: Action>(
         of type: Handled.Type,
         _ body: @escaping @Sendable (_ state: inout State, _ action: Handled, _ context: ActionContext) -> Void
     ) {
         self.init { state, action, context in
-            if let action = action as? Handled { body(&state, action, context) }
+            if let action = cast(action, to: Handled.self) { body(&state, action, context) }
         }
     }
 
     /// A reducer for one type of action that also reads the context and returns an effect.
+    @inlinable
     @_disfavoredOverload
     public init<Handled: Action>(
         of type: Handled.Type,
         _ body: @escaping @Sendable (_ state: inout State, _ action: Handled, _ context: ActionContext) -> Effect
     ) {
         self.init { state, action, context -> Effect in
-            (action as? Handled).map { body(&state, $0, context) } ?? .none
+            cast(action, to: Handled.self).map { body(&state, $0, context) } ?? .none
         }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import StateCore
 import Testing
 
@@ -52,6 +53,51 @@ import Testing
         other.cancel()
         clerk.goOn()
     }
+
+    #if os(Linux)
+        @Test func `with an executor is woken once for all props that are queued`() async {
+            let core = Lorry.core()
+            let porter = Porter()
+            await porter.isBusy.passed()
+            let connection = core.connect(porter, to: \.miles)
+            for miles in 1...500 { core.dispatch(Driven(miles: miles)) }
+            porter.gate.open()
+            #expect(await porter.seen.next(501) == Array(0...500))
+            // One job of the reader, and those of this test's own calls.
+            #expect(porter.executor.jobCount < 10)
+            connection.cancel()
+        }
+
+        /// An actor with an executor that counts jobs, whose first job blocks it.
+        private actor Porter: Component {
+            nonisolated let seen = Arrivals<Int>()
+            nonisolated let (isBusy, gate) = (Gate(), Gate())
+            nonisolated let executor = CountingExecutor()
+
+            nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+            init() { Task { await block() } }
+
+            func update(_ props: Int) { seen.record(props) }
+
+            private func block() {
+                isBusy.open()
+                gate.block()
+            }
+        }
+
+        private final class CountingExecutor: SerialExecutor {
+            private let queue = DispatchQueue(label: "executor")
+            private let jobs = Tally()
+
+            var jobCount: Int { jobs.count }
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                let job = jobs.counting(UnownedJob(job))
+                queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+            }
+        }
+    #endif
 
     /// A service whose updates end on demand.
     private final class Clerk: Component {

@@ -11,44 +11,49 @@ import Testing
         var isDrainedByCaller: Bool { queue.isDrainedByCaller }
 
         func beginDraining() -> Bool { queue.beginDraining() }
-        func enqueue(_ request: Request) -> Bool { queue.enqueueOrBeginDraining(request) }
+        func enqueue(_ request: Request) -> Bool { queue.enqueue(request) }
+        func popFirst() -> Request? { queue.popFirst() }
         func endDraining() -> Bool { queue.endDraining() }
         func detachDrainer() { queue.detachDrainer() }
         func attachDrainer() { queue.attachDrainer() }
 
-        /// Dequeues all requests, to be read later.
-        func dequeueAll() -> () -> [Request] {
-            var batch = queue.dequeueAll()
-            return {
-                var requests: [Request] = []
-                while let request = batch.popFirst() { requests.append(request) }
-                return requests
-            }
-        }
-
-        /// Enqueues a request, and drains the queue if it was idle.
+        /// Processes a request if the queue is idle, otherwise enqueues it, and drains the queue as its drainer.
         func submit(_ request: Request, to process: (Request) -> Void) {
-            guard enqueue(request) else { return }
-            process(request)
-            drain(process)
+            if beginDraining() {
+                process(request)
+                drain(process)
+            } else if enqueue(request) {
+                drain(process)
+            }
         }
 
         /// Processes requests until the queue is empty. For the drainer.
         func drain(_ process: (Request) -> Void) {
-            while !endDraining() {
-                var batch = queue.dequeueAll()
-                while let request = batch.popFirst() { process(request) }
-            }
+            repeat {
+                while let request = popFirst() { process(request) }
+            } while !endDraining()
         }
+
+        /// Dequeues all requests. For the drainer.
+        func popAll() -> [Request] { Array(IteratorSequence(AnyIterator(popFirst))) }
     }
 
     @Test func `makes its first caller the drainer and queues the requests of the others in order`() {
         let queue = Queue<Int>()
-        #expect(queue.enqueue(1))
+        #expect(queue.beginDraining())
         #expect(!queue.enqueue(2))
         #expect(!queue.enqueue(3))
         #expect(!queue.beginDraining())
-        #expect(queue.dequeueAll()() == [2, 3])
+        #expect(queue.popAll() == [2, 3])
+        #expect(queue.endDraining())
+    }
+
+    @Test func `makes a caller that enqueues the drainer if it is idle`() {
+        let queue = Queue<Int>()
+        #expect(queue.enqueue(1))
+        #expect(queue.isDrainedByCaller)
+        #expect(!queue.enqueue(2))
+        #expect(queue.popAll() == [1, 2])
         #expect(queue.endDraining())
     }
 
@@ -58,22 +63,44 @@ import Testing
         #expect(!queue.enqueue(1))
         #expect(!queue.endDraining())
         #expect(queue.isDrainedByCaller)
-        #expect(queue.dequeueAll()() == [1])
+        #expect(queue.popAll() == [1])
         #expect(queue.endDraining())
-        #expect(queue.enqueue(2))
+        #expect(queue.beginDraining())
         #expect(queue.endDraining())
     }
 
-    @Test func `keeps the order of requests that are enqueued after a batch was dequeued`() {
+    @Test func `keeps the order of requests that are enqueued after the first ones were taken`() {
         let queue = Queue<Int>()
         #expect(queue.beginDraining())
         #expect(!queue.enqueue(1))
         #expect(!queue.enqueue(2))
-        let first = queue.dequeueAll()
+        #expect(queue.popFirst() == 1)
         #expect(!queue.enqueue(3))
-        #expect(first() == [1, 2])
-        #expect(queue.dequeueAll()() == [3])
+        #expect(queue.popAll() == [2, 3])
         #expect(queue.endDraining())
+    }
+
+    @Test(arguments: [63, 64, 65, 1_000])
+    func `keeps the order of requests that fill several chunks, in each of many turns`(count: Int) {
+        let queue = Queue<Int>()
+        #expect(queue.beginDraining())
+        for _ in 0..<3 {
+            for number in 0..<count { #expect(!queue.enqueue(number)) }
+            #expect(queue.popAll() == Array(0..<count))
+        }
+        #expect(queue.endDraining())
+    }
+
+    @Test func `releases the requests that are queued when it is deallocated`() {
+        let ends = Recorder<Int>()
+        do {
+            let queue = Queue<Witness>()
+            #expect(queue.beginDraining())
+            for number in 0..<100 { #expect(!queue.enqueue(Witness { ends.record(number) })) }
+            for _ in 0..<70 { _ = queue.popFirst() }
+            #expect(!queue.enqueue(Witness { ends.record(100) }))
+        }
+        #expect(ends.all.sorted() == Array(0...100))
     }
 
     @Test func `identifies the draining thread, and has none while it changes threads`() async {

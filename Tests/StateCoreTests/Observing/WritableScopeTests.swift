@@ -30,6 +30,28 @@ import Testing
         subscription.cancel()
     }
 
+    @Test func `may be of a computed variable, and of an element of a collection`() {
+        struct Depot: Equatable, Sendable {
+            var lorries = [Lorry(), Lorry()]
+            var miles: Int {
+                get { lorries[1].miles }
+                set { lorries[1].miles = newValue }
+            }
+        }
+        let core = Core(Depot()) { depot, action in
+            if let action = action as? Driven { depot.miles = action.miles }
+        }
+        let seen = Recorder<Int>()
+        let subscriptions = [
+            core.scope(\.miles).observe { seen.record($0.new) },
+            core.scope(\.lorries[1].miles).observe { seen.record(-$0.new) },
+        ]
+        core.dispatch(Driven(miles: 1))
+        core.scope(\.miles).replace(2)
+        #expect(seen.all == [0, 0, 1, -1, 2, -2])
+        subscriptions.forEach { $0.cancel() }
+    }
+
     @Test func `is not created from a key path to a constant or a transform`() {
         let core = Lorry.core()
         let tank = core.scope(\.tank)

@@ -97,4 +97,14 @@ import Testing
         core.dispatch(Perform("nothing"))
         #expect(core.state.entries == [104])
     }
+
+    @Test func `of one class of actions handles its subclasses`() {
+        class Note: Action, @unchecked Sendable {}
+        final class SignedNote: Note, @unchecked Sendable {}
+        let core = Core(0, reducer: Reducer(of: Note.self) { count, _ in count += 1 })
+        core.dispatch(Note())
+        core.dispatch(SignedNote())
+        core.dispatch(Append(1))
+        #expect(core.state == 2)
+    }
 }
