@@ -63,12 +63,15 @@ package final class LineOutput: Sendable {
 
     /// Writes bytes, and blocks until all are written.
     ///
+    /// A process that is killed leaves no part of a line in a pipe, unless the line is longer than `PIPE_BUF` bytes.
+    ///
     /// - Throws: as ``write(_:)``.
     package static func writeNow(_ bytes: [UInt8]) throws {
         guard !StandardStreams.isClosed(STDOUT_FILENO) else { throw StandardStreams.failure("write to", "output") }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            let piece = atomicPiece(of: rest)
+            let count = piece.withUnsafeBytes { systemWrite(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
                 continue
@@ -83,6 +86,14 @@ package final class LineOutput: Sendable {
             case let number: throw StandardStreams.failure("write to", "output", number)
             }
         }
+    }
+
+    /// The first lines that the system writes to a pipe as a whole (POSIX: at most `PIPE_BUF` bytes); all bytes if the
+    /// first line is longer.
+    private static func atomicPiece(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard bytes.count > Int(PIPE_BUF) else { return bytes }
+        let piece = bytes.prefix(Int(PIPE_BUF))
+        return piece.lastIndex(of: UInt8(ascii: "\n")).map { piece[...$0] } ?? bytes
     }
 }
 
