@@ -48,7 +48,9 @@ struct MemoryReplica<State: Codable & Equatable & Sendable> {
             case .install(let snapshot, let position, let digest):
                 try document.process(.install(snapshot: snapshot, position, digest: digest))
             case .apply(let patch, let position): try document.process(.apply(patch: patch, position))
-            case .verify(let position, let digest): try document.process(.verify(position, digest: digest))
+            case .verify(let position, let digest):
+                try document.process(.verify(position, digest: digest))
+                if let verification = document.takeVerification() { try document.process(verification.run()) }
             case .status(let status): try document.process(.status(status))
             case .time, .count: break
             }

@@ -100,10 +100,11 @@ extension KeyedCollection where Self: KeyedDecodable & PartiallyPatched, Content
                 if let (key, isExact) = try? Self.key(of: key, at: place), isExact { result[key] = nil }
                 continue
             }
-            let name = key.summary
-            let (key, isExact) = try Self.key(of: key, at: place)
+            let written = key
+            let (key, isExact) = try Self.key(of: written, at: place)
             let place = CodingPath(node: node, key: EntryKey.of(key))
             if !isExact, result[key] != nil {
+                let name = written.summary
                 throw place.failure(.patchMismatch, "expected the key as \(Key.self) is written, got \(name)")
             }
             try result.update(key) { old in

@@ -112,20 +112,32 @@ extension Patch {
             writer.unsigned(UInt64(splice.removed))
             writer.array(count: splice.inserted.count)
             for value in splice.inserted { writer.value(value) }
-        case .sequence(let parts): Self.encode(parts[...], into: &writer)
+        case .sequence(let parts): Self.nest(parts.indices, into: &writer) { parts[$0].encode(into: &$1) }
         }
     }
 
     /// Nests a sequence in halves, so that a long one stays within the limit of depth.
-    private static func encode(_ parts: ArraySlice<Patch>, into writer: inout CBORWriter) {
+    private static func nest(
+        _ parts: Range<Int>,
+        into writer: inout CBORWriter,
+        _ part: (Int, inout CBORWriter) -> Void
+    ) {
         guard parts.count > 1 else {
-            parts.first?.encode(into: &writer)
+            parts.first.map { part($0, &writer) }
             return
         }
-        let middle = parts.startIndex + parts.count / 2
+        let middle = parts.lowerBound + parts.count / 2
         writer.array(count: 2)
-        encode(parts[..<middle], into: &writer)
-        encode(parts[middle...], into: &writer)
+        nest(parts.lowerBound..<middle, into: &writer, part)
+        nest(middle..<parts.upperBound, into: &writer, part)
+    }
+
+    /// The encoding of patches to apply one after the other, from their own encodings. Decodes none of them.
+    ///
+    /// - Returns: `nil` if it would be nested too deeply to be decoded.
+    package static func sequence(encoded patches: [[UInt8]]) -> [UInt8]? {
+        let bytes = CBORWriter.bytes { nest(patches.indices, into: &$0) { $1.encoded(patches[$0]) } }
+        return DeterministicCheck.passes(bytes, CodingLimits.standard.forPatches) ? bytes : nil
     }
 
     /// The patch of CBOR bytes, all of them.

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import SyncProtocol
+internal import Threading
 internal import ZeroMQ
 
 /// A node's clocks: a steady one for deadlines, and the wall clock, which is used in states and messages only.
@@ -51,5 +52,12 @@ enum BlockingWork {
     /// Starts work without waiting for it.
     static func start(_ work: @escaping @Sendable () -> Void) {
         DispatchQueue.global(qos: .userInitiated).async(execute: work)
+    }
+
+    /// Starts work that may take long on a thread with a low priority, so that it does not delay the nodes' loops.
+    static func startInBackground(_ work: @escaping @Sendable () -> Void) {
+        do { try Threads.start(name: "statecast-background", stackBytes: 8 << 20, priority: .low, work) } catch {
+            start(work)
+        }
     }
 }

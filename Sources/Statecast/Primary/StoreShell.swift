@@ -142,7 +142,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         case .commit(let record):
             do throws(JournalFailure) { accepted = try journal?.commit(record) ?? accepted } catch { fail(error) }
         case .encodeSnapshot:
-            BlockingWork.start { [results, published = engine.published] in
+            BlockingWork.startInBackground { [results, published = engine.published] in
                 results.append(.encoded(EncodedSnapshot(of: published)))
             }
         case .storeSnapshot(let snapshot): journal?.store(snapshot)

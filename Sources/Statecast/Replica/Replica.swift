@@ -170,7 +170,7 @@ public final class Replica<State: Sendable>: Service {
         guard !batch.steps.isEmpty else { return }
         metrics.dequeued(steps: batch.steps.count)
         let before = document.position
-        var confirmed: Position?
+        let confirmedBefore = document.confirmed
         var failure: DocumentFailure?
         var statuses: [ReplicaStatus] = []
         // Later steps are processed after a failure: a snapshot among them is installed and shown. The failure is
@@ -178,7 +178,9 @@ public final class Replica<State: Sendable>: Service {
         for step in batch.steps {
             if case .status(let status) = step { statuses.append(status) }
             do throws(DocumentFailure) { try document.process(step) } catch { failure = error }
-            if case .verify(let position, _) = step, document.position == position { confirmed = position }
+        }
+        if let verification = document.takeVerification() {
+            BlockingWork.startInBackground { [queue] in queue.enqueue(verification.run()) }
         }
         do throws(DocumentFailure) {
             try document.applyPending()
@@ -199,7 +201,9 @@ public final class Replica<State: Sendable>: Service {
             statusBroadcast.send(status)
             if case .incompatible(let reason) = status { waiters.fail(reason) }
         }
-        if let confirmed { await node.documentConfirmed(at: confirmed) }
+        if let confirmed = document.confirmed, confirmed != confirmedBefore {
+            await node.documentConfirmed(at: confirmed)
+        }
         if let position = document.position { lag.shown(position) }
         if batch.wasFull { await node.resumeReading() }
     }

@@ -32,15 +32,9 @@ struct CatchUp {
     /// Composes a part of the chain into one update; returns the part itself if the composed patch is nested too
     /// deeply for a replica.
     private static func composed(_ part: Deque<Update>.SubSequence) -> [Update] {
-        guard part.count > 1, let first = part.first, let last = part.last else { return Array(part) }
-        var composer = PatchComposer()
-        for update in part {
-            do { composer.append(try Patch(decoding: update.patch)) } catch {
-                preconditionFailure("a patch of our own does not decode: \(error)")
-            }
-        }
-        let patch = composer.finish().encode()
-        guard (try? Patch(decoding: patch)) != nil else { return Array(part) }
+        guard part.count > 1, let first = part.first, let last = part.last,
+            let patch = Patch.sequence(encoded: part.map(\.patch))
+        else { return Array(part) }
         return [Update(lineage: last.lineage, epoch: last.epoch, from: first.from, to: last.to, patch: patch)]
     }
 }

@@ -29,6 +29,27 @@ import Testing
         #expect(composer.isEmpty && composer.finish().isEmpty)
     }
 
+    @Test(arguments: seeds(0..<12)) func `is encoded from the encodings of its parts`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var oneByOne = Self.start
+        var patches: [[UInt8]] = []
+        for _ in 0..<100 {
+            patches.append(generator.patch(of: oneByOne).encoded)
+            try Patch(decoding: #require(patches.last)).apply(to: &oneByOne)
+            try expect(try Patch(decoding: #require(Patch.sequence(encoded: patches))), leadsTo: oneByOne)
+        }
+    }
+
+    @Test func `has no encoding if it is nested too deeply to be decoded`() throws {
+        func nested(_ depth: Int) -> [UInt8] {
+            (0..<depth).reduce([1] as Value) { inner, _ in ["n": inner] }.encoded
+        }
+        let deepest = try #require((1...1000).last { (try? Patch(decoding: nested($0))) != nil })
+        #expect(Patch.sequence(encoded: [nested(deepest), nested(1)]) == nil)
+        let sequence = try #require(Patch.sequence(encoded: [nested(deepest - 1), nested(1)]))
+        #expect(throws: Never.self) { try Patch(decoding: sequence) }
+    }
+
     /// In a field, so that other fields exist that must stay unchanged.
     private func expect(_ patch: Patch, leadsTo end: Value) throws {
         var inner: Value = ["state": Self.start, "other": 1]

@@ -123,6 +123,81 @@ import Testing
     }
 }
 
+/// The comparison with the primary's digest, which runs apart from the document.
+@Suite struct `The verification of a document` {
+    struct Counter: Codable, Equatable, Sendable { var count = 0 }
+
+    private func position(_ revision: Int) -> Position {
+        Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: Revision(UInt64(revision)))
+    }
+
+    private func digest(_ count: Int) throws -> UInt64 {
+        try Summary(ofEncoded: StateEncoder().encode(Counter(count: count))).digest
+    }
+
+    private func install(_ count: Int, in document: inout Document<Counter>) throws {
+        let snapshot = try StateEncoder().encode(Counter(count: count))
+        try document.process(.install(snapshot: snapshot, position(count), digest: digest(count)))
+    }
+
+    private func apply(_ count: Int, to document: inout Document<Counter>) throws {
+        let patch = Patch(from: ["count": Value(count - 1)], to: ["count": Value(count)])
+        try document.process(.apply(patch: patch.encode(), position(count)))
+    }
+
+    private func document() throws -> Document<Counter> {
+        var document = Document(TypedContent<Counter>(), bytesMax: 1000)
+        try install(1, in: &document)
+        try apply(2, to: &document)
+        return document
+    }
+
+    private func takeVerification(of document: inout Document<Counter>) throws -> DocumentVerification {
+        let verification = document.takeVerification()
+        return try #require(verification)
+    }
+
+    @Test func `confirms the state at its position, while patches go on`() throws {
+        var document = try document()
+        for count in 2..<10 {
+            try document.process(.verify(position(count), digest: digest(count)))
+            let verification = try takeVerification(of: &document)
+            try apply(count + 1, to: &document)
+            try document.process(.verify(position(count + 1), digest: 0))
+            let second = document.takeVerification()
+            #expect(second == nil, "one at a time")
+            try document.process(verification.run())
+            #expect(document.confirmed == position(count))
+            try document.applyPending()
+            #expect(try document.snapshot()?.state == Counter(count: count + 1))
+        }
+    }
+
+    @Test func `fails a document with another digest, whatever was applied since`() throws {
+        var document = try document()
+        try document.process(.verify(position(2), digest: digest(7)))
+        let verification = try takeVerification(of: &document)
+        try apply(3, to: &document)
+        let failure = #expect(throws: DocumentFailure.self) { try document.process(verification.run()) }
+        #expect(failure?.position == position(2))
+        #expect(failure?.reason.message.contains("differs from the primary's") == true)
+        #expect(document.position == nil)
+        #expect(document.confirmed == nil)
+    }
+
+    @Test func `does not concern a later snapshot`() throws {
+        var document = try document()
+        try document.process(.verify(position(2), digest: digest(7)))
+        let verification = try takeVerification(of: &document)
+        try install(5, in: &document)
+        try document.process(verification.run())
+        #expect(document.position == position(5))
+        try document.process(.verify(position(5), digest: digest(5)))
+        try document.process(takeVerification(of: &document).run())
+        #expect(document.confirmed == position(5))
+    }
+}
+
 /// A state that grows by updates has the same bound as a snapshot.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `The size of a replica's state` {
     private static func position(_ revision: UInt64) -> Position {

@@ -68,7 +68,7 @@ import Threading
         var pace = DocumentPace()
         #expect(pace.isQuick(batch(small, .status(.live), half)))
         #expect(!pace.isQuick(batch(half, half)))
-        #expect(!pace.isQuick(batch(small, .verify(position, digest: 0))))
+        #expect(pace.isQuick(batch(small, .verify(position, digest: 0))))
         #expect(!pace.isQuick(batch(.install(snapshot: [1], position, digest: 0))))
         pace.showed(in: .microseconds(900))
         #expect(pace.isQuick(batch(small)))

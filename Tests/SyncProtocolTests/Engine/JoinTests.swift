@@ -32,10 +32,19 @@ import Testing
         bench.advance(by: 5)
         let topic = PrimaryBench.join(1, Fixture.position(1))
         let updates = bench.join(from: Fixture.position(1)).updates(on: topic)
-        #expect(updates == [Fixture.update(1, 5)])
+        #expect(updates.map(\.from) == [Revision(1)])
+        #expect(updates.map(\.to) == [Revision(5)])
+        #expect(try updates.map(state) == [5])
     }
 
-    @Test func `composed updates fit into half a frame, and are as large as that permits`() {
+    /// The state after an update. A state of the bench is its revision.
+    private func state(after update: Update) throws -> Value {
+        var state = Value(update.from.rawValue)
+        try Patch(decoding: update.patch).apply(to: &state)
+        return state
+    }
+
+    @Test func `composed updates fit into half a frame, and are as large as that permits`() throws {
         let last: UInt64 = 150
         let bytes = { (revisions: ClosedRange<UInt64>) in revisions.reduce(0) { $0 + Fixture.patch(to: $1).count } }
         let total = bytes(2...last)
@@ -54,7 +63,7 @@ import Testing
             #expect(updates.last?.to == Revision(last))
             for update in updates {
                 let (first, end) = (update.from.rawValue + 1, update.to.rawValue)
-                #expect(update.patch == Fixture.patch(to: end))
+                #expect(try state(after: update) == Value(end))
                 #expect(bytes(first...end) <= frameBytesMax / 2)
                 #expect(end == last || bytes(first...(end + 1)) > frameBytesMax / 2)
             }

@@ -8,6 +8,14 @@ package struct Document<State: Sendable> {
     /// `nil` until a snapshot is installed, and after a step that failed.
     private(set) var position: Position?
     private var size: DocumentSize
+    /// The number of installed snapshots, to which a verification belongs.
+    private var installs = 0
+    /// A verification that was not taken or has not finished.
+    private var isVerifying = false
+    /// A verification for the caller to run.
+    private var verification: DocumentVerification?
+    /// The position at which the digest was last found to be the primary's.
+    package private(set) var confirmed: Position?
 
     /// - Parameter bytesMax: the maximum size of the state, encoded as a snapshot.
     package init(_ content: any DocumentContent<State>, bytesMax: Int) {
@@ -23,6 +31,8 @@ package struct Document<State: Sendable> {
         case .install(let snapshot, let target, let digest):
             position = nil
             pending = PatchComposer()
+            installs += 1
+            (isVerifying, verification) = (false, nil)
             try attempt(at: target) { () throws in try content.install(snapshot) }
             try check(digest, at: target)
             position = target
@@ -33,13 +43,28 @@ package struct Document<State: Sendable> {
             size.grew(by: patch.count)
             position = target
         case .verify(let target, let digest):
-            guard position == target else { return }
+            guard position == target, !isVerifying else { return }
             try applyPending()
-            position = nil
-            try check(digest, at: target)
-            position = target
+            isVerifying = true
+            verification = DocumentVerification(of: content, at: target, digest, installs: installs, after: size.grown)
+        case .verified(let result):
+            guard let position, result.installs == installs else { return }
+            isVerifying = false
+            self.position = nil
+            try finish(result)
+            (self.position, confirmed) = (position, result.position)
         case .status: break
         }
+    }
+
+    /// Takes the verification that a step demanded. Its result is the next step, whatever happened since.
+    package mutating func takeVerification() -> DocumentVerification? { verification.take() }
+
+    private mutating func finish(_ result: DocumentVerification.Result) throws(DocumentFailure) {
+        let verified = try attempt(at: result.position) { try result.outcome.get() }
+        content.takeSummary(from: verified.content)
+        size.measured(verified.summary.bytes, after: result.grown)
+        try check(verified.summary, result.digest, at: result.position)
     }
 
     /// Applies the pending patches.
@@ -61,7 +86,10 @@ package struct Document<State: Sendable> {
     }
 
     private mutating func check(_ digest: UInt64, at position: Position) throws(DocumentFailure) {
-        let own = try summary(at: position)
+        try check(try summary(at: position), digest, at: position)
+    }
+
+    private func check(_ own: Summary, _ digest: UInt64, at position: Position) throws(DocumentFailure) {
         guard own.digest == digest else {
             let reason = Rejection(
                 .incompatible,
@@ -87,7 +115,7 @@ package struct Document<State: Sendable> {
 
     private mutating func summary(at position: Position) throws(DocumentFailure) -> Summary {
         let summary = try attempt(at: position) { try content.summary() }
-        size.measured(summary.bytes)
+        size.measured(summary.bytes, after: size.grown)
         return summary
     }
 
@@ -104,7 +132,8 @@ package struct Document<State: Sendable> {
 private struct DocumentSize {
     let bytesMax: Int
     private var measured = 0
-    private var grown = 0
+    /// The bytes of the patches since then.
+    private(set) var grown = 0
 
     /// In canonical form (NFC) a text has up to three times the bytes that it has in a patch.
     private static let growthFactorMax = 3
@@ -116,9 +145,10 @@ private struct DocumentSize {
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-    mutating func measured(_ bytes: Int) {
+    /// - Parameter grown: the bytes of patches that the measured state contains.
+    mutating func measured(_ bytes: Int, after grown: Int) {
         measured = bytes
-        grown = 0
+        self.grown -= min(grown, self.grown)
     }
 
     /// Notes that a patch of `bytes` bytes changed the state.
@@ -128,6 +158,47 @@ private struct DocumentSize {
     var isUncertain: Bool {
         grown > max(Self.unmeasuredBytesMin, (bytesMax - measured) / Self.unmeasuredPart)
             || measured + grown * Self.growthFactorMax > bytesMax
+    }
+}
+
+/// The comparison of a document with the primary's digest, apart from the document, which goes on changing: it costs as
+/// much as all changes since the last one.
+package struct DocumentVerification: Sendable {
+    private let position: Position
+    private let digest: UInt64
+    private let installs: Int
+    private let grown: Int
+    private let verify: @Sendable () throws -> Result.Verified
+
+    /// The step with which the document learns the outcome.
+    package struct Result: Sendable {
+        struct Verified {
+            let summary: Summary
+            /// The content that knows the summary.
+            let content: any Sendable
+        }
+
+        let position: Position
+        let digest: UInt64
+        let installs: Int
+        let grown: Int
+        let outcome: Swift.Result<Verified, any Error>
+    }
+
+    init(of content: some DocumentContent, at position: Position, _ digest: UInt64, installs: Int, after grown: Int) {
+        self.position = position
+        self.digest = digest
+        self.installs = installs
+        self.grown = grown
+        verify = {
+            var content = content
+            return Result.Verified(summary: try content.summary(), content: content)
+        }
+    }
+
+    package func run() -> DocumentStep {
+        let outcome = Swift.Result { try verify() }
+        return .verified(Result(position: position, digest: digest, installs: installs, grown: grown, outcome: outcome))
     }
 }
 

@@ -12,11 +12,16 @@ package protocol DocumentContent<State>: Sendable {
     /// The state's digest, to compare with the primary's, and its size.
     mutating func summary() throws -> Summary
 
+    /// Takes over what a copy knows after its `summary()`.
+    mutating func takeSummary(from copy: any Sendable)
+
     /// The state to show.
     func state() throws -> State
 }
 
 extension DocumentContent {
+    package mutating func takeSummary(from copy: any Sendable) {}
+
     package mutating func digest() throws -> UInt64 { try summary().digest }
 }
 
@@ -91,6 +96,12 @@ package struct TypedContent<State: Codable & Sendable>: DocumentContent {
             return summary
         case .both(_, let tree), .tree(let tree): return tree.summary
         }
+    }
+
+    package mutating func takeSummary(from copy: any Sendable) {
+        guard case .state(let state, since: _, _) = kept, case .state(_, let since, let summary) = (copy as? Self)?.kept
+        else { return }
+        kept = .state(state, since: since, summary)
     }
 
     package mutating func install(_ snapshot: [UInt8]) throws {

@@ -7,13 +7,13 @@ struct DocumentPace {
     private static let durationMax = Duration.milliseconds(1)
     private static let bytesMax = 16 << 10
 
-    /// Snapshots and digests depend on the size of the state, patches on the size of the change.
+    /// Snapshots depend on the size of the state, patches on the size of the change; digests are compared elsewhere.
     func isQuick(_ batch: DocumentQueue.Batch) -> Bool {
         recent <= Self.durationMax && batch.bytes <= Self.bytesMax
             && batch.steps.allSatisfy { step in
                 switch step {
-                case .apply, .status: true
-                case .install, .verify: false
+                case .apply, .verify, .verified, .status: true
+                case .install: false
                 }
             }
     }

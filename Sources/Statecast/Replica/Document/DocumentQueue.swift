@@ -5,6 +5,7 @@ package enum DocumentStep: Sendable {
     case install(snapshot: [UInt8], Position, digest: UInt64)
     case apply(patch: [UInt8], Position)
     case verify(Position, digest: UInt64)
+    case verified(DocumentVerification.Result)
     case status(ReplicaStatus)
 
     /// The approximate memory that it occupies.
@@ -12,7 +13,7 @@ package enum DocumentStep: Sendable {
         switch self {
         case .install(let snapshot, _, _): snapshot.count
         case .apply(let patch, _): patch.count + 64
-        case .verify, .status: 64
+        case .verify, .verified, .status: 64
         }
     }
 }
