@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -26,7 +27,9 @@ def prepare(project, sections, files):
     if needs & PACKAGES.keys():
         quietly("make", "--directory", root / "Benchmarks/Peers")
     for product in sorted(needs - PACKAGES.keys()):
-        if product.startswith("statecast-"):
+        if product == "core":
+            quietly(root / "scripts/bench-core", "--build")
+        else:
             quietly("swift", "build", "--package-path", root, "--configuration", "release", "--product", product)
 
 
@@ -200,8 +203,14 @@ def start_after(how, count):
         return {"seconds": again.seconds}
 
 
-def in_process(name):
-    """The subjects of a benchmark of the core; see scripts/bench-core."""
+def in_process(benchmark, subject):
+    """A subject of a benchmark of the core, and how many times as fast as the first subject it is; see scripts/bench-core.
+    It runs all of them by turns, in many rounds of its own.
+    """
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        quietly(root / "scripts/bench-core", "--json", f"{place}/figures", name)
-        return json.loads(pathlib.Path(f"{place}/figures").read_text())
+        quietly(root / "scripts/bench-core", "--json", f"{place}/figures", re.escape(benchmark).replace("\\ ", " "))
+        subjects = json.loads(pathlib.Path(f"{place}/figures").read_text())
+    ours = next(figures for figures in subjects if figures["subject"] == subject)
+    # A reference has the speed 1.
+    reference = next(figures for figures in subjects if figures["speed"] == 1)
+    return {**ours, "rate": 1e9 / ours["ns"], "reference_ns": reference["ns"]}

@@ -260,6 +260,33 @@ def memory(seconds):
     )
 
 
+def in_process():
+    contestants, ratios = [], []
+
+    def add(benchmark, subject, reference, rate=None, speed=None):
+        name = f"{benchmark}: {subject} / {reference}"
+        contestants.append(Contestant(name, frozenset({"core"}), lambda: programs.in_process(benchmark, subject)))
+        if rate:
+            ratios.append(Ratio(name, "rate", at_least=rate))
+        ratios.append(Ratio(name, "speed", at_least=speed))
+
+    for observers in ("1 observer", "10 observers"):
+        for callers in ("1 thread", "8 threads", "1 task", "8 tasks"):
+            rate = 10_000_000 if (observers, callers) == ("1 observer", "1 thread") else None
+            add(f"{observers}, {callers}", "core", "classic", rate, speed=10 if observers == "1 observer" else None)
+    add("12 fields to props, scope", "scope", "observer that compares", speed=1 / 1.1)
+    add("12 fields, scope of a stored part", "scope", "observer that compares", speed=1 / 1.1)
+    add("12 fields to props, component", "core, component without an actor", "classic, queue", speed=3)
+    return Section(
+        "8",
+        "In process: the core beside a store as Unicore's, which is a serial queue; medians of dozens of rounds within one run",
+        contestants,
+        [("rate", "actions per second"), ("ns", "ns per action"), ("reference_ns", "ns of the reference"), ("speed", "speed")],
+        ratios,
+        rounds=1,
+    )
+
+
 def lines(many):
     return Section(
         "9",
@@ -313,6 +340,7 @@ def all_sections(quick):
         join(),
         senders(2_000_000),
         memory(600),
+        in_process(),
         lines(1_000_000),
         starts(1_000_000),
     ]

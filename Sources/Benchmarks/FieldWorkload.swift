@@ -54,9 +54,9 @@ struct FieldWorkload: AsyncParsableCommand {
         figures.more = [
             "bytes_p50": Double(sizes[sizes.count / 2]), "bytes_p99": Double(sizes[sizes.count * 99 / 100]),
         ]
-        guard nodes.replicas[0].snapshot?.state == nodes.primary.state else { throw Invalid("the replica differs") }
         context.shutdown()
         try await nodes.close()
+        guard nodes.replicas[0].snapshot?.state == nodes.primary.state else { throw Invalid("the replica differs") }
         try figures.print()
     }
 }

@@ -67,7 +67,7 @@ private final class PacedLoad<State: CountingState>: Sendable {
 
     /// An action is due at its time, whether or not earlier ones were delayed, and its latency counts from then.
     func run() async throws {
-        let base = nodes.primary.state.count
+        let base = nodes.shownCount
         let (start, interval) = (monotonicNow(), UInt64(1_000_000_000 / rate))
         let subscription = nodes.replicas[0].observe(replay: .none) { [samples] change in
             let now = monotonicNow()

@@ -95,7 +95,7 @@ struct Nodes<State: CountingState> {
         let gate = Gate()
         let flow = Flow(count: count, window: window, receivers: replicas.count) { gate.signal() }
         let done = Gate()
-        let base = primary.state.count
+        let base = shownCount
         let subscriptions = zip(replicas, flow.receivers).map { replica, receiver in
             replica.observe(replay: .none) { change in
                 flow.advance(receiver, to: change.new.count - base)
@@ -118,6 +118,10 @@ struct Nodes<State: CountingState> {
         figures.add(latencies: flow.latencies)
         _ = try await last?.receipt()
     }
+
+    /// The count that replicas show before actions are sent. The primary's own state may be older for some microseconds:
+    /// it publishes a state before it shows it in its own process.
+    var shownCount: Int { replicas.first?.snapshot?.state.count ?? 0 }
 
     /// Stops all nodes.
     ///

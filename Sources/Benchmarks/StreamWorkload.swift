@@ -43,13 +43,13 @@ struct StreamWorkload: AsyncParsableCommand {
         }
         try await nodes.warmUp(written[0])
         try await nodes.stream(actions, window: options.window, into: &figures) { written[$0] }
+        try await nodes.close()
         var expected = Cells()
         for action in written { expected.cells[action.cell] = action.bytes }
         for state in [nodes.primary.state] + nodes.replicas.compactMap({ $0.snapshot?.state }) {
             guard state.cells == expected.cells else { throw Invalid("a table differs from what was written") }
         }
         figures.more = ["tables_equal": 1]
-        try await nodes.close()
     }
 }
 

@@ -1,7 +1,8 @@
 /// The encoding of a value with the name of its type: an array of both.
 package enum NamedEncoding {
     /// The encoded beginnings, by type: deriving a name from a type costs more than encoding a small value.
-    private static let prefixes = TypeTable<[UInt8]>()
+    // Never freed, so that no references are counted.
+    private static let prefixes = TypeTable<UnsafeBufferPointer<UInt8>>()
 
     /// Encodes a value into memory that is used again, and passes the bytes to `body` instead of copying them.
     ///
@@ -16,13 +17,19 @@ package enum NamedEncoding {
     ) throws(CodingFailure) -> Result {
         do {
             return try EncodingOutput.run { output in
-                output.writer.encoded(prefixes.answer(for: T.self) { encode(name: name()) })
+                output.writer.encoded(prefixes.answer(for: T.self) { copy(encode(name: name())) })
                 try encodeItem(value, into: output, under: nil, in: output.root(.standard))
                 return output.writer.withBytes(body)
             }
         } catch {
             throw CodingFailure(error, path: [])
         }
+    }
+
+    private static func copy(_ bytes: [UInt8]) -> UnsafeBufferPointer<UInt8> {
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+        _ = copy.initialize(fromContentsOf: bytes)
+        return UnsafeBufferPointer(copy)
     }
 
     /// The encoding from a name and an encoded payload. Without the payload, it is the beginning of each encoding with

@@ -132,14 +132,19 @@ final class KeyedContainers<Key: CodingKey> {
     }
 }
 
-/// The `KeyedContainers` by the type of their keys.
-private let knownContainers = TypeTable<AnyObject>()
+/// The `KeyedContainers` by the type of their keys. They are never released, so references are not counted: threads that
+/// code the same type would contend for the count.
+private let knownContainers = TypeTable<Unmanaged<AnyObject>>()
 
 // Not a static member, whose call would look up the type `KeyedContainers<Key>`.
-func keyedContainers<Key: CodingKey>(for key: Key.Type) -> KeyedContainers<Key> {
-    let containers = knownContainers.answer(for: key) { KeyedContainers<Key>() }
+@inline(__always)
+func withKeyedContainers<Key: CodingKey, Result>(
+    for key: Key.Type,
+    _ body: (KeyedContainers<Key>) -> Result
+) -> Result {
+    let containers = knownContainers.answer(for: key) { Unmanaged.passRetained(KeyedContainers<Key>() as AnyObject) }
     // Safe: the table keeps what the closure of the same type made.
-    return unsafeDowncast(containers, to: KeyedContainers<Key>.self)
+    return containers._withUnsafeGuaranteedRef { body(unsafeDowncast($0, to: KeyedContainers<Key>.self)) }
 }
 
 protocol ItemKeyedEncoding<Key>: KeyedEncodingContainerProtocol {

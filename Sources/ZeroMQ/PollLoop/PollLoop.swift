@@ -135,7 +135,8 @@ package final class PollLoop: SerialExecutor {
             let hasWork = pollSet.hasWork
             if hasWork { busyPolling.foundWork(at: .now) }
             pollSet.callHandlers()
-            if isPolling, !hasWork { Threads.yield() }
+            // Jobs often enqueue the next one of their task.
+            if isPolling, !hasWork, inbox.withLock({ $0.jobs.isEmpty }) { Threads.yield() }
         }
         pollSet.removeAll()
         drain(&backlog)
