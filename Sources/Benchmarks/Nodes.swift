@@ -119,8 +119,8 @@ struct Nodes<State: CountingState> {
         _ = try await last?.receipt()
     }
 
-    /// The count that replicas show before actions are sent. The primary's own state may be older for some microseconds:
-    /// it publishes a state before it shows it in its own process.
+    /// The count that replicas show before actions are sent. The primary's own state may be older for some
+    /// microseconds: it publishes a state before it shows it in its own process.
     var shownCount: Int { replicas.first?.snapshot?.state.count ?? 0 }
 
     /// Stops all nodes.

@@ -132,8 +132,8 @@ final class KeyedContainers<Key: CodingKey> {
     }
 }
 
-/// The `KeyedContainers` by the type of their keys. They are never released, so references are not counted: threads that
-/// code the same type would contend for the count.
+/// The `KeyedContainers` by the type of their keys. They are never released, so references are not counted: threads
+/// that code the same type would contend for the count.
 private let knownContainers = TypeTable<Unmanaged<AnyObject>>()
 
 // Not a static member, whose call would look up the type `KeyedContainers<Key>`.
