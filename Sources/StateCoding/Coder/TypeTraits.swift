@@ -108,7 +108,7 @@ struct TypeTable<Answer>: @unchecked Sendable {
 ///
 /// The containers are generic in their keys, and looking up such a type is most of the cost of making one, so the types
 /// are looked up once. (Without that, encoding an action takes 12 % more instructions, decoding it 8 %.)
-final class KeyedContainers<Key: CodingKey> {
+struct KeyedContainers<Key: CodingKey> {
     private let encodingType: any ItemKeyedEncoding<Key>.Type
     private let decodingType: any ItemKeyedDecoding<Key>.Type
 
@@ -117,6 +117,7 @@ final class KeyedContainers<Key: CodingKey> {
         decodingType = ItemKeyedDecodingContainer<Key>.self
     }
 
+    @inline(__always)
     func encoding(by encoder: ItemEncoder) -> KeyedEncodingContainer<Key> {
         func make<C: ItemKeyedEncoding<Key>>(_ type: C.Type) -> KeyedEncodingContainer<Key> {
             KeyedEncodingContainer(type.init(encoder: encoder))
@@ -124,6 +125,7 @@ final class KeyedContainers<Key: CodingKey> {
         return make(encodingType)
     }
 
+    @inline(__always)
     func decoding(by decoder: ItemDecoder) -> KeyedDecodingContainer<Key> {
         func make<C: ItemKeyedDecoding<Key>>(_ type: C.Type) -> KeyedDecodingContainer<Key> {
             KeyedDecodingContainer(type.init(decoder: decoder))
@@ -132,19 +134,23 @@ final class KeyedContainers<Key: CodingKey> {
     }
 }
 
-/// The `KeyedContainers` by the type of their keys. They are never released, so references are not counted: threads
-/// that code the same type would contend for the count.
-private let knownContainers = TypeTable<Unmanaged<AnyObject>>()
+/// The `KeyedContainers` by the type of their keys, never freed. They are no objects, because threads that code the same
+/// type would contend for their reference counts.
+private let knownContainers = TypeTable<UnsafeRawPointer>()
 
 // Not a static member, whose call would look up the type `KeyedContainers<Key>`.
 @inline(__always)
-func withKeyedContainers<Key: CodingKey, Result>(
-    for key: Key.Type,
-    _ body: (KeyedContainers<Key>) -> Result
-) -> Result {
-    let containers = knownContainers.answer(for: key) { Unmanaged.passRetained(KeyedContainers<Key>() as AnyObject) }
+func keyedContainers<Key: CodingKey>(for key: Key.Type) -> KeyedContainers<Key> {
+    let containers = knownContainers.answer(for: key) { makeKeyedContainers(for: key) }
     // Safe: the table keeps what the closure of the same type made.
-    return containers._withUnsafeGuaranteedRef { body(unsafeDowncast($0, to: KeyedContainers<Key>.self)) }
+    return containers.assumingMemoryBound(to: KeyedContainers<Key>.self).pointee
+}
+
+@inline(never)
+private func makeKeyedContainers<Key: CodingKey>(for key: Key.Type) -> UnsafeRawPointer {
+    let containers = UnsafeMutablePointer<KeyedContainers<Key>>.allocate(capacity: 1)
+    containers.initialize(to: KeyedContainers<Key>())
+    return UnsafeRawPointer(containers)
 }
 
 protocol ItemKeyedEncoding<Key>: KeyedEncodingContainerProtocol {
