@@ -194,8 +194,10 @@ def start_after(how, count):
     """The seconds from the start of the process to its ready line, after an end of the previous one."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
         primary = Primary("--journal", f"{place}/journal")
-        primary.send_lines(count)
-        primary.end(how)
+        try:
+            primary.send_lines(count)
+        finally:
+            primary.end(how)
         again = Primary("--journal", f"{place}/journal")
         again.end()
         if again.fields["revision"] != str(count):
@@ -203,14 +205,13 @@ def start_after(how, count):
         return {"seconds": again.seconds}
 
 
-def in_process(benchmark, subject):
-    """A subject of a benchmark of the core, and how many times as fast as the first subject it is; see scripts/bench-core.
+def in_process(benchmark, subject, reference):
+    """A subject of a benchmark of the core, and how many times as fast as the reference it is; see scripts/bench-core.
     It runs all of them by turns, in many rounds of its own.
     """
     with tempfile.TemporaryDirectory(dir=folder) as place:
         quietly(root / "scripts/bench-core", "--json", f"{place}/figures", re.escape(benchmark).replace("\\ ", " "))
         subjects = json.loads(pathlib.Path(f"{place}/figures").read_text())
-    ours = next(figures for figures in subjects if figures["subject"] == subject)
-    # A reference has the speed 1.
-    reference = next(figures for figures in subjects if figures["speed"] == 1)
-    return {**ours, "rate": 1e9 / ours["ns"], "reference_ns": reference["ns"]}
+    by_name = {figures["subject"]: figures for figures in subjects}
+    ours = by_name[subject]
+    return {**ours, "rate": 1e9 / ours["ns"], "reference_ns": by_name[reference]["ns"]}

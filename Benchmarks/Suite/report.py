@@ -87,7 +87,7 @@ def markdown(outcome):
     machine = outcome["machine"]
     lines = [
         f"{machine['processors']} processors ({machine['processor']}), {machine['memory_gib']} GiB, "
-        f"{machine['kernel']}; {machine['file_system']}, fsync {machine['fsync_us']} us; {machine['swift']}, libzmq "
+        f"{machine['kernel']}; {machine['file_system']}, fdatasync {machine['fsync_us']} us; {machine['swift']}, libzmq "
         f"{machine['libzmq']}, {machine['redis']}, {machine['nats']}; commit {machine['commit']}.",
         f"Medians of {outcome['rounds']} rounds (least-most){', quick' if outcome['quick'] else ''}.",
     ]

@@ -265,7 +265,7 @@ def in_process():
 
     def add(benchmark, subject, reference, rate=None, speed=None):
         name = f"{benchmark}: {subject} / {reference}"
-        contestants.append(Contestant(name, frozenset({"core"}), lambda: programs.in_process(benchmark, subject)))
+        contestants.append(Contestant(name, frozenset({"core"}), lambda: programs.in_process(benchmark, subject, reference)))
         if rate:
             ratios.append(Ratio(name, "rate", at_least=rate))
         ratios.append(Ratio(name, "speed", at_least=speed))

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// One round of one workload in each run; `Benchmarks/compare` runs all of them in turn, and compares the medians.
+/// One round of one workload in each run; `scripts/bench` runs all of them by turns, and compares the medians.
 @main
 struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

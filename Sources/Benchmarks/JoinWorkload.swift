@@ -31,12 +31,17 @@ struct JoinWorkload: AsyncParsableCommand {
         var live: [UInt64] = []
         for _ in 0..<joins {
             try child.tell("join")
-            live.append(try await UInt64(child.nextLine()) ?? 0)
+            let line = try await child.nextLine()
+            guard let time = UInt64(line) else { throw Invalid("expected the time of a join, got \(line)") }
+            live.append(time)
         }
         let during = load.takeSamples()
         child.end()
         loading.cancel()
-        _ = await loading.result
+        do { try await loading.value } catch is CancellationError {}
+        guard Double(idle.count) > seconds * Double(rate) / 2, during.count > joins else {
+            throw Invalid("\(idle.count) actions were shown without joins, \(during.count) during joins")
+        }
         var (one, other, joined) = (Figures(), Figures(), Figures())
         one.add(latencies: idle)
         other.add(latencies: during)

@@ -94,10 +94,11 @@ struct Nodes<State: CountingState> {
     ) async throws {
         let gate = Gate()
         let flow = Flow(count: count, window: window, receivers: replicas.count) { gate.signal() }
-        let done = Gate()
+        let done = replicas.map { _ in Gate() }
         let base = shownCount
-        let subscriptions = zip(replicas, flow.receivers).map { replica, receiver in
-            replica.observe(replay: .none) { change in
+        let subscriptions = replicas.indices.map { index in
+            let (receiver, done) = (flow.receivers[index], done[index])
+            return replicas[index].observe(replay: .none) { change in
                 flow.advance(receiver, to: change.new.count - base)
                 if change.new.count - base == count { done.signal() }
             }
@@ -110,7 +111,7 @@ struct Nodes<State: CountingState> {
             while !flow.admits(index) { if flow.waits(for: index) { await gate.wait() } }
             last = try await senders[0].submit(action(index))
         }
-        for _ in replicas { await done.wait() }
+        for done in done { await done.wait() }
         figures.seconds = Double(monotonicNow() - start) / 1e9
         figures.rate = Double(count) / (figures.seconds ?? 1)
         figures.cpu = (ThreadTimes.now - times).perAction(count)

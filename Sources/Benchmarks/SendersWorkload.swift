@@ -63,6 +63,10 @@ struct SendersWorkload: AsyncParsableCommand {
         figures.rate = Double(share * senders) / (figures.seconds ?? 1)
         figures.cpu = (ThreadTimes.now - times).perAction(share * senders)
         try await nodes.close()
+        let applied = senders * (1000 + (rejecting ? (share + 1) / 2 : share))
+        guard nodes.primary.state.count == applied else {
+            throw Invalid("\(nodes.primary.state.count) of \(applied) actions were applied")
+        }
         try figures.print()
     }
 

@@ -134,8 +134,8 @@ struct KeyedContainers<Key: CodingKey> {
     }
 }
 
-/// The `KeyedContainers` by the type of their keys, never freed. They are no objects, because threads that code the same
-/// type would contend for their reference counts.
+/// The `KeyedContainers` by the type of their keys, never freed. They are no objects, because threads that code the
+/// same type would contend for their reference counts.
 private let knownContainers = TypeTable<UnsafeRawPointer>()
 
 // Not a static member, whose call would look up the type `KeyedContainers<Key>`.
