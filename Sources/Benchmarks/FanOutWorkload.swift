@@ -80,7 +80,9 @@ extension Figures {
     fileprivate mutating func add(_ line: String, deliveries: Int, since start: UInt64) throws {
         let fields = line.split(separator: " ").compactMap { UInt64($0) }
         // Heartbeats reach those that connect first.
-        guard fields.count == 5, fields[4] - fields[3] <= 10 else { throw Invalid("subscribers lost messages: \(line)") }
+        guard fields.count == 5, fields[4] - fields[3] <= 10 else {
+            throw Invalid("subscribers lost messages: \(line)")
+        }
         seconds = Double(fields[0] - start) / 1e9
         rate = Double(deliveries) / (seconds ?? 1)
         more = ["messages": Double(fields[1]), "bytes": Double(fields[2])]
