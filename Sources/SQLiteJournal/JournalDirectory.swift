@@ -134,9 +134,26 @@ struct JournalDirectory: Hashable, Sendable {
 
     /// Waits until SQLite's log is durable.
     func syncLog() throws(JournalFailure) {
-        do throws(SystemFailure) { try OpenFile(log, O_RDONLY).sync() } catch {
+        guard try syncLogIfPossible() else { throw failed(SystemFailure("open", log, EMFILE)) }
+    }
+
+    /// Waits until SQLite's log is durable.
+    ///
+    /// - Returns: `false` if the process cannot open a file now: a later attempt may succeed.
+    /// - Throws: ``JournalFailure`` with code `inputOutput`: the content of a disk that failed is unknown, also of one
+    ///   that was full.
+    func syncLogIfPossible() throws(JournalFailure) -> Bool {
+        do throws(SystemFailure) {
+            let file = try OpenFile(log, O_RDONLY)
+            do throws(SystemFailure) { try file.sync() } catch {
+                throw SystemFailure("sync (\(error.reason))", log, EIO)
+            }
+            return true
+        } catch {
             // Without a log, everything is in the database.
-            guard error.code == ENOENT else { throw failed(error) }
+            if error.code == ENOENT { return true }
+            if [EMFILE, ENFILE, ENOMEM].contains(error.code) { return false }
+            throw failed(error)
         }
     }
 

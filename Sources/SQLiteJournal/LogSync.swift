@@ -47,6 +47,10 @@ final class LogSync: Sendable {
             return state.isClosed
         }
         if isClosed { return }
-        do throws(JournalFailure) { try directory.syncLog() } catch { state.withLock { $0.failure = error } }
+        do throws(JournalFailure) {
+            if try !directory.syncLogIfPossible() { appended() }
+        } catch {
+            state.withLock { $0.failure = error }
+        }
     }
 }

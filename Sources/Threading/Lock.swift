@@ -5,43 +5,34 @@ public import Synchronization
 #elseif canImport(Musl)
     internal import Musl
 #elseif canImport(Darwin)
-    internal import Darwin
+    internal import Dispatch
 #endif
 
 /// A mutex that traps on recursion.
 ///
 /// Acquiring and releasing it without contention takes one inlined atomic operation each, less than half the time of a
-/// pthread mutex. Contending threads wait on a condition variable.
+/// pthread mutex. Contending threads wait on a semaphore.
 ///
 /// On Linux, ThreadSanitizer does not see the ordering that a contended `Synchronization.Mutex` establishes, and
 /// reports false races. It sees the atomic operations of this lock.
 ///
-/// Unchecked `Sendable`: pthread functions may be called from any thread.
+/// Unchecked `Sendable`: a semaphore may be used from any thread.
 @usableFromInline
 package final class Lock: @unchecked Sendable {
     /// 0 if the lock is free, otherwise the id of the owner, whose lowest bit is set if other threads may wait.
     @usableFromInline let word = Atomic<UInt>(0)
-    // What contending threads wait on.
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    /// What contending threads wait on. It counts the wake-ups: none is lost, as with condition variables of glibc
+    /// before 2.41 (bug 25847).
+    private let wakeUps = Semaphore()
     private let onRecursion: StaticString
 
     /// - Parameter onRecursion: the message of the trap if a thread acquires a lock that it already holds.
     @usableFromInline
     package init(onRecursion: StaticString = "a thread acquires a lock that it already holds") {
         self.onRecursion = onRecursion
-        mutex.initialize(to: pthread_mutex_t())
-        condition.initialize(to: pthread_cond_t())
-        pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
     }
 
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
-    }
+    deinit { wakeUps.destroy() }
 
     @inlinable
     package func lock() {
@@ -60,30 +51,55 @@ package final class Lock: @unchecked Sendable {
     /// Acquires the lock after a failed attempt.
     @usableFromInline
     func wait(as thread: UInt) {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
         var seen = word.load(ordering: .relaxed)
+        // A thread that waited marks the word when it acquires the lock, because others may wait beside it.
+        var acquired = thread
         while true {
             guard seen & ~Self.hasWaiters != thread else { fatalError("\(onRecursion)") }
-            // Marked even if the lock is free, because other threads may wait beside this one.
-            let desired = (seen == 0 ? thread : seen) | Self.hasWaiters
+            let desired = seen == 0 ? acquired : seen | Self.hasWaiters
             let (done, now) = word.compareExchange(expected: seen, desired: desired, ordering: .acquiring)
             if done, seen == 0 { return }
             seen = now
             guard done else { continue }
-            // The owner wakes with the mutex held: it cannot miss a thread that has marked the word.
-            pthread_cond_wait(condition, mutex)
+            wakeUps.wait()
+            acquired = thread | Self.hasWaiters
             seen = word.load(ordering: .relaxed)
         }
     }
 
     /// Wakes a waiting thread, which wakes the next one when it releases the lock.
     @usableFromInline
-    func wake() {
-        pthread_mutex_lock(mutex)
-        pthread_cond_signal(condition)
-        pthread_mutex_unlock(mutex)
-    }
+    func wake() { wakeUps.signal() }
+}
+
+/// A counting semaphore, 0 at first.
+private struct Semaphore {
+    #if canImport(Darwin)
+        private let semaphore = DispatchSemaphore(value: 0)
+
+        func wait() { semaphore.wait() }
+        func signal() { semaphore.signal() }
+        func destroy() {}
+    #else
+        private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+        init() {
+            semaphore.initialize(to: sem_t())
+            sem_init(semaphore, 0, 0)
+        }
+
+        func wait() {
+            // Signal handlers interrupt it.
+            while sem_wait(semaphore) != 0 {}
+        }
+
+        func signal() { sem_post(semaphore) }
+
+        func destroy() {
+            sem_destroy(semaphore)
+            semaphore.deallocate()
+        }
+    #endif
 }
 
 /// A value that is only accessible while its lock is held.

@@ -88,12 +88,14 @@ package final class LineOutput: Sendable {
         }
     }
 
-    /// The first lines that the system writes to a pipe as a whole (POSIX: at most `PIPE_BUF` bytes); all bytes if the
-    /// first line is longer.
+    /// The first lines that the system writes to a pipe as a whole (POSIX: at most `PIPE_BUF` bytes); the first line if
+    /// it is longer.
     private static func atomicPiece(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard bytes.count > Int(PIPE_BUF) else { return bytes }
         let piece = bytes.prefix(Int(PIPE_BUF))
-        return piece.lastIndex(of: UInt8(ascii: "\n")).map { piece[...$0] } ?? bytes
+        let lineEnd = UInt8(ascii: "\n")
+        let end = piece.lastIndex(of: lineEnd) ?? bytes.firstIndex(of: lineEnd)
+        return end.map { bytes[...$0] } ?? bytes
     }
 }
 

@@ -54,9 +54,8 @@ struct TypeTable<Answer>: @unchecked Sendable {
 
     private typealias Slot = Atomic<UnsafePointer<Entry>?>
 
-    private static var count: Int { 1024 }
-    /// The number of slots that may hold an answer. If all slots are occupied, the query is repeated.
-    private static var neighbours: Int { 8 }
+    /// The number of types; the queries of further ones are repeated.
+    private static var count: Int { 4096 }
 
     // Never freed, and accessed only as atomics; the entries do not change.
     private let slots: UnsafeMutablePointer<Slot>
@@ -80,7 +79,7 @@ struct TypeTable<Answer>: @unchecked Sendable {
 
     @inline(never)
     private func answer(for type: ObjectIdentifier, awayFrom home: Int, _ make: () -> Answer) -> Answer {
-        for index in home..<(home + Self.neighbours) {
+        for index in home..<(home + Self.count) {
             let slot = slots + index % Self.count
             if slot.pointee.load(ordering: .acquiring) == nil { fill(slot, type, make) }
             if let known = slot.pointee.load(ordering: .acquiring), known.pointee.type == type {

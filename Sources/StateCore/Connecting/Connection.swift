@@ -169,6 +169,7 @@ func makeMailbox<Target: Component>(of component: Target) -> Mailbox<Target.Prop
         Task.detached {
             await run(on: customExecutor(of: component as? any Actor)) {
                 while let component {
+                    mailbox.awaitQueued()
                     guard await deliverNext(from: mailbox, to: component, on: component as? any Actor) else { return }
                 }
                 mailbox.close()
@@ -187,7 +188,7 @@ func deliverNext<Target: Component>(
     to component: Target,
     on actor: isolated (any Actor)?
 ) async -> Bool {
-    guard let props = mailbox.poll() else { return false }
+    guard let props = mailbox.dequeue() else { return false }
     await component.update(props)
     return true
 }
@@ -197,9 +198,10 @@ func deliverNext<Target: Component>(
 @usableFromInline
 func customExecutor(of actor: (any Actor)?) -> (any SerialExecutor)? {
     #if compiler(>=6.3)
-        // Of an actor without a custom executor, Swift 6.3 returns the actor itself, which cannot run anything else.
+        // Of an actor without a custom executor, or with that of such an actor, Swift 6.3 returns an actor. It cannot
+        // run anything else.
         if #available(macOS 26.4, iOS 26.4, watchOS 26.4, tvOS 26.4, visionOS 26.4, *),
-            let executor = actor?.unownedExecutor.asSerialExecutor(), executor as AnyObject !== actor
+            let executor = actor?.unownedExecutor.asSerialExecutor(), !(executor as AnyObject is any Actor)
         {
             return executor
         }

@@ -87,14 +87,13 @@ final class Mailbox<Element: Sendable>: Sendable {
         return taken.pointee.popFirst()
     }
 
-    /// Dequeues an element like ``dequeue()``, but polls for some microseconds before the reader ends. To wake a thread
-    /// takes longer, and a reader that handles elements faster than they arrive would wake one for each.
+    /// Waits some microseconds for an element before the reader ends. To wake a thread takes longer, and a reader that
+    /// handles elements faster than they arrive would wake one for each. Must not be called on a component's actor,
+    /// whose other callers would wait, too.
     @inlinable
-    func poll() -> Element? {
-        if taken.pointee.count == 0 {
-            for _ in 0..<Self.pollsMax where !hasQueued.load(ordering: .relaxed) { Threads.yield() }
-        }
-        return dequeue()
+    func awaitQueued() {
+        guard taken.pointee.count == 0 else { return }
+        for _ in 0..<Self.pollsMax where !hasQueued.load(ordering: .relaxed) { Threads.yield() }
     }
 
     @inlinable static var pollsMax: Int { 32 }
@@ -146,7 +145,11 @@ extension Mailbox {
     }
 
     private func read(in context: Delivery.Context) {
-        guard let handler else { return }
+        guard let handler else {
+            // Closed: releases what was taken.
+            _ = dequeue()
+            return
+        }
         for _ in 0..<Self.elementsInARowMax {
             guard let element = dequeue() else { return }
             handler(element)

@@ -18,7 +18,8 @@ struct CatchUp {
         var start = missing.startIndex
         var bytes = 0
         for index in missing.indices {
-            bytes += missing[index].patch.count
+            // With the head of a pair.
+            bytes += missing[index].patch.count + 1
             let next = missing.index(after: index)
             if next == missing.endIndex || bytes + missing[next].patch.count > limits.frameBytesMax / 2 {
                 updates += Self.composed(missing[start..<next])

@@ -10,6 +10,8 @@ package struct Document<State: Sendable> {
     private var size: DocumentSize
     /// The number of installed snapshots, to which a verification belongs.
     private var installs = 0
+    /// The number of summaries that were computed here.
+    private var summaries = 0
     /// A verification that was not taken or has not finished.
     private var isVerifying = false
     /// A verification for the caller to run.
@@ -46,7 +48,14 @@ package struct Document<State: Sendable> {
             guard position == target, !isVerifying else { return }
             try applyPending()
             isVerifying = true
-            verification = DocumentVerification(of: content, at: target, digest, installs: installs, after: size.grown)
+            verification = DocumentVerification(
+                of: content,
+                at: target,
+                digest,
+                installs: installs,
+                summaries: summaries,
+                after: size.grown
+            )
         case .verified(let result):
             guard let position, result.installs == installs else { return }
             isVerifying = false
@@ -62,8 +71,11 @@ package struct Document<State: Sendable> {
 
     private mutating func finish(_ result: DocumentVerification.Result) throws(DocumentFailure) {
         let verified = try attempt(at: result.position) { try result.outcome.get() }
-        content.takeSummary(from: verified.content)
-        size.measured(verified.summary.bytes, after: result.grown)
+        // A later summary may have been computed meanwhile.
+        if result.summaries == summaries {
+            content.takeSummary(from: verified.content)
+            size.measured(verified.summary.bytes, after: result.grown)
+        }
         try check(verified.summary, result.digest, at: result.position)
     }
 
@@ -115,6 +127,7 @@ package struct Document<State: Sendable> {
 
     private mutating func summary(at position: Position) throws(DocumentFailure) -> Summary {
         let summary = try attempt(at: position) { try content.summary() }
+        summaries += 1
         size.measured(summary.bytes, after: size.grown)
         return summary
     }
@@ -167,6 +180,7 @@ package struct DocumentVerification: Sendable {
     private let position: Position
     private let digest: UInt64
     private let installs: Int
+    private let summaries: Int
     private let grown: Int
     private let verify: @Sendable () throws -> Result.Verified
 
@@ -181,14 +195,23 @@ package struct DocumentVerification: Sendable {
         let position: Position
         let digest: UInt64
         let installs: Int
+        let summaries: Int
         let grown: Int
         let outcome: Swift.Result<Verified, any Error>
     }
 
-    init(of content: some DocumentContent, at position: Position, _ digest: UInt64, installs: Int, after grown: Int) {
+    init(
+        of content: some DocumentContent,
+        at position: Position,
+        _ digest: UInt64,
+        installs: Int,
+        summaries: Int,
+        after grown: Int
+    ) {
         self.position = position
         self.digest = digest
         self.installs = installs
+        self.summaries = summaries
         self.grown = grown
         verify = {
             var content = content
@@ -198,7 +221,16 @@ package struct DocumentVerification: Sendable {
 
     package func run() -> DocumentStep {
         let outcome = Swift.Result { try verify() }
-        return .verified(Result(position: position, digest: digest, installs: installs, grown: grown, outcome: outcome))
+        return .verified(
+            Result(
+                position: position,
+                digest: digest,
+                installs: installs,
+                summaries: summaries,
+                grown: grown,
+                outcome: outcome
+            )
+        )
     }
 }
 
