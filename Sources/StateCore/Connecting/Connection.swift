@@ -167,9 +167,11 @@ func makeMailbox<Target: Component>(of component: Target) -> Mailbox<Target.Prop
     if let mailbox = makeMailboxOfView(component) { return mailbox }
     return Mailbox { [weak component] mailbox in
         Task.detached {
-            await run(on: customExecutor(of: component as? any Actor)) {
+            let executor = customExecutor(of: component as? any Actor)
+            let mayWait = executor == nil
+            await run(on: executor) {
                 while let component {
-                    mailbox.awaitQueued()
+                    if mayWait { mailbox.awaitQueued() }
                     guard await deliverNext(from: mailbox, to: component, on: component as? any Actor) else { return }
                 }
                 mailbox.close()

@@ -88,8 +88,8 @@ final class Mailbox<Element: Sendable>: Sendable {
     }
 
     /// Waits some microseconds for an element before the reader ends. To wake a thread takes longer, and a reader that
-    /// handles elements faster than they arrive would wake one for each. Must not be called on a component's actor,
-    /// whose other callers would wait, too.
+    /// handles elements faster than they arrive would wake one for each. Must not be called on a component's actor or
+    /// executor, whose other jobs would wait, too.
     @inlinable
     func awaitQueued() {
         guard taken.pointee.count == 0 else { return }

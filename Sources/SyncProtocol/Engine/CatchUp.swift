@@ -18,10 +18,9 @@ struct CatchUp {
         var start = missing.startIndex
         var bytes = 0
         for index in missing.indices {
-            // With the head of a pair.
-            bytes += missing[index].patch.count + 1
+            bytes += Self.bytes(of: missing[index])
             let next = missing.index(after: index)
-            if next == missing.endIndex || bytes + missing[next].patch.count > limits.frameBytesMax / 2 {
+            if next == missing.endIndex || bytes + Self.bytes(of: missing[next]) > limits.frameBytesMax / 2 {
                 updates += Self.composed(missing[start..<next])
                 (start, bytes) = (next, 0)
             }
@@ -29,6 +28,9 @@ struct CatchUp {
         self.updates = updates
         composed = missing.count
     }
+
+    /// The size in a sequence: the patch, and the head of a pair.
+    private static func bytes(of update: Update) -> Int { update.patch.count + 1 }
 
     /// Composes a part of the chain into one update; returns the part itself if the composed patch is nested too
     /// deeply for a replica.

@@ -99,6 +99,27 @@ import Testing
         }
     #endif
 
+    @Test func `may share the executor of an actor without a custom one`() async {
+        let core = Lorry.core()
+        let lodger = Lodger()
+        let connection = core.connect(lodger, to: \.miles)
+        for miles in 1...500 { core.dispatch(Driven(miles: miles)) }
+        #expect(await lodger.seen.next(501) == Array(0...500))
+        connection.cancel()
+    }
+
+    /// An actor on the executor of another one.
+    private actor Lodger: Component {
+        private actor Host {}
+
+        nonisolated let seen = Arrivals<Int>()
+        private let host = Host()
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { host.unownedExecutor }
+
+        func update(_ props: Int) { seen.record(props) }
+    }
+
     /// A service whose updates end on demand.
     private final class Clerk: Component {
         let events = Arrivals<String>()

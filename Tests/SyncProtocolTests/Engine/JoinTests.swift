@@ -46,7 +46,8 @@ import Testing
 
     @Test func `composed updates fit into half a frame, and are as large as that permits`() throws {
         let last: UInt64 = 150
-        let bytes = { (revisions: ClosedRange<UInt64>) in revisions.reduce(0) { $0 + Fixture.patch(to: $1).count } }
+        // Each with the head of a pair.
+        let bytes = { (revisions: ClosedRange<UInt64>) in revisions.reduce(0) { $0 + Fixture.patch(to: $1).count + 1 } }
         let total = bytes(2...last)
         for (frameBytesMax, count) in [(2 * total, 1), (2 * total - 1, 2), (total, 3)] {
             var bench = PrimaryBench(
