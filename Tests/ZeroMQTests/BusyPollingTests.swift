@@ -101,11 +101,15 @@ import Testing
             try await withProbe(name: "polling-busy", busyPollingMax: Self.hour) { probe, _ in
                 await probe.record("first")
                 let thread = try LoopThread(named: "polling-busy")
-                let sleeps = try thread.sleeps()
-                for _ in 0..<1000 { await probe.record("next") }
-                // A lock can make it sleep now and then; without busy polling, it sleeps after each job.
-                let newSleeps = try thread.sleeps() - sleeps
-                #expect(newSleeps < 100)
+                var fewest = Int.max
+                // Without busy polling, it sleeps after each job. Locks can make it sleep, too: on a busy machine those
+                // of ThreadSanitizer do so often, so one of some attempts has to succeed.
+                for _ in 0..<20 where fewest >= 100 {
+                    let sleeps = try thread.sleeps()
+                    for _ in 0..<1000 { await probe.record("next") }
+                    fewest = min(fewest, try thread.sleeps() - sleeps)
+                }
+                #expect(fewest < 100)
             }
         }
 
