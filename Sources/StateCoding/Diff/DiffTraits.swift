@@ -41,7 +41,6 @@ protocol SelfComparing {}
 
 extension Array: SelfComparing {}
 extension Dictionary: SelfComparing {}
-extension Table: SelfComparing {}
 
 /// Whether two values of one type are `==`; `nil` if the type has no `==`.
 ///

@@ -13,6 +13,8 @@ extension Table: Decodable where Key: Decodable, Row: Decodable {
     }
 }
 
+extension Table: SelfComparing {}
+
 extension Table: BuiltInEncodable, KeyedCollection, PartwiseDiffable where Key: Encodable, Row: Encodable {
     typealias Content = Row
 
