@@ -39,7 +39,9 @@ def description():
 
 
 def disk(folder):
-    """The file system of a folder, and the time of an fdatasync there, which a commit of SQLite's log needs. Ends the program on a file system in memory."""
+    """The file system of a folder, and the time of an fdatasync there, which a commit of SQLite's log needs. Ends the
+    program on a file system in memory.
+    """
     kind = first_line("findmnt", "--noheadings", "--output", "FSTYPE", "--target", str(folder))
     if kind in ("tmpfs", "ramfs"):
         sys.exit(f"{folder} is on {kind}, where an fsync costs nothing: choose another one with --folder")

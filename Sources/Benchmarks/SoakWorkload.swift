@@ -32,7 +32,8 @@ struct SoakWorkload: AsyncParsableCommand {
         var figures = Figures()
         var (resident, count) = ([Double](), 0)
         let start = monotonicNow()
-        while monotonicNow() < end {
+        // At least one sample for each quarter.
+        while monotonicNow() < end || resident.count < 4 {
             try await nodes.stream(written.count, window: options.window, into: &figures) { written[$0] }
             count += written.count
             resident.append(Double(try Self.residentBytes()))
@@ -50,9 +51,7 @@ struct SoakWorkload: AsyncParsableCommand {
         try figures.print()
     }
 
-    private static func median(_ values: [Double]) -> Double {
-        values.isEmpty ? .nan : values.sorted()[values.count / 2]
-    }
+    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
     /// proc(5): the second field of statm, in pages.
     static func residentBytes() throws -> Int {

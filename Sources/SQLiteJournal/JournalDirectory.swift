@@ -134,25 +134,25 @@ struct JournalDirectory: Hashable, Sendable {
 
     /// Waits until SQLite's log is durable.
     func syncLog() throws(JournalFailure) {
-        guard try syncLogIfPossible() else { throw failed(SystemFailure("open", log, EMFILE)) }
+        if let failure = try tryToSyncLog() { throw failed(failure) }
     }
 
     /// Waits until SQLite's log is durable.
     ///
-    /// - Returns: `false` if the process cannot open a file now: a later attempt may succeed.
+    /// - Returns: why the process cannot open a file now, which a later attempt may; `nil` if the log is durable.
     /// - Throws: ``JournalFailure`` with code `inputOutput`: the content of a disk that failed is unknown, also of one
     ///   that was full.
-    func syncLogIfPossible() throws(JournalFailure) -> Bool {
+    func tryToSyncLog() throws(JournalFailure) -> SystemFailure? {
         do throws(SystemFailure) {
             let file = try OpenFile(log, O_RDONLY)
             do throws(SystemFailure) { try file.sync() } catch {
                 throw SystemFailure("sync (\(error.reason))", log, EIO)
             }
-            return true
+            return nil
         } catch {
             // Without a log, everything is in the database.
-            if error.code == ENOENT { return true }
-            if [EMFILE, ENFILE, ENOMEM].contains(error.code) { return false }
+            if error.code == ENOENT { return nil }
+            if [EMFILE, ENFILE, ENOMEM].contains(error.code) { return error }
             throw failed(error)
         }
     }

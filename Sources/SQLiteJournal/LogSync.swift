@@ -48,7 +48,7 @@ final class LogSync: Sendable {
         }
         if isClosed { return }
         do throws(JournalFailure) {
-            if try !directory.syncLogIfPossible() { appended() }
+            if try directory.tryToSyncLog() != nil { appended() }
         } catch {
             state.withLock { $0.failure = error }
         }

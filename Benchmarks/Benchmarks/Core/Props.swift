@@ -48,7 +48,7 @@ struct TruckProps: Equatable, Sendable {
     init(_ truck: Truck) {
         title = truck.name
         subtitle = truck.plate
-        driver = truck.driver ?? "nobody"
+        driver = truck.driver ?? "no driver"
         speed = Int(truck.speed)
         heading = Int(truck.heading)
         fuelPercent = Int(100 * truck.fuel)

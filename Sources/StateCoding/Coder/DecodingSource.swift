@@ -30,7 +30,7 @@ final class DecodingSource {
     }
 
     private init(owning bytes: [UInt8]) {
-        content = Self.copy(bytes)
+        content = UnsafeBufferPointer(copying: bytes)
         ownsBytes = true
     }
 
@@ -45,12 +45,6 @@ final class DecodingSource {
 
     private static func deterministic(_ bytes: [UInt8], _ limits: CodingLimits) throws(CodingFailure) -> [UInt8] {
         DeterministicCheck.passes(bytes, limits) ? bytes : try Value(decoding: bytes, limits: limits).encoded
-    }
-
-    private static func copy(_ bytes: some Collection<UInt8>) -> UnsafeBufferPointer<UInt8> {
-        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
-        _ = copy.initialize(fromContentsOf: bytes)
-        return UnsafeBufferPointer(copy)
     }
 
     // MARK: Runs
@@ -108,7 +102,7 @@ final class DecodingSource {
                 source.content = UnsafeBufferPointer(start: nil, count: 0)
             } else {
                 // A type kept its decoder, which may read from the source later.
-                source.content = copy(bytes)
+                source.content = UnsafeBufferPointer(copying: bytes)
                 source.ownsBytes = true
                 source = DecodingSource()
             }
@@ -198,4 +192,13 @@ protocol DecodingDelegate: AnyObject {
 
     /// The value to read in place of a missing field.
     func value(of name: String, in node: CodingPathNode) -> Value?
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// A copy in memory of its own, which the caller has to deallocate.
+    init(copying bytes: some Collection<UInt8>) {
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+        _ = copy.initialize(fromContentsOf: bytes)
+        self.init(copy)
+    }
 }

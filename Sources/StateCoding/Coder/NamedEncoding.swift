@@ -17,19 +17,14 @@ package enum NamedEncoding {
     ) throws(CodingFailure) -> Result {
         do {
             return try EncodingOutput.run { output in
-                output.writer.encoded(prefixes.answer(for: T.self) { copy(encode(name: name())) })
+                let prefix = prefixes.answer(for: T.self) { UnsafeBufferPointer(copying: encode(name: name())) }
+                output.writer.encoded(prefix)
                 try encodeItem(value, into: output, under: nil, in: output.root(.standard))
                 return output.writer.withBytes(body)
             }
         } catch {
             throw CodingFailure(error, path: [])
         }
-    }
-
-    private static func copy(_ bytes: [UInt8]) -> UnsafeBufferPointer<UInt8> {
-        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
-        _ = copy.initialize(fromContentsOf: bytes)
-        return UnsafeBufferPointer(copy)
     }
 
     /// The encoding from a name and an encoded payload. Without the payload, it is the beginning of each encoding with

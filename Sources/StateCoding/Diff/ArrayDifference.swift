@@ -100,12 +100,11 @@ struct ArrayDifference<Element> {
     ///
     /// Elements with the same bytes are the same. To pass an element to `same` copies it, which takes longer.
     private func equalEnds() -> (prefix: Int, suffix: Int) {
-        old.withUnsafeBytes { oldBytes in
-            new.withUnsafeBytes { newBytes in
-                let stride = MemoryLayout<Element>.stride
+        old.withUnsafeBufferPointer { old in
+            new.withUnsafeBufferPointer { new in
+                guard let oldBase = old.baseAddress, let newBase = new.baseAddress else { return (0, 0) }
                 func isSame(_ before: Int, _ after: Int) -> Bool {
-                    oldBytes.hasSameBytes(at: before * stride, as: newBytes, at: after * stride, count: stride)
-                        || same(old[before], new[after])
+                    haveSameBytes(oldBase + before, newBase + after) || same(old[before], new[after])
                 }
                 let common = min(old.count, new.count)
                 var prefix = 0

@@ -50,34 +50,13 @@ func areEqual<T>(_ left: T, _ right: T) -> Bool? {
         cast(left, to: type) == cast(right, to: type)
     }
     let traits = DiffTraits.of(T.self)
-    if traits.isSelfComparing { return haveSameBytes(left, right) ? true : nil }
+    if traits.isSelfComparing {
+        let shareStorage = withUnsafePointer(to: left) { left in
+            withUnsafePointer(to: right) { right in haveSameBytes(left, right) }
+        }
+        return shareStorage ? true : nil
+    }
     return traits.equatable.map { compare($0) }
-}
-
-/// Whether two values have the same bytes, and so are the same value. Equal values may have different bytes.
-private func haveSameBytes<T>(_ left: T, _ right: T) -> Bool {
-    withUnsafeBytes(of: left) { left in
-        withUnsafeBytes(of: right) { right in left.hasSameBytes(at: 0, as: right, at: 0, count: left.count) }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// Whether parts of two buffers have the same bytes.
-    func hasSameBytes(at start: Int, as other: UnsafeRawBufferPointer, at otherStart: Int, count: Int) -> Bool {
-        precondition(start + count <= self.count && otherStart + count <= other.count, "a part exceeds its buffer")
-        var offset = 0
-        while offset + MemoryLayout<UInt64>.size <= count {
-            let left = loadUnaligned(fromByteOffset: start + offset, as: UInt64.self)
-            let right = other.loadUnaligned(fromByteOffset: otherStart + offset, as: UInt64.self)
-            if left != right { return false }
-            offset += MemoryLayout<UInt64>.size
-        }
-        while offset < count {
-            if self[start + offset] != other[otherStart + offset] { return false }
-            offset += 1
-        }
-        return true
-    }
 }
 
 /// The `==` of a type, for many comparisons; `nil` if it has none.

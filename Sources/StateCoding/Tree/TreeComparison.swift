@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-    private import Darwin
-#elseif canImport(Glibc)
-    private import Glibc
-#elseif canImport(Musl)
-    private import Musl
-#endif
-
 /// Walks two trees side by side and visits the entries of nodes that they do not share.
 ///
 /// A tree differs from a changed copy in few nodes, but nodes split, join and move. So shared nodes are found by their
@@ -152,13 +144,6 @@ extension SortedTree {
 }
 
 private struct Unequal: Error {}
-
-/// Whether two values consist of the same bytes, and are therefore the same: an entry that was copied with its leaf
-/// still refers to the same memory. Others may be equal, too.
-@inline(__always)
-private func haveSameBytes<T>(_ old: UnsafeMutablePointer<T>, _ new: UnsafeMutablePointer<T>) -> Bool {
-    memcmp(old, new, MemoryLayout<T>.size) == 0
-}
 
 /// A position in a tree: before a whole node, or in a leaf.
 ///

@@ -57,11 +57,11 @@ package struct Document<State: Sendable> {
                 after: size.grown
             )
         case .verified(let result):
-            guard let position, result.installs == installs else { return }
+            guard let position, result.verification.installs == installs else { return }
             isVerifying = false
             self.position = nil
             try finish(result)
-            (self.position, confirmed) = (position, result.position)
+            (self.position, confirmed) = (position, result.verification.position)
         case .status: break
         }
     }
@@ -69,14 +69,15 @@ package struct Document<State: Sendable> {
     /// Takes the verification that a step demanded. Its result is the next step, whatever happened since.
     package mutating func takeVerification() -> DocumentVerification? { verification.take() }
 
-    private mutating func finish(_ result: DocumentVerification.Result) throws(DocumentFailure) {
-        let verified = try attempt(at: result.position) { try result.outcome.get() }
+    private mutating func finish(_ result: DocumentVerificationResult) throws(DocumentFailure) {
+        let verification = result.verification
+        let verified = try attempt(at: verification.position) { try result.outcome.get() }
         // A later summary may have been computed meanwhile.
-        if result.summaries == summaries {
+        if verification.summaries == summaries {
             content.takeSummary(from: verified.content)
-            size.measured(verified.summary.bytes, after: result.grown)
+            size.measured(verified.summary.bytes, after: verification.grown)
         }
-        try check(verified.summary, result.digest, at: result.position)
+        try check(verified.summary, verification.digest, at: verification.position)
     }
 
     /// Applies the pending patches.
@@ -177,27 +178,17 @@ private struct DocumentSize {
 /// The comparison of a document with the primary's digest, apart from the document, which goes on changing: it costs as
 /// much as all changes since the last one.
 package struct DocumentVerification: Sendable {
-    private let position: Position
-    private let digest: UInt64
-    private let installs: Int
-    private let summaries: Int
-    private let grown: Int
-    private let verify: @Sendable () throws -> Result.Verified
+    let position: Position
+    let digest: UInt64
+    let installs: Int
+    let summaries: Int
+    let grown: Int
+    private let verify: @Sendable () throws -> Verified
 
-    /// The step with which the document learns the outcome.
-    package struct Result: Sendable {
-        struct Verified {
-            let summary: Summary
-            /// The content that knows the summary.
-            let content: any Sendable
-        }
-
-        let position: Position
-        let digest: UInt64
-        let installs: Int
-        let summaries: Int
-        let grown: Int
-        let outcome: Swift.Result<Verified, any Error>
+    struct Verified: Sendable {
+        let summary: Summary
+        /// The content that knows the summary.
+        let content: any Sendable
     }
 
     init(
@@ -215,23 +206,20 @@ package struct DocumentVerification: Sendable {
         self.grown = grown
         verify = {
             var content = content
-            return Result.Verified(summary: try content.summary(), content: content)
+            return Verified(summary: try content.summary(), content: content)
         }
     }
 
+    /// The step with which the document learns the outcome.
     package func run() -> DocumentStep {
-        let outcome = Swift.Result { try verify() }
-        return .verified(
-            Result(
-                position: position,
-                digest: digest,
-                installs: installs,
-                summaries: summaries,
-                grown: grown,
-                outcome: outcome
-            )
-        )
+        .verified(DocumentVerificationResult(verification: self, outcome: Result { try verify() }))
     }
+}
+
+/// The outcome of a verification.
+package struct DocumentVerificationResult: Sendable {
+    let verification: DocumentVerification
+    let outcome: Result<DocumentVerification.Verified, any Error>
 }
 
 /// Why a step could not be processed, and at which position.

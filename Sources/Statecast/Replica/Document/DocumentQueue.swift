@@ -5,7 +5,7 @@ package enum DocumentStep: Sendable {
     case install(snapshot: [UInt8], Position, digest: UInt64)
     case apply(patch: [UInt8], Position)
     case verify(Position, digest: UInt64)
-    case verified(DocumentVerification.Result)
+    case verified(DocumentVerificationResult)
     case status(ReplicaStatus)
 
     /// The approximate memory that it occupies.
