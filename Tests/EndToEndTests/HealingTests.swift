@@ -64,25 +64,29 @@ import Testing
         }
         // Reuses the endpoints for all later primaries.
         try await Tool.replica.runningValue(first.upstream + ["--json"]) { replica in
-            let sending = Task {
-                try await Tool.send.run(first.upstream + ["--ndjson", "--json"], input: increases(20_000))
+            let arguments = first.upstream + ["--ndjson", "--json"]
+            let (receipts, ending) = try await Tool.send.running(arguments) { sender in
+                try await withServed(publish: first.publish, actions: first.actions) { served in
+                    try await sender.write(increases(10_000))
+                    _ = try await replica.line { (try? ReplicaLine($0).revision > 0) == true }
+                    served.tool.send(SIGKILL)
+                }
+                return try await withServed(publish: first.publish, actions: first.actions) { _ in
+                    try await sender.write(increases(10_000))
+                    try await sender.finishInput()
+                    var receipts: [ReceiptLine] = []
+                    for await line in sender.lines { receipts.append(try ReceiptLine(line)) }
+                    // The new primary has every action with a receipt, and at most the unknown ones besides.
+                    let last = try #require(receipts.last?.revision)
+                    let line = try await replica.line { (try? ReplicaLine($0).revision == last) == true }
+                    #expect(try ReplicaLine(line).state.counter == Int(last))
+                    return receipts
+                }
             }
-            try await withServed(publish: first.publish, actions: first.actions) { served in
-                _ = try await replica.line { (try? ReplicaLine($0).revision > 0) == true }
-                served.tool.send(SIGKILL)
-            }
-            try await withServed(publish: first.publish, actions: first.actions) { served in
-                let sent = try await sending.value
-                let receipts = try sent.output.map(ReceiptLine.init)
-                #expect(receipts.map(\.number) == (1...20_000).map { UInt64($0) }, "each is resolved once and in order")
-                let unknown = receipts.filter { $0.status == "unknown" || $0.code == "outcome-unknown" }
-                #expect(receipts.count == receipts.filter { $0.status == "applied" }.count + unknown.count)
-                #expect(sent.exitCode == (unknown.isEmpty ? 0 : 3), "\(sent.errors)")
-                // The new primary has every action with a receipt, and at most the unknown ones besides.
-                let last = try #require(receipts.last?.revision)
-                let line = try await replica.line { (try? ReplicaLine($0).revision == last) == true }
-                #expect(try ReplicaLine(line).state.counter == Int(last))
-            }
+            #expect(receipts.map(\.number) == (1...20_000).map { UInt64($0) }, "each is resolved once and in order")
+            let unknown = receipts.filter { $0.status == "unknown" || $0.code == "outcome-unknown" }
+            #expect(receipts.count == receipts.filter { $0.status == "applied" }.count + unknown.count)
+            #expect(ending.exitCode == (unknown.isEmpty ? 0 : 3), "\(ending.errors)")
         }
     }
 

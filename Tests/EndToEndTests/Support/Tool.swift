@@ -170,6 +170,9 @@ final class RunningTool: Sendable {
     /// Writes to standard input.
     func write(_ text: String) async throws { _ = try await input.write(text) }
 
+    /// Ends standard input.
+    func finishInput() async throws { try await input.finish() }
+
     /// The root of its file system, which may be its own mount.
     var root: String { "/proc/\(processIdentifier.value)/root" }
 

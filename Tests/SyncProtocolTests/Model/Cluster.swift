@@ -82,7 +82,9 @@ struct Cluster {
         case 4...5: try takePushed(sender)
         case 6: for _ in 0...generator.below(3) { endTurn() }
         case 7: publish(primary.commit(1 + generator.below(3)))
-        case 8: if generator.oneIn(3) { try primary.encodeNext() }
+        case 8:
+            if generator.oneIn(3) { try primary.encodeNext() }
+            if generator.oneIn(3) { primary.readNext() }
         case 9...10:
             for _ in 0...generator.below(4) where isRunning(replicas[replica].stoppedUntil) {
                 try replicas[replica].receive(at: now)
@@ -305,6 +307,7 @@ struct Cluster {
             endTurn()
             publish(primary.commit())
             try primary.encodeNext()
+            primary.readNext()
             for index in replicas.indices {
                 while !replicas[index].link.messages.isEmpty { try replicas[index].receive(at: now) }
             }
@@ -326,7 +329,8 @@ struct Cluster {
     }
 
     private var isQuiet: Bool {
-        primary.records.isEmpty && primary.encodings.isEmpty && !primary.hasWork && now > fullUntil
+        primary.records.isEmpty && primary.encodings.isEmpty && primary.reads.isEmpty && !primary.hasWork
+            && now > fullUntil
     }
 
     /// An action of the primary's own process.
