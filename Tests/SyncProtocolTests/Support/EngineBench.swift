@@ -28,7 +28,6 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     private(set) var encodings: [(state: State, revision: Revision, digest: UInt64)] = []
     /// The reads of the journal that joiners wait for.
     private(set) var reads: [(start: Revision, end: Revision)] = []
-    private(set) var readCount = 0
     /// The number of joins that waited at the end of the last turn.
     private(set) var joinsWaiting = 0
     private(set) var log = EngineLog<State>()
@@ -183,7 +182,6 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     mutating func readNext() {
         guard !reads.isEmpty else { return }
         let (start, end) = reads.removeFirst()
-        readCount += 1
         let records = log.stored.map(\.record).filter { $0.to > $0.from && $0.from >= start && $0.to <= end }
         let (lineage, epoch) = (engine.position.lineage, engine.position.epoch)
         let updates = records.map {
