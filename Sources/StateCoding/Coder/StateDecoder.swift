@@ -60,7 +60,7 @@ func decodeItem<T: Decodable>(
 func decodeTree<T: Decodable>(_ type: T.Type, from value: Value, at place: CodingPath) throws -> T {
     // Most replaced values of a patch are primitive, and need no bytes to be decoded from.
     func primitive<P: Primitive>(_ type: P.Type) -> T? { P(tree: value).map { cast($0, to: T.self) } }
-    if let type = DiffTraits.of(T.self).primitive, let result = primitive(type) { return result }
+    if let type = TypeTraits.of(T.self).primitive, let result = primitive(type) { return result }
     return try DecodingSource.run(value) { source in
         var cursor = ItemCursor(source: source, offset: 0)
         return try decodeItem(type, &cursor, under: place.key, in: place.node)

@@ -26,6 +26,7 @@ func castElements<T, U>(_ elements: [T], to type: U.Type) -> [U] {
 struct TypeTraits {
     let encodable: (any BuiltInEncodable.Type)?
     let decodable: (any BuiltInDecodable.Type)?
+    let primitive: (any Primitive.Type)?
     /// The type if it is a class, or the first class among the types of its parts. No state may hold a class.
     let classType: Any.Type?
 
@@ -38,6 +39,7 @@ struct TypeTraits {
     private init(_ type: Any.Type) {
         encodable = type as? any BuiltInEncodable.Type
         decodable = type as? any BuiltInDecodable.Type
+        primitive = encodable as? any Primitive.Type
         let partTypes = encodable?.partTypes ?? []
         classType =
             type is AnyObject.Type ? type : partTypes.lazy.compactMap { TypeTraits.of($0).classType }.first

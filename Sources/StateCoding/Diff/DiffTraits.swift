@@ -17,7 +17,7 @@ struct DiffTraits {
 
     private init(_ type: Any.Type) {
         let traits = TypeTraits.of(type)
-        primitive = traits.encodable as? any Primitive.Type
+        primitive = traits.primitive
         partwise = traits.encodable as? any PartwiseDiffable.Type
         precondition(
             traits.encodable == nil || primitive != nil || partwise != nil,
