@@ -49,12 +49,12 @@ package struct Document<State: Sendable> {
             try applyPending()
             isVerifying = true
             verification = DocumentVerification(
-                of: content,
-                at: target,
-                digest,
+                content: content,
+                position: target,
+                digest: digest,
                 installs: installs,
                 summaries: summaries,
-                after: size.grown
+                grown: size.grown
             )
         case .verified(let result):
             guard let position, result.verification.installs == installs else { return }
@@ -178,12 +178,12 @@ private struct DocumentSize {
 /// The comparison of a document with the primary's digest, apart from the document, which goes on changing: it costs as
 /// much as all changes since the last one.
 package struct DocumentVerification: Sendable {
+    let content: any DocumentContent
     let position: Position
     let digest: UInt64
     let installs: Int
     let summaries: Int
     let grown: Int
-    private let verify: @Sendable () throws -> Verified
 
     struct Verified: Sendable {
         let summary: Summary
@@ -191,28 +191,13 @@ package struct DocumentVerification: Sendable {
         let content: any Sendable
     }
 
-    init(
-        of content: some DocumentContent,
-        at position: Position,
-        _ digest: UInt64,
-        installs: Int,
-        summaries: Int,
-        after grown: Int
-    ) {
-        self.position = position
-        self.digest = digest
-        self.installs = installs
-        self.summaries = summaries
-        self.grown = grown
-        verify = {
+    /// The step with which the document learns the outcome.
+    package func run() -> DocumentStep {
+        let outcome = Result {
             var content = content
             return Verified(summary: try content.summary(), content: content)
         }
-    }
-
-    /// The step with which the document learns the outcome.
-    package func run() -> DocumentStep {
-        .verified(DocumentVerificationResult(verification: self, outcome: Result { try verify() }))
+        return .verified(DocumentVerificationResult(verification: self, outcome: outcome))
     }
 }
 
