@@ -26,16 +26,20 @@ package final class EffectRunner: Sendable {
     private let content = Locked(Content())
     /// Work starts on this queue, in call order. Dispatch gives it a thread outside of the cooperative pool.
     private let startQueue = DispatchQueue(label: "statecast.effects.start")
+    private let executor: (any TaskExecutor)?
     private let deliver: @Sendable (EffectAction) -> Void
     private let onCancel: @Sendable (UInt64) -> Void
 
     /// - Parameters:
+    ///     - executor: where all jobs of the tasks run; nil: the global executor.
     ///     - onCancel: called with the number of a run that an effect cancelled.
     ///     - deliver: called with each action that an effect sends. Both are called on any thread.
     package init(
+        on executor: (any TaskExecutor)? = nil,
         onCancel: @escaping @Sendable (UInt64) -> Void = { _ in },
         deliver: @escaping @Sendable (EffectAction) -> Void
     ) {
+        self.executor = executor
         self.onCancel = onCancel
         self.deliver = deliver
     }
@@ -127,7 +131,7 @@ package final class EffectRunner: Sendable {
         case .run(let priority, let body):
             let send = Send(idempotencyKey: key, run: run, deliver: deliver)
             run.attach(
-                Task.detached(executorPreference: OrderedStart(on: startQueue), priority: priority) {
+                Task.detached(executorPreference: executor ?? OrderedStart(on: startQueue), priority: priority) {
                     await body(send)
                     end()
                 }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Journal
 internal import SyncProtocol
 internal import Threading
@@ -22,11 +21,11 @@ final class JournalWriter: Sendable {
 
     private let journal: any Journal
     private let queue = Locked(Queue())
-    private let commits = DispatchQueue(label: "statecast.journal.commit", qos: .userInitiated)
-    private let snapshots = DispatchQueue(label: "statecast.journal.snapshot", qos: .utility)
-    private let reads = DispatchQueue(label: "statecast.journal.read", qos: .utility)
+    private let commits: any WorkQueue
+    private let snapshots: any WorkQueue
+    private let reads: any WorkQueue
     private let metrics: JournalMetrics
-    private let retryDelay: DispatchTimeInterval
+    private let retryDelay: Duration
     private let onResult: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
 
     /// - Parameter onResult: called on a thread of the journal, with the last durable record, or with the failure of
@@ -35,11 +34,15 @@ final class JournalWriter: Sendable {
         _ journal: any Journal,
         metrics: JournalMetrics,
         retryDelay: Duration,
+        in environment: some StoreEnvironment,
         onResult: @escaping @Sendable (Result<JournalSequence, JournalFailure>) -> Void
     ) {
         self.journal = journal
         self.metrics = metrics
-        self.retryDelay = .nanoseconds(Int(retryDelay / .nanoseconds(1)))
+        self.retryDelay = retryDelay
+        commits = environment.makeQueue("statecast.journal.commit", .high)
+        snapshots = environment.makeQueue("statecast.journal.snapshot", .low)
+        reads = environment.makeQueue("statecast.journal.read", .low)
         self.onResult = onResult
     }
 
@@ -146,7 +149,7 @@ final class JournalWriter: Sendable {
                     queue.records = records + queue.records
                     queue.waitsForRoom = error
                 }
-                commits.asyncAfter(deadline: .now() + retryDelay) { [self] in commit() }
+                commits.async(after: retryDelay) { [self] in commit() }
             } else {
                 queue.withLock { $0 = Queue(committed: $0.committed, failure: $0.failure ?? error) }
             }

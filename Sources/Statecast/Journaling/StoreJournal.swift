@@ -26,7 +26,7 @@ struct StoreJournal<State: Codable & Equatable & Sendable> {
         let metrics = JournalMetrics(store: definition.name)
         self.metrics = metrics
         self.results = results
-        writer = JournalWriter(journal, metrics: metrics, retryDelay: limits.retryDelayMin) {
+        writer = JournalWriter(journal, metrics: metrics, retryDelay: limits.retryDelayMin, in: node.environment) {
             results.append(.journaled($0))
         }
     }

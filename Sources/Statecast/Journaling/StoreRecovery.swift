@@ -2,7 +2,6 @@ internal import Journal
 internal import Logging
 internal import StateCoding
 internal import SyncProtocol
-internal import Threading
 
 /// Recovers a store from its journal: the newest snapshot, and the patches after it.
 ///
@@ -11,14 +10,17 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     private let definition: TypedStore<State>
     private let limits: Limits
     private let time: Timestamp
+    private let lineage: Lineage
 
     /// The bytes of records that are read at once.
     private static var bytesAtOnce: Int { 8 << 20 }
 
-    init(_ definition: TypedStore<State>, limits: Limits, time: Timestamp) {
+    /// - Parameter lineage: of a new history.
+    init(_ definition: TypedStore<State>, limits: Limits, time: Timestamp, lineage: Lineage) {
         self.definition = definition
         self.limits = limits
         self.time = time
+        self.lineage = lineage
     }
 
     /// Opens the journal, and recovers its state or begins a history in it.
@@ -54,8 +56,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     }
 
     private func begin(_ journal: any Journal) throws -> RecoveredStore<State> {
-        var generator = SystemRandom()
-        let identity = JournalIdentity(store: definition.name, lineage: Lineage(using: &generator), begun: time)
+        let identity = JournalIdentity(store: definition.name, lineage: lineage, begun: time)
         var history = History(lineage: identity.lineage, epoch: Epoch(1), summary: definition.summary)
         history.migrations = definition.evolution.count
         let context = SnapshotContext(

@@ -54,7 +54,7 @@ enum MailboxAction: Sendable {
 /// all of them. The mailbox is unbounded for `dispatch`; `send` limits itself by awaiting.
 ///
 /// User objects are never released under the lock: a callback may own an object whose `deinit` calls the mailbox.
-final class LocalMailbox<State: Sendable>: ActionDispatcher {
+package final class LocalMailbox<State: Sendable>: ActionDispatcher {
     private enum Phase {
         /// Changes to `open` at the start, or to `closed` if the primary is stopped first.
         case notStarted
@@ -102,7 +102,7 @@ final class LocalMailbox<State: Sendable>: ActionDispatcher {
 
     // MARK: From any thread
 
-    func dispatch(_ action: any Action) { enqueue(.action(.dispatched(action))) }
+    package func dispatch(_ action: any Action) { enqueue(.action(.dispatched(action))) }
 
     func enqueue(_ request: MailboxRequest<State>) {
         let (wake, isAccepted): ((@Sendable () -> Void)?, Bool) = storage.withLock { storage in

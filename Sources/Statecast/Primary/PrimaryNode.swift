@@ -26,8 +26,8 @@ public actor PrimaryNode: Service {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private var sockets: Sockets?
-    private var stores: [StoreName: any RunningStore] = [:]
-    private var router = FrameRouter(stores: [])
+    /// `nil` while the node does not serve.
+    private var stores: HostedStores?
     private var timer: DeadlineTimer?
     /// Whether the node has bound its endpoints before.
     private var hasBound = false
@@ -159,7 +159,11 @@ public actor PrimaryNode: Service {
         return try await BlockingWork.run { () throws(StatecastError) in
             var recovered: [any StartableStore] = []
             do throws(StatecastError) {
-                for definition in definitions { recovered.append(try definition.recover(limits: limits, time: time)) }
+                var generator = SystemRandom()
+                for definition in definitions {
+                    let lineage = Lineage(using: &generator)
+                    recovered.append(try definition.recover(limits: limits, time: time, lineage: lineage))
+                }
             } catch {
                 for store in recovered { store.abandon() }
                 throw error
@@ -193,7 +197,7 @@ public actor PrimaryNode: Service {
             let watch = loop.watch(puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } }
             sockets = Sockets(publisher: down, puller: puller, actions: watch, address: address)
             timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
-            for store in stores.values { store.begin() }
+            stores?.begin()
             tick()
             bound.change { $0 = .success(address) }
             return address
@@ -203,10 +207,10 @@ public actor PrimaryNode: Service {
     }
 
     /// The head of a store; `nil` if the node does not serve it.
-    func head(of store: StoreName) -> Revision? { stores[store]?.position.revision }
+    func head(of store: StoreName) -> Revision? { position(of: store)?.revision }
 
     /// The position of a store; `nil` if the node does not serve it.
-    func position(of store: StoreName) -> Position? { stores[store]?.position }
+    func position(of store: StoreName) -> Position? { stores?.position(of: store) }
 
     /// Closes the sockets and ends all effects.
     ///
@@ -219,11 +223,11 @@ public actor PrimaryNode: Service {
     private func stop(because reason: StatecastError) {
         termination.end()
         bound.change { $0 = .failure(reason) }
-        for store in stores.values { store.finish() }
+        stores?.finish()
         sockets = nil
         timer = nil
-        for store in stores.values { store.end() }
-        stores = [:]
+        stores?.end()
+        stores = nil
         for definition in definitions.withLock({ $0.stores }) { definition.end() }
     }
 
@@ -251,69 +255,32 @@ public actor PrimaryNode: Service {
         let services = NodeServices(
             limits: configuration.limits,
             actionsEndpoint: actionsEndpoint,
-            clock: clock,
+            environment: ThreadedEnvironment(clock: clock),
             journalPolicy: configuration.journal,
             publish: { [weak self] message in self?.assumeIsolated { $0.publish(message) } },
             fail: { [termination] in termination.end($0) },
             wake: { bell.ring() }
         )
-        for store in recovered { stores[store.name] = store.serve(on: services) }
-        router = FrameRouter(stores: Set(stores.keys))
+        stores = HostedStores(recovered, on: services) { [weak self] code in self?.assumeIsolated { $0.count(code) } }
     }
 
     private func drainSubscriptions() {
-        guard let sockets else { return }
-        for message in sockets.publisher.receiveSubscriptions() {
-            guard let flag = message.first, flag <= 1 else {
-                count(.malformed)
-                continue
-            }
-            let isBeginning = flag == 1
-            switch router.subscription(message.dropFirst()) {
-            case .store(let store, let topic):
-                if isBeginning {
-                    stores[store]?.subscribed(to: topic)
-                } else {
-                    stores[store]?.unsubscribed(from: topic)
-                }
-            case .answer(let refusal, let address):
-                guard isBeginning else { continue }
-                count(refusal.reason.code)
-                publish(Message.encode(.refusal(refusal), to: address))
-            case .drop(let code):
-                if isBeginning { count(code) }
-            }
-        }
+        guard let sockets, let stores else { return }
+        for message in sockets.publisher.receiveSubscriptions() { stores.receivedSubscription(message) }
         turn()
     }
 
     private func drainActions() {
-        guard let sockets else { return }
+        guard let sockets, let stores else { return }
         // Further frames wait in the socket, then in their senders' outboxes.
-        guard takesFrames else { return sockets.actions.wantsReadable = false }
+        guard stores.takesFrames else { return sockets.actions.wantsReadable = false }
         var bytes = 0
-        for _ in 0..<Self.framesPerTurnMax where takesFrames {
+        for _ in 0..<Self.framesPerTurnMax where stores.takesFrames {
             guard bytes < Self.bytesPerTurnMax, let message = sockets.puller.next(logger) else { break }
             bytes += message.count
-            guard message.count <= configuration.limits.frameBytesMax else {
-                count(.tooLarge)
-                continue
-            }
-            switch router.actions(message) {
-            case .store(let store, let frame): stores[store]?.received(frame)
-            case .answer(let refusal, let address):
-                count(refusal.reason.code)
-                publish(Message.encode(.refusal(refusal), to: address))
-            case .drop(let code): count(code)
-            }
+            stores.receivedActions(message)
         }
         turn()
-    }
-
-    /// Whether frames are received: a store takes more, and no store has too many that it can reduce. Those for a store
-    /// whose journal has no room are received, too, since they must not stop the others.
-    private var takesFrames: Bool {
-        stores.values.contains { $0.wantsFrames } && !stores.values.contains { $0.isBehind }
     }
 
     private func publish(_ message: [UInt8]) { sockets?.publisher.send(message) }
@@ -321,16 +288,14 @@ public actor PrimaryNode: Service {
     // MARK: Turns
 
     private func tick() {
-        for store in stores.values { store.tick() }
+        stores?.tick()
         turn()
     }
 
-    /// Lets each store take a turn. A store with more work takes the next one after the sockets were polled.
     private func turn() {
-        for store in stores.values { store.turn() }
-        if takesFrames { sockets?.actions.wantsReadable = true }
-        let hasWork = stores.values.contains { $0.hasWork }
-        let next = hasWork ? clock.now : stores.values.map(\.nextDeadline).min()
+        guard let stores else { return }
+        let next = stores.turn()
+        if stores.takesFrames { sockets?.actions.wantsReadable = true }
         timer?.set(next.map(clock.deadline))
     }
 

@@ -1,17 +1,19 @@
 internal import Journal
-internal import SyncProtocol
+package import SyncProtocol
 
 /// A store that is not recovered yet.
-protocol StoreDefinition: Sendable {
+package protocol StoreDefinition: Sendable {
     var name: StoreName { get }
     /// Recovers the state and history from which the store continues. Blocks while it reads.
-    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any StartableStore
+    ///
+    /// - Parameter lineage: of a new history.
+    func recover(limits: Limits, time: Timestamp, lineage: Lineage) throws(StatecastError) -> any StartableStore
     /// The node was stopped, whether it ever served the store or not.
     func end()
 }
 
 /// A store that is recovered, and not served yet.
-protocol StartableStore: Sendable {
+package protocol StartableStore: Sendable {
     var name: StoreName { get }
     func serve(on node: NodeServices) -> any RunningStore
     /// The store will not be served.
@@ -19,7 +21,8 @@ protocol StartableStore: Sendable {
 }
 
 /// A store as its node sees it: without its types. Used on the node's loop only.
-protocol RunningStore: AnyObject {
+package protocol RunningStore: AnyObject {
+    var name: StoreName { get }
     /// The last published revision, its history, and the primary's incarnation.
     var position: Position { get }
     var nextDeadline: Instant { get }
@@ -46,16 +49,34 @@ protocol RunningStore: AnyObject {
 }
 
 /// The node's services for a store.
-struct NodeServices {
+package struct NodeServices {
     let limits: Limits
     let actionsEndpoint: String
-    let clock: NodeClock
+    let environment: any StoreEnvironment
     let journalPolicy: JournalPolicy
     let publish: ([UInt8]) -> Void
     /// The store, and therefore the node, has failed.
     let fail: (StatecastError) -> Void
     /// Makes the loop take a turn soon. From any thread.
     let wake: @Sendable () -> Void
+
+    package init(
+        limits: Limits,
+        actionsEndpoint: String,
+        environment: any StoreEnvironment,
+        journalPolicy: JournalPolicy,
+        publish: @escaping ([UInt8]) -> Void,
+        fail: @escaping (StatecastError) -> Void,
+        wake: @escaping @Sendable () -> Void
+    ) {
+        self.limits = limits
+        self.actionsEndpoint = actionsEndpoint
+        self.environment = environment
+        self.journalPolicy = journalPolicy
+        self.publish = publish
+        self.fail = fail
+        self.wake = wake
+    }
 }
 
 /// An event from another thread for a store.

@@ -29,19 +29,21 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         let results = EventQueue<StoreResult>(wake: node.wake)
         self.results = results
         journal = recovered.journal.map { StoreJournal($0, of: recovered.definition, on: node, results: results) }
-        effects = EffectRunner(onCancel: { results.append(.effectCancelled(work: $0)) }) {
-            [mailbox = definition.mailbox] in mailbox.enqueue(.action(.result($0)))
-        }
+        effects = EffectRunner(
+            on: node.environment.effectExecutor,
+            onCancel: { results.append(.effectCancelled(work: $0)) }
+        ) { [mailbox = recovered.definition.mailbox] in mailbox.enqueue(.action(.result($0))) }
         engine = recovered.engine(on: node, suspects: marker.suspects)
     }
 
     deinit { end() }
 
+    var name: StoreName { definition.name }
     var position: Position { engine.position }
     var nextDeadline: Instant { read { $0.nextDeadline } }
     var wantsFrames: Bool { read { $0.wantsFrames } }
-    var isBehind: Bool { read { $0.isBehind(at: node.clock.now) } }
-    var hasWork: Bool { read { $0.hasWork(at: node.clock.now) } || clients.hasRequests }
+    var isBehind: Bool { read { $0.isBehind(at: node.environment.now) } }
+    var hasWork: Bool { read { $0.hasWork(at: node.environment.now) } || clients.hasRequests }
 
     /// Reads the engine in place: a getter of the property would copy it, for each frame.
     private func read<Result>(_ body: (inout StoreEngine<State>) -> Result) -> Result { body(&engine) }
@@ -58,7 +60,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     func subscribed(to topic: Topic) { report { $0.subscribed(to: topic, into: &$1) } }
     func unsubscribed(from topic: Topic) { report { $0.unsubscribed(from: topic, into: &$1) } }
-    func received(_ frame: ActionsFrame) { report { $0.received(frame, at: node.clock.now, into: &$1) } }
+    func received(_ frame: ActionsFrame) { report { $0.received(frame, at: node.environment.now, into: &$1) } }
 
     func turn() {
         dequeueRequests()
@@ -69,14 +71,14 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     private func takeTurn() {
         handleResults()
-        report { $0.turn(at: node.clock.now, time: node.clock.time, marking: marker, into: &$1) }
+        report { $0.turn(at: node.environment.now, time: node.environment.time, marking: marker, into: &$1) }
     }
 
     func tick() {
-        guard node.clock.now >= engine.nextDeadline else { return }
+        guard node.environment.now >= engine.nextDeadline else { return }
         // Detects a replaced journal even if no actions arrive: another primary may use the path.
         do throws(JournalFailure) { try journal?.writer.checkPlace() } catch { handle(.journaled(.failure(error))) }
-        report { $0.tick(at: node.clock.now, time: node.clock.time, into: &$1) }
+        report { $0.tick(at: node.environment.now, time: node.environment.time, into: &$1) }
     }
 
     func finish() {
@@ -86,9 +88,9 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         // Once: other threads may go on to dispatch.
         dequeueRequests()
         repeat {
-            repeat { takeTurn() } while engine.hasLocalWork(at: node.clock.now)
+            repeat { takeTurn() } while engine.hasLocalWork(at: node.environment.now)
             drainJournal()
-        } while engine.hasLocalWork(at: node.clock.now) && !engine.lacksRoom
+        } while engine.hasLocalWork(at: node.environment.now) && !engine.lacksRoom
     }
 
     /// Waits for the journal. Its results are also queued, for turns that may not come.
@@ -113,12 +115,12 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         switch result {
         case .journaled(.success(let sequence)): report { $0.stored(through: sequence, into: &$1) }
         case .journaled(.failure(let failure)) where failure.code == .storageFull:
-            report { $0.journalIsFull("\(failure)", at: node.clock.now, into: &$1) }
+            report { $0.journalIsFull("\(failure)", at: node.environment.now, into: &$1) }
         case .journaled(.failure(let failure)): fail(failure)
         case .encoded(let snapshot):
             if !snapshot.isAsPublished { log.stateDiffers(at: snapshot.revision) }
             let (bytes, revision, digest) = (snapshot.bytes, snapshot.revision, snapshot.digest)
-            report { $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: node.clock.now, into: &$1) }
+            report { $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: node.environment.now, into: &$1) }
         case .snapshotStored(let isStored): engine.snapshotStored(isStored: isStored)
         case .pastRead(let updates, let revision): engine.pastRead(updates, after: revision)
         case .effectCancelled(let work): engine.cancelled(work: work)
@@ -142,7 +144,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         case .commit(let record):
             do throws(JournalFailure) { accepted = try journal?.commit(record) ?? accepted } catch { fail(error) }
         case .encodeSnapshot:
-            BlockingWork.startInBackground { [results, published = engine.published] in
+            node.environment.startInBackground { [results, published = engine.published] in
                 results.append(.encoded(EncodedSnapshot(of: published)))
             }
         case .storeSnapshot(let snapshot): journal?.store(snapshot)

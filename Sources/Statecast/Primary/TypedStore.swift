@@ -1,12 +1,11 @@
-internal import Journal
-internal import Logging
+package import Journal
+package import Logging
 internal import StateCoding
-internal import SyncProtocol
-internal import Threading
+package import SyncProtocol
 
 /// A checked definition of a store: errors that do not depend on a connection are found here.
-struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
-    let name: StoreName
+package struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
+    package let name: StoreName
     let state: State
     let summary: Summary
     /// The declared version of the state: see `StateEvolution`.
@@ -19,11 +18,11 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
     let evolution: EvolutionPlan
     let logger: Logger
     /// The mailbox of the primary's own process. It outlives starts and stops.
-    let mailbox: LocalMailbox<State>
+    package let mailbox: LocalMailbox<State>
 
     /// - Throws: ``StatecastError`` with code `definition`: a name that is not well-formed, a state that cannot be
     ///   encoded (the field is named), two actions of one name.
-    init(
+    package init(
         name: String,
         state: State,
         actions: [any Action.Type],
@@ -58,14 +57,19 @@ struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
         table = try ActionTable(checking: actions)
     }
 
-    func recover(limits: Limits, time: Timestamp) throws(StatecastError) -> any StartableStore {
-        if let journal { return try StoreRecovery(self, limits: limits, time: time).run(journal) }
-        var generator = SystemRandom()
-        let history = History(lineage: Lineage(using: &generator), epoch: Epoch(1), summary: summary)
+    package func recover(
+        limits: Limits,
+        time: Timestamp,
+        lineage: Lineage
+    ) throws(StatecastError) -> any StartableStore {
+        if let journal {
+            return try StoreRecovery(self, limits: limits, time: time, lineage: lineage).run(journal)
+        }
+        let history = History(lineage: lineage, epoch: Epoch(1), summary: summary)
         return RecoveredStore(definition: self, state: state, history: history, journal: nil)
     }
 
-    func end() { mailbox.close() }
+    package func end() { mailbox.close() }
 }
 
 /// A store with the state and history from which it continues.
@@ -111,7 +115,7 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableStore {
             state: state,
             snapshots: snapshots,
             suspects: suspects,
-            now: node.clock.now
+            now: node.environment.now
         )
     }
 }

@@ -50,14 +50,15 @@ final class StoreBench<State: Codable & Equatable & Sendable> {
         let services = NodeServices(
             limits: limits,
             actionsEndpoint: "tcp://*:1",
-            clock: NodeClock(),
+            environment: ThreadedEnvironment(clock: NodeClock()),
             journalPolicy: JournalPolicy(),
             publish: { [unowned self] in published($0) },
             fail: { Issue.record($0) },
             wake: { wake.yield() }
         )
+        let time = Timestamp(milliseconds: 0)
         guard
-            let recovered = try definition.recover(limits: limits, time: Timestamp(milliseconds: 0))
+            let recovered = try definition.recover(limits: limits, time: time, lineage: Lineage(bits: 1))
                 as? RecoveredStore<State>
         else { preconditionFailure("a typed store recovers another type") }
         journal?.hold(true)

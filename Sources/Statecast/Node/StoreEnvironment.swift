@@ -1,0 +1,60 @@
+internal import Dispatch
+package import SyncProtocol
+internal import Threading
+
+/// What a store needs beside its sockets: clocks, and places for work that must not block its loop.
+/// Nodes use threads; a simulation runs everything in one thread, at times of its own.
+package protocol StoreEnvironment: Sendable {
+    /// Now, on the steady clock.
+    var now: Instant { get }
+    /// The wall clock.
+    var time: Timestamp { get }
+    /// A queue that runs one job at a time, in order.
+    func makeQueue(_ label: String, _ priority: WorkPriority) -> any WorkQueue
+    /// Starts work that may take long, with a low priority.
+    func startInBackground(_ work: @escaping @Sendable () -> Void)
+    /// Where the tasks of effects run; `nil`: as usual for tasks.
+    var effectExecutor: (any TaskExecutor)? { get }
+}
+
+/// How soon the jobs of a queue run.
+package enum WorkPriority: Sendable {
+    /// A store waits for them.
+    case high
+    case low
+}
+
+/// A queue that runs one job at a time, in order.
+package protocol WorkQueue: Sendable {
+    func async(_ job: @escaping @Sendable () -> Void)
+    func async(after delay: Duration, _ job: @escaping @Sendable () -> Void)
+    /// Runs a job after those that were added before, and waits for it. Not for jobs of the same queue.
+    func sync(_ job: @Sendable () -> Void)
+}
+
+/// Work on threads of Dispatch, with the clocks of a node.
+struct ThreadedEnvironment: StoreEnvironment {
+    let clock: NodeClock
+
+    var now: Instant { clock.now }
+    var time: Timestamp { clock.time }
+    var effectExecutor: (any TaskExecutor)? { nil }
+
+    func makeQueue(_ label: String, _ priority: WorkPriority) -> any WorkQueue {
+        DispatchWorkQueue(queue: DispatchQueue(label: label, qos: priority == .high ? .userInitiated : .utility))
+    }
+
+    func startInBackground(_ work: @escaping @Sendable () -> Void) { BlockingWork.startInBackground(work) }
+}
+
+private struct DispatchWorkQueue: WorkQueue {
+    let queue: DispatchQueue
+
+    func async(_ job: @escaping @Sendable () -> Void) { queue.async(execute: job) }
+
+    func async(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay / .nanoseconds(1))), execute: job)
+    }
+
+    func sync(_ job: @Sendable () -> Void) { queue.sync(execute: job) }
+}

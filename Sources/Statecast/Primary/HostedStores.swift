@@ -1,0 +1,79 @@
+package import StateCore
+package import SyncProtocol
+
+/// The stores that a node serves: passes messages to them, answers those that no store takes, and lets them take turns.
+/// Used on the node's loop only.
+package struct HostedStores {
+    /// In the order of their names.
+    private let stores: [any RunningStore]
+    private let router: FrameRouter
+    private let node: NodeServices
+    /// Called with the code of each message that was not passed to a store.
+    private let onDrop: (Rejection.Code) -> Void
+
+    /// Serves recovered stores from ``begin()`` on.
+    package init(
+        _ recovered: [any StartableStore],
+        on node: NodeServices,
+        onDrop: @escaping (Rejection.Code) -> Void
+    ) {
+        stores = recovered.sorted { $0.name < $1.name }.map { $0.serve(on: node) }
+        router = FrameRouter(stores: Set(recovered.map(\.name)))
+        self.node = node
+        self.onDrop = onDrop
+    }
+
+    /// The position of a store; `nil` if it is not served here.
+    package func position(of name: StoreName) -> Position? { store(name)?.position }
+
+    private func store(_ name: StoreName) -> (any RunningStore)? { stores.first { $0.name == name } }
+
+    package func begin() { for store in stores { store.begin() } }
+    package func finish() { for store in stores { store.finish() } }
+    package func end() { for store in stores { store.end() } }
+
+    // MARK: Messages
+
+    /// Whether frames are received: a store takes more, and no store has too many that it can reduce. Those for a store
+    /// whose journal has no room are received, too, since they must not stop the others.
+    package var takesFrames: Bool { stores.contains { $0.wantsFrames } && !stores.contains { $0.isBehind } }
+
+    /// A message from a subscriber: a flag, 1 for a subscription or 0 for its end, and a topic.
+    package func receivedSubscription(_ message: [UInt8]) {
+        guard let flag = message.first, flag <= 1 else { return onDrop(.malformed) }
+        let isBeginning = flag == 1
+        switch router.subscription(message.dropFirst()) {
+        case .store(let name, let topic):
+            if isBeginning { store(name)?.subscribed(to: topic) } else { store(name)?.unsubscribed(from: topic) }
+        case .answer(let refusal, let address): if isBeginning { answer(refusal, to: address) }
+        case .drop(let code): if isBeginning { onDrop(code) }
+        }
+    }
+
+    /// A message of a sender.
+    package func receivedActions(_ message: [UInt8]) {
+        guard message.count <= node.limits.frameBytesMax else { return onDrop(.tooLarge) }
+        switch router.actions(message) {
+        case .store(let name, let frame): store(name)?.received(frame)
+        case .answer(let refusal, let address): answer(refusal, to: address)
+        case .drop(let code): onDrop(code)
+        }
+    }
+
+    private func answer(_ refusal: Refusal, to address: [UInt8]) {
+        onDrop(refusal.reason.code)
+        node.publish(Message.encode(.refusal(refusal), to: address))
+    }
+
+    // MARK: Turns
+
+    package func tick() { for store in stores { store.tick() } }
+
+    /// Lets each store take a turn. A store with more work takes the next one after the sockets were polled.
+    ///
+    /// - Returns: the time of the next tick and turn.
+    package func turn() -> Instant? {
+        for store in stores { store.turn() }
+        return stores.contains { $0.hasWork } ? node.environment.now : stores.map(\.nextDeadline).min()
+    }
+}
