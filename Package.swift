@@ -34,6 +34,7 @@ let configuration = Target.Dependency.product(name: "Configuration", package: "s
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
 /// A dependency of `StatecastTesting` alone: a package that turns the default traits off does not fetch it.
@@ -85,6 +86,22 @@ let layers: [Target] = [
             "Threading", "DurableFiles", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque,
             logging, metrics, lifecycle,
         ],
+        swiftSettings: settings
+    ),
+]
+
+/// A whole cluster in one thread.
+let simulation: [Target] = [
+    .target(
+        name: "Simulation",
+        dependencies: [
+            "StateCore", "StateCoding", "SyncProtocol", "Journal", "Statecast", deque, heap, logging,
+        ],
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "statecast-simulate",
+        dependencies: ["Simulation", "CommandLineSupport", argumentParser],
         swiftSettings: settings
     ),
 ]
@@ -322,7 +339,7 @@ func chosen(from known: [Target], by list: String) -> [Target] {
 
 /// All targets but the macro's tests, or those that `STATECAST_TARGETS` lists. Scripts build parts of the package this
 /// way, such as with a sanitizer. A name that no target has is an error.
-let all = layers + testing + macros + examples + executables + tests + [tutorial]
+let all = layers + simulation + testing + macros + examples + executables + tests + [tutorial]
 let targets = Context.environment["STATECAST_TARGETS"].map { chosen(from: all + testsOfMacros, by: $0) } ?? all
 
 let package = Package(

@@ -2,14 +2,14 @@ internal import SyncProtocol
 internal import Threading
 
 /// A request of the primary's own process to a store.
-enum MailboxRequest<State: Sendable>: Sendable {
+package enum MailboxRequest<State: Sendable>: Sendable {
     case action(MailboxAction)
     case observe(Listener<Change<State>>, replay: Replay)
     case ignore(Listener<Change<State>>)
 }
 
 /// An action of the primary's own process.
-enum MailboxAction: Sendable {
+package enum MailboxAction: Sendable {
     case dispatched(any Action)
     case awaited(any Action, @Sendable (Result<Receipt, Rejection>) -> Void)
     case result(EffectAction)
@@ -104,7 +104,7 @@ package final class LocalMailbox<State: Sendable>: ActionDispatcher {
 
     package func dispatch(_ action: any Action) { enqueue(.action(.dispatched(action))) }
 
-    func enqueue(_ request: MailboxRequest<State>) {
+    package func enqueue(_ request: MailboxRequest<State>) {
         let (wake, isAccepted): ((@Sendable () -> Void)?, Bool) = storage.withLock { storage in
             if case .action = request, case .closed = storage.phase { return (nil, false) }
             guard case .open(let wake) = storage.phase else {

@@ -73,10 +73,10 @@ package struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinitio
 }
 
 /// A store with the state and history from which it continues.
-struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableStore {
+package struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableStore {
     let definition: TypedStore<State>
-    let state: State
-    let history: History
+    package let state: State
+    package let history: History
     /// `nil` for a store without a journal.
     let journal: (any Journal)?
     /// Counts the records after the newest snapshot.
@@ -84,11 +84,11 @@ struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableStore {
     /// `nil` for a store without a journal.
     var report: RecoveryReport?
 
-    var name: StoreName { definition.name }
+    package var name: StoreName { definition.name }
 
-    func serve(on node: NodeServices) -> any RunningStore { StoreShell(self, on: node) }
+    package func serve(on node: NodeServices) -> any RunningStore { StoreShell(self, on: node) }
 
-    func abandon() { journal?.close() }
+    package func abandon() { journal?.close() }
 
     /// The engine that continues the store.
     func engine(on node: NodeServices, suspects: [Suspect]) -> StoreEngine<State> {

@@ -169,41 +169,21 @@ public final class Replica<State: Sendable>: Service {
     ) async {
         guard !batch.steps.isEmpty else { return }
         metrics.dequeued(steps: batch.steps.count)
-        let before = document.position
-        let confirmedBefore = document.confirmed
-        var failure: DocumentFailure?
-        var statuses: [ReplicaStatus] = []
-        // Later steps are processed after a failure: a snapshot among them is installed and shown. The failure is
-        // reported all the same.
-        for step in batch.steps {
-            if case .status(let status) = step { statuses.append(status) }
-            do throws(DocumentFailure) { try document.process(step) } catch { failure = error }
-        }
-        if let verification = document.takeVerification() {
+        let outcome = document.process(batch.steps)
+        if let verification = outcome.verification {
             BlockingWork.startInBackground { [queue] in queue.enqueue(verification.run()) }
         }
-        do throws(DocumentFailure) {
-            try document.applyPending()
-            if document.position != before, let snapshot = try document.snapshot() {
-                snapshotBroadcast.send(snapshot)
-                observers.show(snapshot.state, revision: snapshot.revision.rawValue)
-                waiters.shown(snapshot.position)
-            }
-        } catch {
-            failure = error
+        if let snapshot = outcome.shown {
+            snapshotBroadcast.send(snapshot)
+            observers.show(snapshot.state, revision: snapshot.revision.rawValue)
+            waiters.shown(snapshot.position)
         }
-        if let failure {
-            // No state after a failure is shown, so the replica is not live.
-            statuses.removeAll { $0 == .live }
-            await node.documentFailed(failure)
-        }
-        for status in statuses {
+        if let failure = outcome.failure { await node.documentFailed(failure) }
+        for status in outcome.statuses {
             statusBroadcast.send(status)
             if case .incompatible(let reason) = status { waiters.fail(reason) }
         }
-        if let confirmed = document.confirmed, confirmed != confirmedBefore {
-            await node.documentConfirmed(at: confirmed)
-        }
+        if let confirmed = outcome.confirmed { await node.documentConfirmed(at: confirmed) }
         if let position = document.position { lag.shown(position) }
         if batch.wasFull { await node.resumeReading() }
     }

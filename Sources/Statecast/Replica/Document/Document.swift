@@ -6,7 +6,7 @@ package struct Document<State: Sendable> {
     /// Patches that are not applied yet, merged into one.
     private var pending = PatchComposer()
     /// `nil` until a snapshot is installed, and after a step that failed.
-    private(set) var position: Position?
+    package private(set) var position: Position?
     private var size: DocumentSize
     /// The number of installed snapshots, to which a verification belongs.
     private var installs = 0
@@ -23,6 +23,30 @@ package struct Document<State: Sendable> {
     package init(_ content: any DocumentContent<State>, bytesMax: Int) {
         self.content = content
         size = DocumentSize(bytesMax: bytesMax)
+    }
+
+    /// Processes a batch of steps: it shows one state, regardless of the number of steps.
+    ///
+    /// Later steps are processed after a failure: a snapshot among them is installed and shown. The failure is reported
+    /// all the same.
+    package mutating func process(_ steps: [DocumentStep]) -> DocumentOutcome<State> {
+        var outcome = DocumentOutcome<State>()
+        let (before, confirmedBefore) = (position, confirmed)
+        for step in steps {
+            if case .status(let status) = step { outcome.statuses.append(status) }
+            do throws(DocumentFailure) { try process(step) } catch { outcome.failure = error }
+        }
+        outcome.verification = takeVerification()
+        do throws(DocumentFailure) {
+            try applyPending()
+            if position != before { outcome.shown = try snapshot() }
+        } catch {
+            outcome.failure = error
+        }
+        // No state after a failure is shown, so the replica is not live.
+        if outcome.failure != nil { outcome.statuses.removeAll { $0 == .live } }
+        if confirmed != confirmedBefore { outcome.confirmed = confirmed }
+        return outcome
     }
 
     /// Processes a step. After a failed step all others are ignored until the next snapshot.
@@ -207,8 +231,20 @@ package struct DocumentVerificationResult: Sendable {
     let outcome: Result<DocumentVerification.Verified, any Error>
 }
 
+/// What a batch of steps led to.
+package struct DocumentOutcome<State: Sendable> {
+    /// The state to show; `nil` if there is no new one.
+    package fileprivate(set) var shown: StateSnapshot<State>?
+    package fileprivate(set) var statuses: [ReplicaStatus] = []
+    package fileprivate(set) var failure: DocumentFailure?
+    /// Where the digest was found to be the primary's.
+    package fileprivate(set) var confirmed: Position?
+    /// A verification for the caller to run; its result is a further step.
+    package fileprivate(set) var verification: DocumentVerification?
+}
+
 /// Why a step could not be processed, and at which position.
 package struct DocumentFailure: Error {
-    let position: Position
-    let reason: Rejection
+    package let position: Position
+    package let reason: Rejection
 }

@@ -9,7 +9,7 @@ package enum DocumentStep: Sendable {
     case status(ReplicaStatus)
 
     /// The approximate memory that it occupies.
-    var bytes: Int {
+    package var bytes: Int {
         switch self {
         case .install(let snapshot, _, _): snapshot.count
         case .apply(let patch, _): patch.count + 64

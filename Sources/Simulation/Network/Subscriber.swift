@@ -1,0 +1,152 @@
+import DequeModule
+import SyncProtocol
+
+/// A SUB socket: it connects again and again, and sends its subscriptions anew each time.
+final class Subscriber {
+    private let process: Process
+    private let network: Network
+    private let path: Path
+    private let endpoint: String
+    /// The subscriptions, with their counts.
+    private(set) var wanted: [[UInt8]: Int] = [:]
+    private var pipe: FeedPipe?
+    private let onReadable: (Instant) -> Void
+    private var isClosed = false
+
+    init(
+        of process: Process,
+        _ network: Network,
+        host: String,
+        to endpoint: String,
+        onReadable: @escaping (Instant) -> Void
+    ) {
+        (self.process, self.network, self.endpoint, self.onReadable) = (process, network, endpoint, onReadable)
+        path = network.path(of: host)
+        connect(after: .zero)
+    }
+
+    func subscribe(_ topic: [UInt8]) {
+        wanted[topic, default: 0] += 1
+        pipe?.request(true, topic)
+    }
+
+    func unsubscribe(_ topic: [UInt8]) {
+        guard let count = wanted[topic] else { return }
+        wanted[topic] = count > 1 ? count - 1 : nil
+        if count == 1 { pipe?.request(false, topic) }
+    }
+
+    /// The next message that has arrived, without those that the socket unsubscribed from.
+    func next() -> [UInt8]? {
+        while let message = pipe?.next(at: process.world.now) {
+            if let end = message.firstIndex(of: 0), wanted[Array(message[...end])] != nil { return message }
+        }
+        return nil
+    }
+
+    var nextArrival: Instant? { pipe?.nextArrival }
+
+    func close() {
+        isClosed = true
+        pipe?.breaks()
+        if let pipe { network.server(at: endpoint)?.remove(pipe) }
+        pipe = nil
+    }
+
+    /// The connection breaks.
+    ///
+    /// - Parameter noticedAfter: when the server notices it; until then it publishes to nobody.
+    func breakConnection(noticedAfter delay: Duration) {
+        guard let broken = pipe else { return }
+        broken.breaks()
+        network.world.schedule(after: delay) { [server = broken.server] in server?.remove(broken) }
+    }
+
+    // MARK: Connecting
+
+    private func connect(after delay: Duration) {
+        network.world.schedule(after: delay) { [weak self] in self?.tryToConnect() }
+    }
+
+    private func tryToConnect() {
+        guard !isClosed, process.isAlive, pipe == nil else { return }
+        // The thread of the socket sends the subscriptions when it next touches the socket.
+        guard let server = network.server(at: endpoint), !path.isBlocked(.up, at: network.world.now),
+            !path.isBlocked(.down, at: network.world.now), network.world.now >= process.pausedUntil
+        else { return connect(after: network.reconnectDelay()) }
+        let new = FeedPipe(
+            network.world,
+            to: server,
+            path,
+            onReadable: { [weak self] in self?.onReadable($0) },
+            onBreak: { [weak self] in self?.broken() }
+        )
+        pipe = new
+        server.accept(new)
+        for topic in wanted.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { new.request(true, topic) }
+    }
+
+    private func broken() {
+        pipe = nil
+        connect(after: network.reconnectDelay())
+    }
+}
+
+/// A connection of a SUB to an XPUB: requests travel up, messages down, each in order.
+final class FeedPipe {
+    private let world: World
+    private(set) weak var server: Server?
+    private let path: Path
+    /// The topics that the XPUB forwards.
+    var filter: Set<[UInt8]> = []
+    private var messages: Deque<(arrival: Instant, message: [UInt8])> = []
+    private var lastRequest = Instant.origin
+    private var isDropping = false
+    private(set) var isBroken = false
+    private let onReadable: (Instant) -> Void
+    private let onBreak: () -> Void
+
+    init(
+        _ world: World,
+        to server: Server,
+        _ path: Path,
+        onReadable: @escaping (Instant) -> Void,
+        onBreak: @escaping () -> Void
+    ) {
+        (self.world, self.server, self.path) = (world, server, path)
+        (self.onReadable, self.onBreak) = (onReadable, onBreak)
+    }
+
+    func request(_ begins: Bool, _ topic: [UInt8]) {
+        lastRequest = max(lastRequest, path.arrival(.up, from: world.now))
+        world.schedule(at: lastRequest) { [self] in
+            if !isBroken { server?.received(begins, topic, on: self) }
+        }
+    }
+
+    /// Queues a message. A full queue drops messages until it is half empty.
+    func publish(_ message: [UInt8], on topic: [UInt8], countMax: Int) {
+        guard filter.contains(topic) else { return }
+        if messages.count >= countMax { isDropping = true }
+        if messages.count <= countMax / 2 { isDropping = false }
+        guard !isDropping, !isBroken else { return }
+        let arrival = max(messages.last?.arrival ?? world.now, path.arrival(.down, from: world.now))
+        messages.append((arrival, message))
+        if messages.count == 1 { onReadable(arrival) }
+    }
+
+    var nextArrival: Instant? { messages.first?.arrival }
+
+    func next(at now: Instant) -> [UInt8]? {
+        guard let first = messages.first, first.arrival <= now else { return nil }
+        return messages.removeFirst().message
+    }
+
+    /// Loses what is in flight.
+    func breaks() {
+        guard !isBroken else { return }
+        isBroken = true
+        messages = []
+        onBreak()
+    }
+}

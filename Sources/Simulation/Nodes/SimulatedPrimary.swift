@@ -1,0 +1,280 @@
+import Logging
+import StateCoding
+import StateCore
+import Statecast
+import SyncProtocol
+
+/// A primary: one process after the other on one host, with the production code of its stores.
+final class SimulatedPrimary {
+    static let endpoint = "tcp://primary:1"
+
+    private let world: World
+    private let network: Network
+    private let limits: Limits
+    private let policy: JournalPolicy
+    let host: Host
+    private(set) var stores: [SimulatedStore]
+    private(set) var process: Process?
+    private var server: Server?
+    private var hosted: HostedStores?
+    private var loop: Loop?
+    /// The time of the next tick, on the process's clock.
+    private var nextTick: SyncProtocol.Instant?
+    private var random: SplitMix64
+    /// The number of starts.
+    private(set) var startCount = 0
+    /// Whether the next start may find less than was published, or nothing.
+    private var commitTime: ClosedRange<Duration>
+
+    init(_ world: World, _ network: Network, _ stores: [SimulatedStore], limits: Limits, policy: JournalPolicy) {
+        (self.world, self.network, self.stores) = (world, network, stores)
+        (self.limits, self.policy) = (limits, policy)
+        random = world.random.split()
+        host = Host(rate: 1, wallOffset: 1_700_000_000_000)
+        commitTime = random.oneIn(3) ? .milliseconds(1) ... .milliseconds(60) : .microseconds(80) ... .milliseconds(2)
+    }
+
+    var isServing: Bool { hosted != nil && process?.isAlive == true }
+
+    // MARK: Lifecycle
+
+    /// Starts a process, which serves after it has recovered its stores.
+    func start() {
+        startCount += 1
+        let process = Process("primary.\(startCount)", on: host, in: world) { [weak self] in self?.ended() }
+        self.process = process
+        world.note("\(process.name) starts")
+        process.schedule(after: random.duration(.milliseconds(1) ... .seconds(1))) { [weak self] in
+            self?.serve(process)
+        }
+    }
+
+    private func serve(_ process: Process) {
+        let environment = SimulatedEnvironment(process, commitTime: commitTime) { [stores] in
+            stores.compactMap { $0.disk?.stuckUntil }.max() ?? .origin
+        }
+        let server = Server(world, queueMax: network.queueMax) { [weak self] in self?.loop?.wake(at: $0) }
+        let loop = Loop(of: process) { [weak self] in self?.poll() }
+        (self.server, self.loop) = (server, loop)
+        var startable: [any StartableStore] = []
+        for store in stores {
+            do throws(StatecastError) {
+                let lineage = Lineage(bits: random.next())
+                startable.append(
+                    try store.recover(in: process, limits: limits, time: process.time, lineage: lineage)
+                )
+            } catch {
+                world.violated(.nodesStayUp, "\(process.name) cannot start: \(error)")
+                return
+            }
+        }
+        guard process.isAlive else { return }
+        let services = NodeServices(
+            limits: limits,
+            actionsEndpoint: Self.endpoint,
+            environment: environment,
+            journalPolicy: policy,
+            publish: { [weak self] in self?.publish($0, from: process) },
+            fail: { [weak self] in self?.failed($0, process) },
+            wake: { [weak loop] in loop?.wake() }
+        )
+        hosted = HostedStores(startable, on: services) { _ in }
+        network.listen(server, at: Self.endpoint)
+        for store in stores { world.note("\(process.name) serves \(store.name) at \(hosted?.position(of: store.name).map { "\($0)" } ?? "?")") }
+        hosted?.begin()
+        nextTick = process.now
+        loop.wake()
+    }
+
+    private func failed(_ failure: StatecastError, _ process: Process) {
+        world.require(
+            stores.contains { $0.disk?.mayFail == true },
+            .nodesStayUp,
+            "\(process.name) failed: \(failure)"
+        )
+        world.note("\(process.name) fails: \(failure)")
+        process.end()
+    }
+
+    /// The process has ended without a word. What it is in the middle of has no effect.
+    private func ended() {
+        world.note("\(process?.name ?? "") ends")
+        for store in stores { store.processEnded() }
+        close()
+        // Not now: a call of the stores may be on the stack.
+        let last = hosted
+        hosted = nil
+        world.schedule(after: .zero) { withExtendedLifetime(last) {} }
+    }
+
+    private func close() {
+        network.close(Self.endpoint)
+        server?.close()
+        (server, loop, nextTick) = (nil, nil, nil)
+    }
+
+    /// Stops the process as an operator does.
+    func stop() {
+        guard isServing else { return }
+        world.note("\(process?.name ?? "") stops")
+        hosted?.finish()
+        close()
+        hosted?.end()
+        for store in stores { store.stopped() }
+        hosted = nil
+        process?.end()
+    }
+
+    // MARK: Messages
+
+    private func publish(_ message: [UInt8], from process: Process) {
+        guard process.canOutput(), let server else { return }
+        if let (address, frame) = try? Message.decode(message), case .feed = address.topic,
+            case .update(let update) = frame
+        {
+            stores.first { $0.name == address.store }?.oracle.published(update)
+        }
+        server.publish(message)
+    }
+
+    private static let subscriptionsPerTurnMax = 64
+    private static let framesPerTurnMax = 512
+
+    private func poll() {
+        guard let process, process.isAlive, let server, let loop, hosted != nil else { return }
+        for request in server.takeRequests(Self.subscriptionsPerTurnMax) { hosted?.receivedSubscription(request) }
+        for _ in 0..<Self.framesPerTurnMax where hosted?.takesFrames == true {
+            guard let message = server.nextMessage() else { break }
+            hosted?.receivedActions(message)
+        }
+        if let nextTick, process.now >= nextTick { hosted?.tick() }
+        nextTick = hosted?.turn()
+        guard process.isAlive else { return }
+        loop.wake(atLocal: nextTick)
+        if !server.requests.isEmpty { loop.wake() }
+        if hosted?.takesFrames == true, let arrival = server.nextArrival { loop.wake(at: arrival) }
+    }
+}
+
+/// A store of the simulation, across the processes that serve it.
+final class SimulatedStore {
+    /// The type of its state.
+    enum Build: CaseIterable { case plain, table, nextPlain }
+
+    let name: StoreName
+    let oracle: Oracle
+    /// `nil` without a journal.
+    let disk: Disk?
+    var build: Build
+    private let world: World
+    private let patchBytesMax: Int
+    /// Sends a request to the store in the current process.
+    private(set) var dispatch: (WorkAction) -> Void = { _ in }
+    private(set) var request: (WorkAction, @escaping @Sendable (Result<Receipt, Rejection>) -> Void) -> Void = { _, _ in }
+    /// The state of the current process, as its own observers see it.
+    private(set) var ownCount: UInt32 = 0
+
+    init(_ world: World, name: StoreName, disk: Disk?, build: Build, patchBytesMax: Int) {
+        self.patchBytesMax = patchBytesMax
+        (self.world, self.name, self.disk, self.build) = (world, name, disk, build)
+        oracle = Oracle(world, name, disk?.durability)
+    }
+
+    func recover(
+        in process: Process,
+        limits: Limits,
+        time: Timestamp,
+        lineage: Lineage
+    ) throws(StatecastError) -> any StartableStore {
+        switch build {
+        case .plain: try recover(PlainState.self, in: process, limits: limits, time: time, lineage: lineage)
+        case .table: try recover(TableState.self, in: process, limits: limits, time: time, lineage: lineage)
+        case .nextPlain: try recover(NextPlainState.self, in: process, limits: limits, time: time, lineage: lineage)
+        }
+    }
+
+    private func recover<State: SimulatedState>(
+        _: State.Type,
+        in process: Process,
+        limits: Limits,
+        time: Timestamp,
+        lineage: Lineage
+    ) throws(StatecastError) -> any StartableStore {
+        let definition = try TypedStore(
+            name: name.text,
+            state: State(),
+            actions: [WorkAction.self],
+            reducer: reducer(State.self, in: process),
+            middleware: [
+                .policy { action, _ in
+                    guard let action = action as? WorkAction, action.kind == .refused else { return }
+                    throw Rejection(.refused, "the policy rejects \(action.id)")
+                }
+            ],
+            initialEffect: { _ in .none },
+            journal: disk.map { DiskJournal($0, in: process) },
+            evolution: State.evolution,
+            logger: Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        let recovered = try definition.recover(limits: limits, time: time, lineage: lineage)
+        guard let typed = recovered as? RecoveredStore<State>, let tree = try? StateEncoder().value(of: typed.state)
+        else { preconditionFailure("a typed store recovers another type") }
+        oracle.started(
+            at: Position(lineage: typed.history.lineage, epoch: typed.history.epoch, revision: typed.history.head),
+            state: tree
+        )
+        dispatch = { [mailbox = definition.mailbox] in mailbox.dispatch($0) }
+        request = { [mailbox = definition.mailbox] in mailbox.enqueue(.action(.awaited($0, $1))) }
+        return recovered
+    }
+
+    private func reducer<State: SimulatedState>(_: State.Type, in process: Process) -> Reducer<State> {
+        let (oracle, bytesMax) = (Unchecked(oracle), patchBytesMax)
+        return Reducer(of: WorkAction.self) { state, action -> Effect in
+            if action.kind == .trap { process.end() }
+            state.ledger.apply(action.id)
+            let random = action.kind == .random ? process.world.random.next() : 0
+            state.change(action.bits ^ random)
+            switch action.kind {
+            case .large: state.text = String(repeating: "t", count: bytesMax * 6 / 10)
+            case .tooLarge: state.text = String(repeating: "t", count: bytesMax + 10)
+            default: state.text = nil
+            }
+            var bits = SplitMix64(seed: action.bits)
+            let next = WorkAction(id: WorkID(sender: 1 << 31 | UInt32(bits.next() >> 33), serial: UInt32(bits.next() >> 32)), kind: .change, bits: bits.next())
+            switch action.kind {
+            case .effect: return .dispatch(next)
+            case .work:
+                return .run(id: "work") { send in
+                    if process.isAlive { oracle.value.startedEffect("\(send.idempotencyKey)") }
+                    await send(next)
+                }
+            case .cancel: return .cancel(id: "work")
+            default: return .none
+            }
+        }
+    }
+
+    /// An action of the primary's own process.
+    func nextOwnID() -> WorkID {
+        ownCount += 1
+        return WorkID(sender: WorkID.ownSender, serial: ownCount)
+    }
+
+    func processEnded() {
+        disk?.processEnded()
+        (dispatch, request) = ({ _ in }, { _, _ in })
+    }
+
+    /// The process has stopped in order: nothing is lost but a state without a journal.
+    func stopped() {
+        oracle.mayHaveLost = disk == nil
+        (dispatch, request) = ({ _ in }, { _, _ in })
+    }
+}
+
+/// A value that one thread uses, for closures that production code requires to be sendable.
+struct Unchecked<Content>: @unchecked Sendable {
+    let value: Content
+    init(_ value: Content) { self.value = value }
+}

@@ -1,0 +1,198 @@
+import StateCoding
+import StateCore
+import Statecast
+import SyncProtocol
+
+/// A replica, with the production code of its machine and its document.
+final class SimulatedReplica {
+    private let world: World
+    let name: String
+    let store: SimulatedStore
+    private let limits: Limits
+    private let network: Network
+    let host: Host
+    private(set) var process: Process
+    private(set) var machine: ReplicaMachine
+    private(set) var socket: Subscriber!
+    private var document: any ShownDocument
+    private var loop: Loop!
+    private var random: SplitMix64
+    private var steps: [DocumentStep] = []
+    private var stepBytes = 0
+    private var isProcessing = false
+    private(set) var status = ReplicaStatus.joining
+    private(set) var position: Position?
+    private(set) var digest: UInt64?
+    private(set) var events: Set<ReplicaEvent> = []
+
+    private static let messagesPerTurnMax = 512
+
+    init(_ name: String, of store: SimulatedStore, _ world: World, _ network: Network, on host: Host, limits: Limits) {
+        (self.name, self.store, self.world, self.network) = (name, store, world, network)
+        (self.host, self.limits) = (host, limits)
+        random = world.random.split()
+        process = Process(name, on: host, in: world) {}
+        machine = ReplicaMachine(limits: limits, now: process.now)
+        document = Self.document(of: store, typed: random.oneIn(2), bytesMax: limits.snapshotBytesMax)
+    }
+
+    private static func document(of store: SimulatedStore, typed: Bool, bytesMax: Int) -> any ShownDocument {
+        guard typed else { return UntypedDocument(bytesMax: bytesMax) }
+        return switch store.build {
+        case .plain: TypedDocument<PlainState>(bytesMax: bytesMax)
+        case .table: TypedDocument<TableState>(bytesMax: bytesMax)
+        case .nextPlain: TypedDocument<NextPlainState>(bytesMax: bytesMax)
+        }
+    }
+
+    func start() {
+        loop = Loop(of: process) { [weak self] in self?.poll() }
+        socket = Subscriber(of: process, network, host: name, to: SimulatedPrimary.endpoint) { [weak self] in
+            self?.loop.wake(at: $0)
+        }
+        perform(machine.start(at: process.now, using: &random))
+        loop.wake(atLocal: machine.nextDeadline)
+    }
+
+    /// The process ends. Another one takes its place.
+    func end() {
+        process.end()
+        socket.close()
+    }
+
+    // MARK: Events
+
+    private var isFull: Bool { stepBytes >= limits.backlogBytesMax }
+
+    private func poll() {
+        for _ in 0..<Self.messagesPerTurnMax where !isFull {
+            guard let message = socket.next() else { break }
+            received(message)
+        }
+        perform(machine.tick(at: process.now, using: &random))
+        loop.wake(atLocal: machine.nextDeadline)
+        if !isFull, let arrival = socket.nextArrival { loop.wake(at: arrival) }
+    }
+
+    private func received(_ message: [UInt8]) {
+        guard let (address, frame) = try? Message.decode(message), address.store == store.name else {
+            return world.violated(.subscriptionsMatch, "\(name) received an unreadable message")
+        }
+        perform(machine.received(frame, on: address.topic, at: process.now, using: &random))
+    }
+
+    private func perform(_ directives: [ReplicaDirective]) {
+        for directive in directives {
+            switch directive {
+            case .subscribe(let topic): socket.subscribe(Address(store.name, topic).bytes)
+            case .unsubscribe(let topic):
+                let bytes = Address(store.name, topic).bytes
+                world.require(
+                    socket.wanted[bytes] != nil,
+                    .subscriptionsMatch,
+                    "\(name) unsubscribes from \(topic) without a subscription"
+                )
+                socket.unsubscribe(bytes)
+            case .install(let snapshot, let position, let digest):
+                enqueue(.install(snapshot: snapshot, position, digest: digest))
+            case .apply(let patch, let position): enqueue(.apply(patch: patch, position))
+            case .verify(let position, let digest): enqueue(.verify(position, digest: digest))
+            case .status(let status): enqueue(.status(status))
+            case .count(let event): events.insert(event)
+            case .time: break
+            }
+        }
+    }
+
+    // MARK: Document
+
+    private func enqueue(_ step: DocumentStep) {
+        steps.append(step)
+        stepBytes += step.bytes
+        guard !isProcessing else { return }
+        isProcessing = true
+        process.schedule(after: random.duration(.microseconds(10) ... .milliseconds(random.oneIn(20) ? 300 : 1))) {
+            [weak self] in self?.processSteps()
+        }
+    }
+
+    private func processSteps() {
+        let batch = steps
+        (steps, stepBytes, isProcessing) = ([], 0, false)
+        let outcome = document.show(batch)
+        if let verification = outcome.verification {
+            process.schedule(after: random.duration(.microseconds(50) ... .seconds(1))) { [weak self] in
+                self?.enqueue(verification.run())
+            }
+        }
+        if let (position, digest) = outcome.shown { showed(position, digest) }
+        if let failure = outcome.failure {
+            world.note("\(name) document failed at \(failure.position): \(failure.reason)")
+            perform(machine.failed(at: failure.position, failure.reason, now: process.now, using: &random))
+            loop.wake(atLocal: machine.nextDeadline)
+        }
+        for status in outcome.statuses {
+            world.note("\(name) is \(status)")
+            self.status = status
+        }
+        if let confirmed = outcome.confirmed { machine.confirmed(at: confirmed) }
+        loop.wake()
+    }
+
+    private func showed(_ position: Position, _ digest: UInt64) {
+        world.note("\(name) shows \(position)")
+        if let last = self.position, last.lineage == position.lineage {
+            world.require(
+                last.epoch < position.epoch || last.epoch == position.epoch && last.revision <= position.revision,
+                .positionsRise,
+                "\(name) goes back from \(last) to \(position)"
+            )
+        }
+        (self.position, self.digest) = (position, digest)
+        store.oracle.shown(position, digest: digest, by: name)
+    }
+}
+
+/// A document of any type, and the digests of what it shows.
+private protocol ShownDocument {
+    mutating func show(_ steps: [DocumentStep]) -> Shown
+}
+
+/// What a batch of steps led to.
+private struct Shown {
+    var shown: (Position, UInt64)?
+    let statuses: [ReplicaStatus]
+    let failure: DocumentFailure?
+    let confirmed: Position?
+    let verification: DocumentVerification?
+
+    init<State>(_ outcome: DocumentOutcome<State>, digest: (State) -> UInt64) {
+        shown = outcome.shown.map { ($0.position, digest($0.state)) }
+        (statuses, failure) = (outcome.statuses, outcome.failure)
+        (confirmed, verification) = (outcome.confirmed, outcome.verification)
+    }
+}
+
+private struct TypedDocument<State: Codable & Sendable>: ShownDocument {
+    var document: Document<State>
+
+    init(bytesMax: Int) { document = Document(TypedContent(), bytesMax: bytesMax) }
+
+    mutating func show(_ steps: [DocumentStep]) -> Shown {
+        Shown(document.process(steps)) { state in
+            do { return try Summary(ofEncoded: StateEncoder().encode(state)).digest } catch {
+                preconditionFailure("a decoded state cannot be encoded: \(error)")
+            }
+        }
+    }
+}
+
+private struct UntypedDocument: ShownDocument {
+    var document: Document<Value>
+
+    init(bytesMax: Int) { document = Document(UntypedContent(), bytesMax: bytesMax) }
+
+    mutating func show(_ steps: [DocumentStep]) -> Shown {
+        Shown(document.process(steps)) { Summary(of: $0).digest }
+    }
+}

@@ -1,0 +1,161 @@
+import Journal
+import SyncProtocol
+
+/// The disk of one store's journal. It keeps what was written, and of that, what a power cut leaves.
+final class Disk {
+    private let world: World
+    let durability: Durability
+    /// What the next start finds if the system goes on.
+    private(set) var written = JournalImage()
+    /// What the next start finds after a power cut.
+    private(set) var synced = JournalImage()
+    /// The crash marker's page, which survives the process.
+    private(set) var page: UnsafeMutableRawPointer
+    /// The pages of processes that ended; their markers still refer to them.
+    private var abandonedPages: [UnsafeMutableRawPointer] = []
+    /// Until then, there is no room.
+    var fullUntil = Instant.origin
+    /// Until then, commits wait.
+    var stuckUntil = Instant.origin
+    /// Whether the next commit fails, with an unknown outcome.
+    fileprivate var failsNext = false
+    /// Whether a commit has failed, which ends the process.
+    private(set) var mayFail = false
+    /// Snapshots that cannot be read.
+    private(set) var damaged: Set<SnapshotEntry> = []
+
+    init(_ world: World, _ durability: Durability) {
+        (self.world, self.durability) = (world, durability)
+        page = Self.emptyPage()
+    }
+
+    deinit { for page in abandonedPages + [page] { page.deallocate() } }
+
+    private static func emptyPage() -> UnsafeMutableRawPointer {
+        let page = UnsafeMutableRawPointer.allocate(byteCount: CrashMarker.byteCount, alignment: 8)
+        page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
+        return page
+    }
+
+    /// The process has ended in the middle of what it does: what it still writes to its page has no effect.
+    func processEnded() {
+        let copy = Self.emptyPage()
+        copy.copyMemory(from: page, byteCount: CrashMarker.byteCount)
+        abandonedPages.append(page)
+        page = copy
+    }
+
+    /// Changes what is written; at durability `full`, it is on the disk at once.
+    func write(_ change: (inout JournalImage) -> Void) {
+        change(&written)
+        if durability == .full { synced = written }
+    }
+
+    /// Lets the next commit fail.
+    func failNext() { (failsNext, mayFail) = (true, true) }
+
+    /// Damages the newest snapshot, if the one before it and the records lead to the same state.
+    func damageNewestSnapshot() {
+        let snapshots = written.snapshots
+        if snapshots.count >= 2, let newest = snapshots.last, !damaged.contains(snapshots[snapshots.count - 2]) {
+            damaged.insert(newest)
+        }
+    }
+
+    /// Ends all faults.
+    func heal() { (fullUntil, stuckUntil, failsNext) = (.origin, .origin, false) }
+
+    /// What was written is on the disk.
+    func sync() { synced = written }
+
+    /// Loses what was not on the disk, and the page of the crash marker.
+    ///
+    /// - Returns: whether records were lost.
+    func cutPower() -> Bool {
+        defer { written = synced }
+        page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
+        return synced.last < written.last
+    }
+
+    var isFull: Bool { world.now < fullUntil }
+}
+
+/// The journal on a ``Disk``, as one process has it open.
+///
+/// Unchecked, but safe: see ``World``.
+final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
+    private let disk: Disk
+    private let process: Process
+    let crashMarker: CrashMarker
+
+    init(_ disk: Disk, in process: Process) {
+        (self.disk, self.process) = (disk, process)
+        crashMarker = CrashMarker(page: disk.page)
+    }
+
+    var durability: Durability { disk.durability }
+    var description: String { "simulated" }
+
+    private static let gone = JournalFailure(.inputOutput, "the process has ended")
+
+    private func output(_ change: (inout JournalImage) -> Void) throws(JournalFailure) {
+        guard process.canOutput() else { throw Self.gone }
+        disk.write(change)
+    }
+
+    func open() throws(JournalFailure) -> JournalContents? { disk.written.contents }
+
+    func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
+        try output { $0.begin(identity, from: snapshot) }
+        disk.sync()
+    }
+
+    func claim(_ epoch: EpochStart) throws(JournalFailure) {
+        try output { $0.claim(epoch) }
+        disk.sync()
+    }
+
+    func append(_ records: [JournalRecord]) throws(JournalFailure) {
+        guard process.canOutput() else { throw Self.gone }
+        guard !disk.isFull else { throw JournalFailure(.storageFull, "no room on the simulated disk") }
+        if disk.failsNext {
+            disk.failsNext = false
+            // Whether the commit took effect is unknown.
+            if process.world.random.oneIn(2) { disk.write { $0.append(records) } }
+            throw JournalFailure(.inputOutput, "the simulated disk failed")
+        }
+        disk.write { $0.append(records) }
+        // The process may end between the commit and its report.
+        guard process.canOutput() else { throw Self.gone }
+    }
+
+    func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
+        guard !disk.isFull else { throw JournalFailure(.storageFull, "no room on the simulated disk") }
+        try output { $0.store(snapshot, as: kind) }
+    }
+
+    func prune(keeping historyBytes: Int) throws(JournalFailure) {
+        try output { $0.prune(keeping: historyBytes) }
+    }
+
+    func epochs() throws(JournalFailure) -> [EpochStart] { disk.written.epochs }
+
+    func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
+        try disk.written.records(after: sequence, bytesMax: bytesMax)
+    }
+
+    func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
+        disk.written.sequence(at: revision)
+    }
+
+    func snapshots() throws(JournalFailure) -> [SnapshotEntry] { disk.written.snapshots }
+
+    func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot {
+        guard !disk.damaged.contains(entry) else {
+            throw JournalFailure(.damaged, "the snapshot of revision \(entry.revision) is damaged")
+        }
+        return try disk.written.snapshot(entry)
+    }
+
+    func close() {}
+}

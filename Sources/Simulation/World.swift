@@ -1,0 +1,118 @@
+import HeapModule
+package import SyncProtocol
+
+/// What all parts of a simulation share: the virtual time, the random numbers, what happens next, and what went wrong.
+///
+/// Unchecked, but safe: a simulation runs in one thread. Production code requires the annotation where it would run on
+/// several.
+final class World: @unchecked Sendable {
+    private struct Event: Comparable {
+        let time: Instant
+        /// Events of one time happen in the order in which they were scheduled.
+        let order: UInt64
+        let body: () -> Void
+
+        static func == (left: Event, right: Event) -> Bool { left.order == right.order }
+        static func < (left: Event, right: Event) -> Bool { (left.time, left.order) < (right.time, right.order) }
+    }
+
+    private var heap = Heap<Event>()
+    private var scheduledCount: UInt64 = 0
+    /// The true time, which no clock of a process shows.
+    private(set) var now = Instant.origin
+    private(set) var eventCount = 0
+    /// The first rule that was broken.
+    private(set) var violation: Violation?
+    var random: SplitMix64
+    private(set) var trace: [String] = []
+    private let keepsTrace: Bool
+
+    init(seed: UInt64, keepsTrace: Bool) {
+        random = SplitMix64(seed: seed)
+        self.keepsTrace = keepsTrace
+    }
+
+    // MARK: Events
+
+    func schedule(at time: Instant, _ body: @escaping () -> Void) {
+        scheduledCount += 1
+        heap.insert(Event(time: max(now, time), order: scheduledCount, body: body))
+    }
+
+    func schedule(after delay: Duration, _ body: @escaping () -> Void) {
+        schedule(at: now.advanced(by: delay), body)
+    }
+
+    /// Lets the next event happen.
+    ///
+    /// - Returns: `false` if there is none.
+    func step() -> Bool {
+        guard let event = heap.popMin() else { return false }
+        now = event.time
+        eventCount += 1
+        event.body()
+        return true
+    }
+
+    // MARK: Reports
+
+    /// Notes a line of the trace.
+    func note(_ line: @autoclosure () -> String) {
+        guard keepsTrace else { return }
+        trace.append("\(Self.text(now)) \(line())")
+    }
+
+    /// A rule was broken. The first violation ends the simulation.
+    func violated(_ rule: Rule, _ message: @autoclosure () -> String) {
+        guard violation == nil else { return }
+        violation = Violation(rule: rule, message: message(), time: now, event: eventCount)
+        note("VIOLATION of \(rule): \(violation?.message ?? "")")
+    }
+
+    func require(_ condition: Bool, _ rule: Rule, _ message: @autoclosure () -> String) {
+        if !condition { violated(rule, message()) }
+    }
+
+    private static func text(_ time: Instant) -> String {
+        let microseconds = Int64(time.offset / .microseconds(1))
+        let fraction = String(microseconds % 1_000_000)
+        return "\(microseconds / 1_000_000).\(String(repeating: "0", count: 6 - fraction.count))\(fraction)"
+    }
+}
+
+/// What must hold in every run.
+package enum Rule: String, CaseIterable, Sendable {
+    /// What a replica shows is a state that the primary published at that position.
+    case shownWasPublished
+    /// Positions of a replica never go back within an incarnation of the primary, nor to an earlier incarnation.
+    case positionsRise
+    /// An applied action is in the history at its revision, and durable as the journal promises.
+    case receiptsHold
+    /// No action is applied twice, and those of one sender keep their order.
+    case appliedOnce
+    /// An action has one outcome.
+    case oneOutcome
+    /// A rejected action leaves no trace in the state.
+    case rejectedLeaveNoTrace
+    /// The state after a start is the one that was published at its revision, and nothing acknowledged is lost.
+    case recoveredWasPublished
+    /// Once faults stop, all replicas show the primary's state, and every action has an outcome.
+    case converges
+    /// An effect starts once in an incarnation, after its action is durable.
+    case effectsStartOnce
+    /// Subscriptions of a node match its requests.
+    case subscriptionsMatch
+    /// A node ends only for a reason that its fault explains.
+    case nodesStayUp
+}
+
+/// A broken rule.
+package struct Violation: Error, Sendable, CustomStringConvertible {
+    package let rule: Rule
+    package let message: String
+    package let time: Instant
+    /// The number of the event in which it was noticed.
+    package let event: Int
+
+    package var description: String { "\(rule) at \(time.offset), event \(event): \(message)" }
+}
