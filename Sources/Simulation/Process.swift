@@ -12,6 +12,7 @@ final class Process: @unchecked Sendable {
     private let started: Instant
     private(set) var isAlive = true
     private(set) var pausedUntil = Instant.origin
+    private var deferred: [() -> Void] = []
     /// The number of outputs after which the process ends; `nil`: it does not.
     private var outputsLeft: Int?
     private let onEnd: () -> Void
@@ -43,13 +44,22 @@ final class Process: @unchecked Sendable {
     func schedule(at time: Instant, _ body: @escaping () -> Void) {
         world.schedule(at: time) { [self] in
             guard isAlive else { return }
-            guard world.now >= pausedUntil else { return schedule(at: pausedUntil, body) }
-            body()
+            if world.now < pausedUntil { deferred.append(body) } else { body() }
         }
     }
 
-    func pause(for duration: Duration) { pausedUntil = max(pausedUntil, world.now.advanced(by: duration)) }
-    func resume() { pausedUntil = .origin }
+    func pause(for duration: Duration) {
+        pausedUntil = max(pausedUntil, world.now.advanced(by: duration))
+        world.schedule(at: pausedUntil) { [self] in if world.now >= pausedUntil { resume() } }
+    }
+
+    /// Goes on, with the events that would have happened during the pause.
+    func resume() {
+        pausedUntil = .origin
+        let events = deferred
+        deferred = []
+        for event in events { schedule(at: world.now, event) }
+    }
 
     // MARK: End
 

@@ -86,11 +86,11 @@ package final class Simulation {
     /// Longer than all deadlines of the protocol, and than what a queue holds takes to be sent.
     private static let calmTimeMax = Duration.seconds(600)
 
-    private func addReplica() {
+    private func addReplica(of store: SimulatedStore? = nil) {
         replicaCount += 1
         let replica = SimulatedReplica(
             "replica.\(replicaCount)",
-            of: random.pick(stores),
+            of: store ?? random.pick(stores),
             world,
             network,
             on: host(),
@@ -282,11 +282,7 @@ package final class Simulation {
     }
 
     private func restartPrimary(after delay: Duration, _ random: inout SplitMix64) {
-        world.schedule(after: delay) { [self] in startPrimaryIfEnded() }
-    }
-
-    private func startPrimaryIfEnded() {
-        if primary.process?.isAlive != true { primary.start() }
+        world.schedule(after: delay) { [self] in primary.startIfEnded() }
     }
 
     /// A peer pushes and subscribes to what no node of ours would.
@@ -333,13 +329,19 @@ package final class Simulation {
         for replica in replicas { replica.process.resume() }
         for sender in senders { sender.process.resume() }
         primary.process?.resume()
+        // Replicas of another build than their primary's do not show its state.
+        for replica in replicas where replica.build != replica.store.build {
+            replica.end()
+            replicas.removeAll { $0 === replica }
+            addReplica(of: replica.store)
+        }
         network.heal()
         keepPrimaryRunning()
     }
 
     /// An action that traps ends the process some more times.
     private func keepPrimaryRunning() {
-        startPrimaryIfEnded()
+        primary.startIfEnded()
         world.schedule(after: .seconds(1)) { [self] in keepPrimaryRunning() }
     }
 

@@ -64,8 +64,8 @@ final class SimulatedPrimary {
                     try store.recover(in: process, limits: limits, time: process.time, lineage: lineage)
                 )
             } catch {
-                world.violated(.nodesStayUp, "\(process.name) cannot start: \(error)")
-                return
+                for store in startable { store.abandon() }
+                return failed(error, process)
             }
         }
         guard process.isAlive else { return }
@@ -88,13 +88,16 @@ final class SimulatedPrimary {
 
     private func failed(_ failure: StatecastError, _ process: Process) {
         world.require(
-            stores.contains { $0.disk?.mayFail == true },
+            stores.contains { $0.disk?.mayFail == true || $0.disk?.isFull == true },
             .nodesStayUp,
             "\(process.name) failed: \(failure)"
         )
         world.note("\(process.name) fails: \(failure)")
         process.end()
+        world.schedule(after: random.duration(.milliseconds(100) ... .seconds(10))) { [weak self] in self?.startIfEnded() }
     }
+
+    func startIfEnded() { if process?.isAlive != true { start() } }
 
     /// The process has ended without a word. What it is in the middle of has no effect.
     private func ended() {
@@ -266,9 +269,10 @@ final class SimulatedStore {
         (dispatch, request) = ({ _ in }, { _, _ in })
     }
 
-    /// The process has stopped in order: nothing is lost but a state without a journal.
+    /// The process has stopped in order: nothing is lost but a state without a journal, and what was published at
+    /// durability `relaxed` and has no room.
     func stopped() {
-        oracle.mayHaveLost = disk == nil
+        oracle.mayHaveLost = disk.map { $0.durability == .relaxed && $0.isFull } ?? true
         (dispatch, request) = ({ _ in }, { _, _ in })
     }
 }

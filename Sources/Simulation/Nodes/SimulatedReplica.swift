@@ -8,6 +8,8 @@ final class SimulatedReplica {
     private let world: World
     let name: String
     let store: SimulatedStore
+    /// The build of the store whose types it has.
+    let build: SimulatedStore.Build
     private let limits: Limits
     private let network: Network
     let host: Host
@@ -29,7 +31,7 @@ final class SimulatedReplica {
 
     init(_ name: String, of store: SimulatedStore, _ world: World, _ network: Network, on host: Host, limits: Limits) {
         (self.name, self.store, self.world, self.network) = (name, store, world, network)
-        (self.host, self.limits) = (host, limits)
+        (self.host, self.limits, build) = (host, limits, store.build)
         random = world.random.split()
         process = Process(name, on: host, in: world) {}
         machine = ReplicaMachine(limits: limits, now: process.now)

@@ -121,6 +121,7 @@ final class SimulatedSender {
         guard let (address, frame) = try? Message.decode(message), address.store == store.name else {
             return world.violated(.subscriptionsMatch, "\(name) received an unreadable message")
         }
+        world.note("\(name) receives \(frame)")
         perform(machine.received(frame, on: address.topic, at: process.now, using: &random))
     }
 
@@ -131,6 +132,7 @@ final class SimulatedSender {
             var writer = CBORWriter()
             writer.encoded(Address(store.name, .actions).bytes)
             frame.write(to: &writer)
+            world.note("\(name) pushes \(frame.header.first), \(frame.header.count) actions")
             let isSent = process.canOutput() && pusher.send(writer.bytes)
             perform(isSent ? machine.pushed(frame, at: process.now, using: &random) : machine.blocked())
         }
@@ -155,6 +157,7 @@ final class SimulatedSender {
             case .subscribe(let topic): socket.subscribe(Address(store.name, topic).bytes)
             case .unsubscribe(let topic): socket.unsubscribe(Address(store.name, topic).bytes)
             case .connect(let endpoint):
+                world.note("\(name) connects to \(endpoint)")
                 pusher?.close()
                 pusher = Pusher(
                     of: process,
@@ -176,7 +179,8 @@ final class SimulatedSender {
             case .count(let event): events.insert(event)
             case .fail(let cause), .close(let cause):
                 world.violated(.nodesStayUp, "\(name) ended: \(cause)")
-            case .giveUp, .answerSchema, .status, .reuse: break
+            case .status(let status): world.note("\(name) is \(status)")
+            case .giveUp, .answerSchema, .reuse: break
             }
         }
     }

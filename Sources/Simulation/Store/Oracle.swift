@@ -47,7 +47,9 @@ final class Oracle {
         (tree, summary) = (state, Summary(of: state))
         let ledger = Ledger(in: tree)
         var history = histories[position.lineage] ?? History()
-        if let last = histories[position.lineage]?.head {
+        let last = histories[position.lineage]?.head
+        appliedCount = last == nil ? 0 : min(appliedCount, ledger?.count ?? 0)
+        if let last {
             if position.revision < last {
                 world.require(
                     mayHaveLost,
@@ -72,7 +74,7 @@ final class Oracle {
         effectKeys = []
         mayHaveLost = durability == nil || durability == .relaxed
         // Actions that were durable and not published yet.
-        noteApplied(ledger, through: position.revision, in: position.lineage)
+        noteApplied(ledger, after: min(last ?? Revision(0), position.revision), in: position.lineage)
     }
 
     private func forget(after revision: Revision, in lineage: Lineage, _ history: inout History) {
@@ -98,17 +100,15 @@ final class Oracle {
         self.position = next
         histories[next.lineage]?.digests[next.revision] = summary.digest
         histories[next.lineage]?.head = next.revision
-        noteApplied(Ledger(in: tree), through: next.revision, in: next.lineage)
+        noteApplied(Ledger(in: tree), after: position.revision, in: next.lineage)
     }
 
-    private func noteApplied(_ ledger: Ledger?, through revision: Revision, in lineage: Lineage) {
-        guard let ledger else { return world.violated(.shownWasPublished, "the state at \(revision) has no ledger") }
+    private func noteApplied(_ ledger: Ledger?, after revision: Revision, in lineage: Lineage) {
+        guard let ledger else { return world.violated(.shownWasPublished, "the state after \(revision) has no ledger") }
         if let fault = ledger.fault { world.violated(.appliedOnce, "the store \(store) applied \(fault)") }
-        let first = ledger.count < appliedCount ? 0 : appliedCount
+        let first = appliedCount
         for (index, id) in ledger.actions(from: first) {
-            let behind = UInt64(ledger.count - 1 - index)
-            guard revision.rawValue > behind else { continue }
-            let made = Revision(revision.rawValue - behind)
+            let made = revision.advanced(by: index - first + 1)
             histories[lineage]?.applied[made] = id
             let position = Position(lineage: lineage, epoch: self.position?.epoch ?? Epoch(0), revision: made)
             if let before = applications.updateValue(position, forKey: id), before.lineage != lineage || before.revision != made {
