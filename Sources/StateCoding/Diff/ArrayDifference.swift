@@ -1,7 +1,7 @@
 /// Computes the change of an array: elements changed in place first, then splices from the front on.
 ///
-/// After trimming both ends, the elements are compared one by one, or aligned by the standard library's difference if
-/// that is shorter. The number of comparisons is bounded: an array with many scattered insertions and removals is
+/// After trimming both ends, the elements are compared one by one, or aligned by a minimal edit if that is
+/// shorter. The number of comparisons is bounded: an array with many scattered insertions and removals is
 /// changed element by element. Many rows belong in a `Table`.
 struct ArrayDifference<Element> {
     /// A range of the old array that became one of the new array; at least one is not empty.
@@ -139,22 +139,15 @@ struct ArrayDifference<Element> {
 
     /// The ranges that differ, for a minimal edit; `nil` if it exceeds `changesMax` or the comparison budget.
     private func alignedHunks(_ middle: Hunk, changesMax: Int) -> [Hunk]? {
-        // Rounds of the algorithm that compare nothing are bounded by the difference of the counts.
+        // Rounds of the search that compare nothing are bounded by the difference of the counts.
         guard abs(middle.old.count - middle.new.count) <= 256 else { return nil }
-        var comparisons = 4 * (middle.old.count + middle.new.count) + 4096
-        let edits = new[middle.new].difference(from: old[middle.old]) { left, right in
-            comparisons -= 1
-            // The standard library's search cannot be cancelled. It ends soon if all elements seem to be the same.
-            return comparisons < 0 || same(left, right)
-        }
-        guard comparisons >= 0, edits.count <= changesMax else { return nil }
-        var (removed, inserted) = (Set<Int>(), Set<Int>())
-        for edit in edits {
-            switch edit {
-            case .remove(let offset, _, _): removed.insert(offset)
-            case .insert(let offset, _, _): inserted.insert(offset)
-            }
-        }
+        var search = MinimalEdit(
+            from: middle.old.count,
+            to: middle.new.count,
+            editsMax: changesMax,
+            comparisonsMax: 4 * (middle.old.count + middle.new.count) + 4096
+        ) { same(old[middle.old.lowerBound + $0], new[middle.new.lowerBound + $1]) }
+        guard let (removed, inserted) = search.run() else { return nil }
         var hunks: [Hunk] = []
         var (left, right) = (0, 0)
         while left < middle.old.count || right < middle.new.count {

@@ -219,6 +219,15 @@ import Testing
         #expect(try tree == StateEncoder().value(of: todos))
     }
 
+    /// So many changes that the search for a minimal edit ends without a result.
+    @Test(arguments: seeds(0..<1000)) func `obey the laws where the search is given up`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let (kinds, count) = (1 << generator.below(12), 60 + generator.below(140))
+        let old = (0..<count).map { _ in generator.below(kinds) }
+        let new = (0..<(count + generator.below(3))).map { _ in generator.below(kinds) }
+        try checkLaws(from: old, to: new)
+    }
+
     /// Few distinct elements, so that many unrelated elements are equal, and many changes at once.
     @Test(arguments: seeds(0..<250)) func `obey the laws where elements repeat`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
