@@ -49,7 +49,9 @@ package final class Simulation {
             let build = random.oneIn(2) ? SimulatedStore.Build.plain : .table
             do {
                 let name = try StoreName("store\(index)")
-                stores.append(SimulatedStore(world, name: name, disk: disk, build: build, patchBytesMax: limits.patchBytesMax))
+                stores.append(
+                    SimulatedStore(world, name: name, disk: disk, build: build, patchBytesMax: limits.patchBytesMax)
+                )
             } catch { preconditionFailure("\(error)") }
         }
     }
@@ -58,7 +60,9 @@ package final class Simulation {
 
     /// Runs until enough has happened, lets the cluster come to rest, and reports.
     package func run() -> SimulationReport {
-        world.note("seed \(seed): \(stores.map { "\($0.name) \($0.disk?.durability.rawValue ?? "none") \($0.build)" }), \(faults.map(\.rawValue).sorted())")
+        world.note(
+            "seed \(seed): \(stores.map { "\($0.name) \($0.disk?.durability.rawValue ?? "none") \($0.build)" }), \(faults.map(\.rawValue).sorted())"
+        )
         primary.start()
         for _ in 0..<(1 + random.below(4)) { addReplica() }
         for _ in 0..<(1 + random.below(4)) { addSender() }
@@ -103,7 +107,8 @@ package final class Simulation {
     private func addSender() {
         senderCount += 1
         let store = random.pick(stores)
-        let file = random.oneIn(2)
+        let file =
+            random.oneIn(2)
             ? SimulatedSessionFile(SavedSession(store: store.name, session: SessionID(using: &random))) : nil
         start(store, index: senderCount, run: 1, on: host(), file: file)
     }
@@ -119,7 +124,9 @@ package final class Simulation {
             on: host,
             limits: limits,
             file: file
-        ) { [weak self] id in self?.action(id, SplitMix64(seed: bits ^ UInt64(id.serial))) ?? WorkAction(id: id, kind: .change, bits: 0) }
+        ) { [weak self] id in
+            self?.action(id, SplitMix64(seed: bits ^ UInt64(id.serial))) ?? WorkAction(id: id, kind: .change, bits: 0)
+        }
         senders.append(sender)
         sender.start()
     }
@@ -136,7 +143,8 @@ package final class Simulation {
         switch random.below(60) {
         case 0...2 where faults.contains(.actionsRefused): kind = .refused
         // A text of a megabyte takes long.
-        case 3...5 where faults.contains(.changesTooLarge) && (limits.frameBytesMax < 10_000 || random.oneIn(20)): kind = random.oneIn(3) ? .tooLarge : .large
+        case 3...5 where faults.contains(.changesTooLarge) && (limits.frameBytesMax < 10_000 || random.oneIn(20)):
+            kind = random.oneIn(3) ? .tooLarge : .large
         case 6 where faults.contains(.reducerTraps) && random.oneIn(8): kind = .trap
         case 7...9 where faults.contains(.reducerRandom): kind = .random
         case 10...11: kind = .effect
@@ -308,7 +316,8 @@ package final class Simulation {
         let feed = FeedPipe(world, to: server, network.path(of: "intruder"), onReadable: { _ in }, onBreak: {})
         server.accept(feed)
         for _ in 0..<random.from(1...5) {
-            var topic = Address(sender.store.name, random.pick([.schema, .feed, .join(Nonce(using: &random), nil)])).bytes
+            var topic = Address(sender.store.name, random.pick([.schema, .feed, .join(Nonce(using: &random), nil)]))
+                .bytes
             if random.oneIn(2) { topic[random.below(topic.count)] ^= UInt8(1 + random.below(255)) }
             feed.request(true, topic)
         }

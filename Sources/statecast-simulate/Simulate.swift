@@ -24,7 +24,11 @@ struct Simulate: ParsableCommand {
         for seed in first..<(first + UInt64(self.seed == nil ? seeds : 1)) {
             let report = Simulation(seed: seed, options).run()
             for line in report.trace { print(line) }
-            if let violation = report.violation { print("seed \(seed): \(violation)") } else { print("seed \(seed): \(report.events) events, \(report.time)") }
+            if let violation = report.violation {
+                print("seed \(seed): \(violation)")
+            } else {
+                print("seed \(seed): \(report.events) events, \(report.time)")
+            }
         }
     }
 }

@@ -46,7 +46,9 @@ final class Path {
 
     init(latency: Duration, random: SplitMix64) { (self.latency, self.random) = (latency, random) }
 
-    func block(_ direction: Direction, until time: Instant) { blocked[direction] = max(blocked[direction] ?? time, time) }
+    func block(_ direction: Direction, until time: Instant) {
+        blocked[direction] = max(blocked[direction] ?? time, time)
+    }
     func unblock() { blocked = [:] }
 
     func isBlocked(_ direction: Direction, at now: Instant) -> Bool { blocked[direction].map { now < $0 } ?? false }
@@ -92,7 +94,9 @@ final class Server {
         if begins {
             pipe.filter.insert(topic)
         } else {
-            guard pipe.filter.remove(topic) != nil, !feeds.contains(where: { $0.filter.contains(topic) }) else { return }
+            guard pipe.filter.remove(topic) != nil, !feeds.contains(where: { $0.filter.contains(topic) }) else {
+                return
+            }
         }
         requests.append([begins ? 1 : 0] + topic)
         onReadable(world.now)

@@ -80,7 +80,11 @@ final class SimulatedPrimary {
         )
         hosted = HostedStores(startable, on: services) { _ in }
         network.listen(server, at: Self.endpoint)
-        for store in stores { world.note("\(process.name) serves \(store.name) at \(hosted?.position(of: store.name).map { "\($0)" } ?? "?")") }
+        for store in stores {
+            world.note(
+                "\(process.name) serves \(store.name) at \(hosted?.position(of: store.name).map { "\($0)" } ?? "?")"
+            )
+        }
         hosted?.begin()
         nextTick = process.now
         loop.wake()
@@ -94,7 +98,9 @@ final class SimulatedPrimary {
         )
         world.note("\(process.name) fails: \(failure)")
         process.end()
-        world.schedule(after: random.duration(.milliseconds(100) ... .seconds(10))) { [weak self] in self?.startIfEnded() }
+        world.schedule(after: random.duration(.milliseconds(100) ... .seconds(10))) { [weak self] in
+            self?.startIfEnded()
+        }
     }
 
     func startIfEnded() { if process?.isAlive != true { start() } }
@@ -173,7 +179,8 @@ final class SimulatedStore {
     private let patchBytesMax: Int
     /// Sends a request to the store in the current process.
     private(set) var dispatch: (WorkAction) -> Void = { _ in }
-    private(set) var request: (WorkAction, @escaping @Sendable (Result<Receipt, Rejection>) -> Void) -> Void = { _, _ in }
+    private(set) var request: (WorkAction, @escaping @Sendable (Result<Receipt, Rejection>) -> Void) -> Void = { _, _ in
+    }
     /// The state of the current process, as its own observers see it.
     private(set) var ownCount: UInt32 = 0
 
@@ -244,7 +251,11 @@ final class SimulatedStore {
             default: state.text = nil
             }
             var bits = SplitMix64(seed: action.bits)
-            let next = WorkAction(id: WorkID(sender: 1 << 31 | UInt32(bits.next() >> 33), serial: UInt32(bits.next() >> 32)), kind: .change, bits: bits.next())
+            let next = WorkAction(
+                id: WorkID(sender: 1 << 31 | UInt32(bits.next() >> 33), serial: UInt32(bits.next() >> 32)),
+                kind: .change,
+                bits: bits.next()
+            )
             switch action.kind {
             case .effect: return .dispatch(next)
             case .work:

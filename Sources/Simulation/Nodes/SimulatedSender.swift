@@ -232,7 +232,9 @@ final class SimulatedSender {
 }
 
 extension Result<Position, Rejection> {
-    fileprivate var isUnknown: Bool { if case .failure(let reason) = self { reason.code == .outcomeUnknown } else { false } }
+    fileprivate var isUnknown: Bool {
+        if case .failure(let reason) = self { reason.code == .outcomeUnknown } else { false }
+    }
 }
 
 /// The session file of a sender, which its next process finds.

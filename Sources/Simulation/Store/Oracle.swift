@@ -111,7 +111,9 @@ final class Oracle {
             let made = revision.advanced(by: index - first + 1)
             histories[lineage]?.applied[made] = id
             let position = Position(lineage: lineage, epoch: self.position?.epoch ?? Epoch(0), revision: made)
-            if let before = applications.updateValue(position, forKey: id), before.lineage != lineage || before.revision != made {
+            if let before = applications.updateValue(position, forKey: id),
+                before.lineage != lineage || before.revision != made
+            {
                 world.violated(.appliedOnce, "the store \(store) applied \(id) at \(before) and at \(position)")
             }
         }

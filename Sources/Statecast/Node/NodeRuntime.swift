@@ -38,6 +38,17 @@ final class LoopTaskExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) { loop.enqueue(job) }
 }
 
+/// Runs the jobs of tasks on threads with a low priority, one thread for each job: for work that takes long and would
+/// delay the loops of other nodes.
+final class BackgroundTaskExecutor: TaskExecutor {
+    static let shared = BackgroundTaskExecutor()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        BlockingWork.startInBackground { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
+
 /// Runs work that blocks its thread or takes long on a thread of Dispatch, since Swift's pool has few threads.
 enum BlockingWork {
     static func run<Result: Sendable, Failure: Error>(

@@ -120,7 +120,9 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         case .encoded(let snapshot):
             if !snapshot.isAsPublished { log.stateDiffers(at: snapshot.revision) }
             let (bytes, revision, digest) = (snapshot.bytes, snapshot.revision, snapshot.digest)
-            report { $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: node.environment.now, into: &$1) }
+            report {
+                $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: node.environment.now, into: &$1)
+            }
         case .snapshotStored(let isStored): engine.snapshotStored(isStored: isStored)
         case .pastRead(let updates, let revision): engine.pastRead(updates, after: revision)
         case .effectCancelled(let work): engine.cancelled(work: work)

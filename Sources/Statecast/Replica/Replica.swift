@@ -151,7 +151,9 @@ public final class Replica<State: Sendable>: Service {
         var pace = DocumentPace()
         await queue.forEachBatch { batch in
             let isQuick = observers.isEmpty && pendingObservers.isEmpty && pace.isQuick(batch)
-            await withTaskExecutorPreference(isQuick ? nil : globalConcurrentExecutor) {
+            let executor: (any TaskExecutor)? =
+                isQuick ? nil : batch.hasSnapshot ? BackgroundTaskExecutor.shared : globalConcurrentExecutor
+            await withTaskExecutorPreference(executor) {
                 let (start, before) = (ContinuousClock.now, document.position)
                 // On the loop, those that were requested since wait for the next batch.
                 if !isQuick { pendingObservers.apply(to: &observers) }

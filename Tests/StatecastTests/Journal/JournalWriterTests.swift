@@ -14,7 +14,12 @@ import Testing
     init() throws {
         journal = FaultyJournal(memory)
         let metrics = JournalMetrics(store: try StoreName("bench"))
-        writer = JournalWriter(journal, metrics: metrics, retryDelay: .seconds(60), in: ThreadedEnvironment(clock: NodeClock())) { _ in }
+        writer = JournalWriter(
+            journal,
+            metrics: metrics,
+            retryDelay: .seconds(60),
+            in: ThreadedEnvironment(clock: NodeClock())
+        ) { _ in }
     }
 
     private func append(_ sequence: UInt64) {

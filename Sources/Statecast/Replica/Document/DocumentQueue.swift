@@ -28,6 +28,9 @@ final class DocumentQueue: Sendable {
         var bytes = 0
         /// Whether the queue was full since the last batch, so that the producer waits for room.
         var wasFull = false
+        var hasSnapshot: Bool {
+            steps.contains { step in if case .install = step { true } else { false } }
+        }
     }
 
     private struct Storage: Sendable {
