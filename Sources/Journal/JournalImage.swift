@@ -23,6 +23,9 @@ package struct JournalImage: Sendable {
     /// The last record.
     package var last: JournalSequence { records.last?.sequence ?? pruned }
 
+    /// The revision after the last record; `nil` without a history.
+    package var head: Revision? { records.last?.to ?? stored.last?.entry.revision }
+
     package mutating func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) {
         precondition(self.identity == nil, "this journal has a history already")
         self.identity = identity

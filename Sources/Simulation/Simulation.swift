@@ -187,13 +187,13 @@ package final class Simulation {
 
     private func request(_ action: WorkAction, of store: SimulatedStore) {
         guard let process = primary.process else { return }
-        let oracle = Unchecked(store.oracle)
+        let history = Unchecked(store.history)
         store.request(action) { outcome in
             guard process.isAlive else { return }
             switch outcome {
-            case .success(let receipt): oracle.value.confirmed(action.id, at: receipt.position, to: process.name)
+            case .success(let receipt): history.value.confirmed(action.id, at: receipt.position, to: process.name)
             case .failure(let reason) where reason.code == .outcomeUnknown: break
-            case .failure(let reason): oracle.value.rejected(action.id, "\(reason.code)", to: process.name)
+            case .failure(let reason): history.value.rejected(action.id, "\(reason.code)", to: process.name)
             }
         }
     }
@@ -242,21 +242,14 @@ package final class Simulation {
             replicas.removeAll { $0 === replica }
             addReplica()
         case .senderEnds: restart(sender)
-        case .primaryEnds: endPrimary(&random)
-        case .primaryEndsAtOutput:
-            if primary.isServing {
-                primary.process?.end(afterOutputs: random.below(20))
-                restartPrimary(after: .seconds(2), &random)
-            }
-        case .primaryStops:
-            guard primary.isServing else { return }
-            primary.stop()
-            restartPrimary(after: random.duration(.milliseconds(1) ... .seconds(10)), &random)
+        case .primaryEnds: primary.process?.end()
+        case .primaryEndsAtOutput: primary.process?.end(afterOutputs: random.below(20))
+        case .primaryStops: primary.stop()
         case .powerCut:
-            endPrimary(&random)
-            for store in stores where store.disk?.cutPower() == true { store.oracle.mayHaveLost = true }
+            primary.process?.end()
+            for store in stores { store.disk?.cutPower() }
         case .upgrade:
-            endPrimary(&random)
+            primary.process?.end()
             if store.build == .plain { store.build = .nextPlain }
         case .diskFull: store.disk?.fullUntil = end(of: .milliseconds(1) ... .seconds(20), &random)
         case .diskStuck: store.disk?.stuckUntil = end(of: .milliseconds(100) ... .seconds(20), &random)
@@ -284,15 +277,6 @@ package final class Simulation {
         }
     }
 
-    private func endPrimary(_ random: inout SplitMix64) {
-        primary.process?.end()
-        restartPrimary(after: random.duration(.milliseconds(1) ... .seconds(10)), &random)
-    }
-
-    private func restartPrimary(after delay: Duration, _ random: inout SplitMix64) {
-        world.schedule(after: delay) { [self] in primary.startIfEnded() }
-    }
-
     /// A peer pushes and subscribes to what no node of ours would.
     private func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) {
         guard let server = network.server(at: SimulatedPrimary.endpoint) else { return }
@@ -301,7 +285,7 @@ package final class Simulation {
         for _ in 0..<random.from(1...5) {
             let session = random.oneIn(2) ? sender.machine.session : SessionID(using: &random)
             let frame = ActionsFrame(
-                lineage: sender.store.oracle.position?.lineage ?? Lineage(bits: 0),
+                lineage: sender.store.history.position?.lineage ?? Lineage(bits: 0),
                 session: session,
                 opened: JournalSequence(1 << 40 + UInt64(random.below(100))),
                 base: ActionNumber(1),
@@ -345,13 +329,6 @@ package final class Simulation {
             addReplica(of: replica.store)
         }
         network.heal()
-        keepPrimaryRunning()
-    }
-
-    /// An action that traps ends the process some more times.
-    private func keepPrimaryRunning() {
-        primary.startIfEnded()
-        world.schedule(after: .seconds(1)) { [self] in keepPrimaryRunning() }
     }
 
     private var isAtRest: Bool { unrest == nil }
@@ -364,12 +341,12 @@ package final class Simulation {
                 + "\(sender.outcomesMissing) without an outcome"
         }
         for replica in replicas {
-            let oracle = replica.store.oracle
-            guard replica.status == .live, replica.position?.revision == oracle.position?.revision,
-                replica.digest == oracle.digest
+            let history = replica.store.history
+            guard replica.status == .live, replica.position?.revision == history.position?.revision,
+                replica.digest == history.digest
             else {
                 return "\(replica.name) is \(replica.status) at \(replica.position.map { "\($0)" } ?? "none"), "
-                    + "the primary at \(oracle.position.map { "\($0)" } ?? "none")"
+                    + "the primary at \(history.position.map { "\($0)" } ?? "none")"
             }
         }
         return nil

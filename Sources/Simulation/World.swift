@@ -86,7 +86,9 @@ package enum Rule: String, CaseIterable, Sendable {
     case shownWasPublished
     /// Positions of a replica never go back within an incarnation of the primary, nor to an earlier incarnation.
     case positionsRise
-    /// An applied action is in the history at its revision, and durable as the journal promises.
+    /// What is published, and what receipts confirm, is durable as the journal promises.
+    case publishedIsDurable
+    /// An applied action is in the history at its revision.
     case receiptsHold
     /// No action is applied twice, and those of one sender keep their order.
     case appliedOnce

@@ -23,7 +23,6 @@ final class SimulatedPrimary {
     private var random: SplitMix64
     /// The number of starts.
     private(set) var startCount = 0
-    /// Whether the next start may find less than was published, or nothing.
     private var commitTime: ClosedRange<Duration>
 
     init(_ world: World, _ network: Network, _ stores: [SimulatedStore], limits: Limits, policy: JournalPolicy) {
@@ -91,6 +90,7 @@ final class SimulatedPrimary {
     }
 
     private func failed(_ failure: StatecastError, _ process: Process) {
+        guard process.isAlive else { return }
         world.require(
             stores.contains { $0.disk?.mayFail == true || $0.disk?.isFull == true },
             .nodesStayUp,
@@ -98,16 +98,13 @@ final class SimulatedPrimary {
         )
         world.note("\(process.name) fails: \(failure)")
         process.end()
-        world.schedule(after: random.duration(.milliseconds(100) ... .seconds(10))) { [weak self] in
-            self?.startIfEnded()
-        }
     }
 
-    func startIfEnded() { if process?.isAlive != true { start() } }
-
-    /// The process has ended without a word. What it is in the middle of has no effect.
+    /// The process has ended without a word, and another one is started some time later. What it is in the middle of
+    /// has no effect.
     private func ended() {
         world.note("\(process?.name ?? "") ends")
+        world.schedule(after: random.duration(.milliseconds(1) ... .seconds(10))) { [weak self] in self?.start() }
         for store in stores { store.processEnded() }
         close()
         // Not now: a call of the stores may be on the stack.
@@ -129,8 +126,6 @@ final class SimulatedPrimary {
         hosted?.finish()
         close()
         hosted?.end()
-        for store in stores { store.stopped() }
-        hosted = nil
         process?.end()
     }
 
@@ -138,10 +133,14 @@ final class SimulatedPrimary {
 
     private func publish(_ message: [UInt8], from process: Process) {
         guard process.canOutput(), let server else { return }
-        if let (address, frame) = try? Message.decode(message), case .feed = address.topic,
-            case .update(let update) = frame
+        if let (address, frame) = try? Message.decode(message),
+            let history = stores.first(where: { $0.name == address.store })?.history
         {
-            stores.first { $0.name == address.store }?.oracle.published(update)
+            switch (address.topic, frame) {
+            case (.feed, .update(let update)): history.published(update)
+            case (_, .receipts(let receipts)): history.published(receipts)
+            default: break
+            }
         }
         server.publish(message)
     }
@@ -171,12 +170,13 @@ final class SimulatedStore {
     enum Build: CaseIterable { case plain, table, nextPlain }
 
     let name: StoreName
-    let oracle: Oracle
+    let history: StoreHistory
     /// `nil` without a journal.
     let disk: Disk?
     var build: Build
     private let world: World
-    private let patchBytesMax: Int
+    /// A text of which no two fit an update, and one that does not fit.
+    private let (large, tooLarge): (String, String)
     /// Sends a request to the store in the current process.
     private(set) var dispatch: (WorkAction) -> Void = { _ in }
     private(set) var request: (WorkAction, @escaping @Sendable (Result<Receipt, Rejection>) -> Void) -> Void = { _, _ in
@@ -185,9 +185,10 @@ final class SimulatedStore {
     private(set) var ownCount: UInt32 = 0
 
     init(_ world: World, name: StoreName, disk: Disk?, build: Build, patchBytesMax: Int) {
-        self.patchBytesMax = patchBytesMax
+        large = String(repeating: "t", count: patchBytesMax * 6 / 10)
+        tooLarge = String(repeating: "t", count: patchBytesMax + 10)
         (self.world, self.name, self.disk, self.build) = (world, name, disk, build)
-        oracle = Oracle(world, name, disk?.durability)
+        history = StoreHistory(world, name, disk)
     }
 
     func recover(
@@ -222,14 +223,14 @@ final class SimulatedStore {
                 }
             ],
             initialEffect: { _ in .none },
-            journal: disk.map { DiskJournal($0, in: process) },
+            journal: disk.map { DiskJournal($0, history, in: process) },
             evolution: State.evolution,
             logger: Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
         )
         let recovered = try definition.recover(limits: limits, time: time, lineage: lineage)
         guard let typed = recovered as? RecoveredStore<State>, let tree = try? StateEncoder().value(of: typed.state)
         else { preconditionFailure("a typed store recovers another type") }
-        oracle.started(
+        history.started(
             at: Position(lineage: typed.history.lineage, epoch: typed.history.epoch, revision: typed.history.head),
             state: tree
         )
@@ -239,15 +240,15 @@ final class SimulatedStore {
     }
 
     private func reducer<State: SimulatedState>(_: State.Type, in process: Process) -> Reducer<State> {
-        let (oracle, bytesMax) = (Unchecked(oracle), patchBytesMax)
+        let (history, large, tooLarge) = (Unchecked(history), large, tooLarge)
         return Reducer(of: WorkAction.self) { state, action -> Effect in
             if action.kind == .trap { process.end() }
             state.ledger.apply(action.id)
             let random = action.kind == .random ? process.world.random.next() : 0
             state.change(action.bits ^ random)
             switch action.kind {
-            case .large: state.text = String(repeating: "t", count: bytesMax * 6 / 10)
-            case .tooLarge: state.text = String(repeating: "t", count: bytesMax + 10)
+            case .large: state.text = large
+            case .tooLarge: state.text = tooLarge
             default: state.text = nil
             }
             var bits = SplitMix64(seed: action.bits)
@@ -260,7 +261,7 @@ final class SimulatedStore {
             case .effect: return .dispatch(next)
             case .work:
                 return .run(id: "work") { send in
-                    if process.isAlive { oracle.value.startedEffect("\(send.idempotencyKey)") }
+                    if process.isAlive { history.value.startedEffect(send.idempotencyKey) }
                     await send(next)
                 }
             case .cancel: return .cancel(id: "work")
@@ -277,13 +278,6 @@ final class SimulatedStore {
 
     func processEnded() {
         disk?.processEnded()
-        (dispatch, request) = ({ _ in }, { _, _ in })
-    }
-
-    /// The process has stopped in order: nothing is lost but a state without a journal, and what was published at
-    /// durability `relaxed` and has no room.
-    func stopped() {
-        oracle.mayHaveLost = disk.map { $0.durability == .relaxed && $0.isFull } ?? true
         (dispatch, request) = ({ _ in }, { _, _ in })
     }
 }

@@ -151,7 +151,7 @@ final class SimulatedReplica {
             )
         }
         (self.position, self.digest) = (position, digest)
-        store.oracle.shown(position, digest: digest, by: name)
+        store.history.shown(position, digest: digest, by: name)
     }
 }
 

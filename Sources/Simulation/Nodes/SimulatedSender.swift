@@ -197,10 +197,10 @@ final class SimulatedSender {
         world.note("\(name) \(id): \(outcome)")
         outcomes[id] = outcome
         switch outcome {
-        case .success(let position): store.oracle.confirmed(id, at: position, to: name)
+        case .success(let position): store.history.confirmed(id, at: position, to: name)
         case .failure(let reason):
             guard reason.code != .outcomeUnknown else { return }
-            store.oracle.rejected(id, "\(reason.code)", to: name)
+            store.history.rejected(id, "\(reason.code)", to: name)
         }
     }
 

@@ -69,12 +69,9 @@ final class Disk {
     func sync() { synced = written }
 
     /// Loses what was not on the disk, and the page of the crash marker.
-    ///
-    /// - Returns: whether records were lost.
-    func cutPower() -> Bool {
-        defer { written = synced }
+    func cutPower() {
+        written = synced
         page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
-        return synced.last < written.last
     }
 
     var isFull: Bool { world.now < fullUntil }
@@ -85,11 +82,12 @@ final class Disk {
 /// Unchecked, but safe: see ``World``.
 final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
     private let disk: Disk
+    private let history: StoreHistory
     private let process: Process
     let crashMarker: CrashMarker
 
-    init(_ disk: Disk, in process: Process) {
-        (self.disk, self.process) = (disk, process)
+    init(_ disk: Disk, _ history: StoreHistory, in process: Process) {
+        (self.disk, self.history, self.process) = (disk, history, process)
         crashMarker = CrashMarker(page: disk.page)
     }
 
@@ -108,11 +106,15 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
     func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
         try output { $0.begin(identity, from: snapshot) }
         disk.sync()
+        do {
+            history.begun(identity.lineage, try SnapshotContext(decoding: snapshot.context).summary)
+        } catch { throw JournalFailure(.misfit, "\(error)") }
     }
 
     func claim(_ epoch: EpochStart) throws(JournalFailure) {
         try output { $0.claim(epoch) }
         disk.sync()
+        if let lineage { history.claimed(epoch, in: lineage) }
     }
 
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
@@ -121,13 +123,20 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
         if disk.failsNext {
             disk.failsNext = false
             // Whether the commit took effect is unknown.
-            if process.world.random.oneIn(2) { disk.write { $0.append(records) } }
+            if process.world.random.oneIn(2) { write(records) }
             throw JournalFailure(.inputOutput, "the simulated disk failed")
         }
-        disk.write { $0.append(records) }
+        write(records)
         // The process may end between the commit and its report.
         guard process.canOutput() else { throw Self.gone }
     }
+
+    private func write(_ records: [JournalRecord]) {
+        disk.write { $0.append(records) }
+        if let lineage { for record in records { history.recorded(record, in: lineage) } }
+    }
+
+    private var lineage: Lineage? { disk.written.contents?.identity.lineage }
 
     func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
         guard !disk.isFull else { throw JournalFailure(.storageFull, "no room on the simulated disk") }

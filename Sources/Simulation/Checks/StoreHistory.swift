@@ -1,0 +1,285 @@
+import Journal
+import StateCoding
+import StateCore
+import Statecast
+import SyncProtocol
+
+/// What one store has stored and published, as an observer sees it that misses nothing; checks what its nodes show and
+/// report against it.
+///
+/// A primary that lost records makes their revisions again, so a revision may have several versions. Each belongs to the
+/// incarnation that made it, and ends with the first later incarnation that starts below its revision.
+final class StoreHistory {
+    private let world: World
+    private let store: StoreName
+    /// `nil` without a journal.
+    private let disk: Disk?
+
+    /// What made a revision, and the state that it led to.
+    private struct Version<Content> {
+        let epoch: Epoch
+        let content: Content
+    }
+
+    private struct History {
+        var digests: [Revision: [Version<UInt64>]] = [:]
+        var actions: [Revision: [Version<WorkID>]] = [:]
+        var starts: [(epoch: Epoch, revision: Revision)] = []
+
+        /// Whether a revision that an incarnation made is part of a later one's history.
+        func survives(_ revision: Revision, of maker: Epoch, in epoch: Epoch) -> Bool {
+            !starts.contains { $0.epoch > maker && $0.epoch <= epoch && $0.revision < revision }
+        }
+
+        func content<Content>(_ versions: [Revision: [Version<Content>]], at position: Position) -> Content? {
+            versions[position.revision]?.last { $0.epoch <= position.epoch }
+                .flatMap { survives(position.revision, of: $0.epoch, in: position.epoch) ? $0.content : nil }
+        }
+    }
+
+    /// A sender's session, by its records.
+    private struct Session {
+        var opened: JournalSequence
+        var last: ActionNumber
+    }
+
+    private var histories: [Lineage: History] = [:]
+    /// The last published position.
+    private(set) var position: Position?
+    private var tree = Value.null
+    private var summary = Summary(digest: 0, bytes: 0)
+    private var appliedCount = 0
+    /// Where each action was applied last.
+    private var applications: [WorkID: Position] = [:]
+    private var rejected: Set<WorkID> = []
+    /// The work that was started in this incarnation.
+    private var effectKeys: Set<String> = []
+
+    init(_ world: World, _ store: StoreName, _ disk: Disk?) {
+        (self.world, self.store, self.disk) = (world, store, disk)
+    }
+
+    /// The digest of the published state.
+    var digest: UInt64 { summary.digest }
+
+    // MARK: The journal
+
+    /// A history begins with a state.
+    func begun(_ lineage: Lineage, _ summary: Summary) {
+        histories[lineage] = History(digests: [Revision(0): [Version(epoch: Epoch(0), content: summary.digest)]])
+    }
+
+    /// An incarnation begins where its journal's records end.
+    func claimed(_ start: EpochStart, in lineage: Lineage) {
+        let last = disk?.written.head
+        world.require(
+            start.revision == last,
+            .recoveredWasPublished,
+            "the store \(store) starts at revision \(start.revision), its journal ends at \(last.map { "\($0)" } ?? "none")"
+        )
+        world.require(
+            histories[lineage]?.starts.allSatisfy { $0.epoch < start.epoch } ?? false,
+            .recoveredWasPublished,
+            "the store \(store) starts as incarnation \(start.epoch) of \(lineage) after a later one"
+        )
+        histories[lineage]?.starts.append((start.epoch, start.revision))
+    }
+
+    /// A record was written.
+    func recorded(_ record: JournalRecord, in lineage: Lineage) {
+        let batch: BatchRecord
+        do { batch = try BatchRecord(decoding: record.body) } catch {
+            return world.violated(.recoveredWasPublished, "the record \(record.sequence) cannot be read: \(error)")
+        }
+        note(batch.summary.digest, at: Position(lineage: lineage, epoch: batch.epoch, revision: batch.to))
+    }
+
+    private func note(_ digest: UInt64, at position: Position) {
+        let versions = histories[position.lineage]?.digests[position.revision] ?? []
+        if let last = versions.last, last.epoch == position.epoch {
+            return world.require(
+                last.content == digest,
+                .shownWasPublished,
+                "the store \(store) made two states at \(position)"
+            )
+        }
+        histories[position.lineage]?.digests[position.revision] = versions + [Version(epoch: position.epoch, content: digest)]
+    }
+
+    // MARK: The primary
+
+    /// An incarnation serves a recovered state.
+    func started(at position: Position, state: Value) {
+        (tree, summary) = (state, Summary(of: state))
+        if disk == nil {
+            begun(position.lineage, summary)
+            histories[position.lineage]?.starts = [(position.epoch, position.revision)]
+        }
+        let published = histories[position.lineage].flatMap { $0.content($0.digests, at: position) }
+        world.require(
+            published == summary.digest,
+            .recoveredWasPublished,
+            "the store \(store) starts at \(position) with another state than the recorded one"
+        )
+        let ledger = Ledger(in: tree)
+        let before = self.position.map { $0.lineage == position.lineage ? $0.revision : Revision(0) } ?? Revision(0)
+        self.position = position
+        effectKeys = []
+        appliedCount = ledger?.count ?? 0
+        noteRecords(after: before, in: position.lineage)
+    }
+
+    /// Notes actions that are durable, and were not published by the incarnation before.
+    private func noteRecords(after published: Revision, in lineage: Lineage) {
+        let unpublished = disk?.written.records.suffix { $0.to > published } ?? []
+        do {
+            for record in unpublished {
+                let batch = try BatchRecord(decoding: record.body)
+                var position = Position(lineage: lineage, epoch: batch.epoch, revision: batch.from)
+                for entry in batch.runs.flatMap(\.entries) where entry.rejection == nil {
+                    position = position.moved(to: position.revision.next)
+                    guard let action = try Self.actions.decode(entry.action) as? WorkAction else { continue }
+                    if position.revision > published { noteApplied(action.id, at: position) }
+                }
+            }
+        } catch { world.violated(.recoveredWasPublished, "a record cannot be read: \(error)") }
+    }
+
+    private static let actions = {
+        do { return try ActionTable([WorkAction.self]) } catch { preconditionFailure("\(error)") }
+    }()
+
+    /// A frame was published to all followers.
+    func published(_ update: Update) {
+        guard let position else { return }
+        let next = Position(lineage: update.lineage, epoch: update.epoch, revision: update.to)
+        world.require(
+            update.lineage == position.lineage && update.epoch == position.epoch && update.from == position.revision,
+            .shownWasPublished,
+            "the store \(store) published an update from \(update.from) to \(next) after \(position)"
+        )
+        if let disk, disk.durability != .relaxed {
+            world.require(
+                (disk.durability == .full ? disk.synced : disk.written).head.map { $0 >= update.to } ?? false,
+                .publishedIsDurable,
+                "the store \(store) published \(next) before it was \(disk.durability == .full ? "on the disk" : "written")"
+            )
+        }
+        do {
+            try Patch(decoding: update.patch).apply(to: &tree, summary: &summary)
+        } catch {
+            return world.violated(.shownWasPublished, "the update to \(next) cannot be applied: \(error)")
+        }
+        self.position = next
+        note(summary.digest, at: next)
+        noteApplied(Ledger(in: tree), through: next)
+    }
+
+    /// Receipts were published.
+    func published(_ receipts: Receipts) {
+        guard let position else { return }
+        for run in receipts.outcomes.runs {
+            guard case .applied(let last) = run.outcome(of: run.end.previous) else { continue }
+            world.require(
+                last <= position.revision,
+                .publishedIsDurable,
+                "the store \(store) sent receipts up to revision \(last), it has published \(position)"
+            )
+        }
+    }
+
+    /// - Parameter position: of the state that contains the ledger. Each action made one revision.
+    private func noteApplied(_ ledger: Ledger?, through position: Position) {
+        guard let ledger else { return world.violated(.shownWasPublished, "the state at \(position) has no ledger") }
+        if let fault = ledger.fault { world.violated(.appliedOnce, "the store \(store) applied \(fault)") }
+        let distance = ledger.count - appliedCount
+        for (index, id) in ledger.actions(from: appliedCount) {
+            let back = UInt64(appliedCount + distance - 1 - index)
+            noteApplied(id, at: position.moved(to: Revision(position.revision.rawValue - back)))
+        }
+        appliedCount = ledger.count
+    }
+
+    private func noteApplied(_ id: WorkID, at position: Position) {
+        histories[position.lineage]?.actions[position.revision, default: []].append(Version(epoch: position.epoch, content: id))
+        if let before = applications.updateValue(position, forKey: id) {
+            world.require(
+                isLost(before, in: position),
+                .appliedOnce,
+                "the store \(store) applied \(id) at \(before) and at \(position)"
+            )
+        }
+        world.require(
+            mayForgetRejections || !rejected.contains(id),
+            .rejectedLeaveNoTrace,
+            "the store \(store) applied \(id) at \(position), whose rejection was reported"
+        )
+    }
+
+    /// Whether a position is not part of a later one's history.
+    private func isLost(_ before: Position, in position: Position) -> Bool {
+        before.lineage == position.lineage
+            && histories[before.lineage]?.survives(before.revision, of: before.epoch, in: position.epoch) == false
+    }
+
+    /// Whether a rejection may be reported whose record a crash loses; a sender that did not save it sends its action
+    /// again.
+    private var mayForgetRejections: Bool { disk.map { $0.durability != .full } ?? false }
+
+    /// Work of an effect was started.
+    func startedEffect(_ key: IdempotencyKey) {
+        world.require(
+            effectKeys.insert("\(key)").inserted,
+            .effectsStartOnce,
+            "the store \(store) started the effect \(key) twice"
+        )
+        world.require(
+            position.map { key.revision <= $0.revision.rawValue } ?? false,
+            .effectsStartOnce,
+            "the store \(store) started the effect \(key) before its action was published"
+        )
+    }
+
+    // MARK: Replicas and senders
+
+    /// A replica shows a state.
+    func shown(_ position: Position, digest: UInt64, by replica: String) {
+        let published = histories[position.lineage].flatMap { $0.content($0.digests, at: position) }
+        world.require(
+            published == digest,
+            .shownWasPublished,
+            published == nil
+                ? "\(replica) shows \(position), which was never published"
+                : "\(replica) shows another state than was published at \(position)"
+        )
+    }
+
+    /// A sender was told that its action is applied.
+    func confirmed(_ id: WorkID, at position: Position, to sender: String) {
+        guard let history = histories[position.lineage] else {
+            return world.violated(.receiptsHold, "\(sender) was told that \(id) is applied at \(position)")
+        }
+        // The ledger shows only the last actions of each update.
+        guard let applied = history.content(history.actions, at: position) else { return }
+        world.require(
+            applied == id,
+            .receiptsHold,
+            "\(sender) was told that \(id) is applied at \(position), where \(applied) is"
+        )
+    }
+
+    /// A sender was told that its action is rejected.
+    func rejected(_ id: WorkID, _ reason: String, to sender: String) {
+        rejected.insert(id)
+        if let position = applications[id], let current = self.position, !isLost(position, in: current) {
+            world.violated(.rejectedLeaveNoTrace, "\(sender) was told \(reason) of \(id), applied at \(position)")
+        }
+    }
+}
+
+extension Array {
+    /// The last elements that meet a condition.
+    fileprivate func suffix(while condition: (Element) -> Bool) -> ArraySlice<Element> {
+        self[(lastIndex { !condition($0) }.map { $0 + 1 } ?? startIndex)...]
+    }
+}
