@@ -95,13 +95,13 @@ let simulation: [Target] = [
     .target(
         name: "Simulation",
         dependencies: [
-            "StateCore", "StateCoding", "SyncProtocol", "Journal", "Statecast", deque, heap, logging,
+            "Threading", "StateCore", "StateCoding", "SyncProtocol", "Journal", "Statecast", deque, heap, logging,
         ],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "statecast-simulate",
-        dependencies: ["Simulation", "CommandLineSupport", argumentParser],
+        dependencies: ["Simulation", "SyncProtocol", "CommandLineSupport", argumentParser],
         swiftSettings: settings
     ),
 ]

@@ -44,4 +44,6 @@ package enum Fault: String, CaseIterable, Sendable {
     case reducerRandom
     /// A peer sends what no node of ours would send.
     case hostilePeer
+    /// The primary ends, and another process answers at its endpoint until it is back.
+    case hostilePrimary
 }

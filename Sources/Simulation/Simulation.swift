@@ -22,6 +22,8 @@ package final class Simulation {
     private var replicaCount = 0
     /// Whether faults and new actions are over.
     private var isCalm = false
+    /// Until when a hostile primary may answer.
+    private var hostileUntil = SyncProtocol.Instant.origin
     /// The number of faults that were drawn, whether they were skipped or not.
     private var faultsDrawn = 0
 
@@ -60,6 +62,15 @@ package final class Simulation {
 
     /// Runs until enough has happened, lets the cluster come to rest, and reports.
     package func run() -> SimulationReport {
+        #if DEBUG
+            PlantedFault.$current.withValue(options.planted) { runToEnd() }
+        #else
+            precondition(options.planted == nil, "faults can be planted in debug builds only")
+            return runToEnd()
+        #endif
+    }
+
+    private func runToEnd() -> SimulationReport {
         world.note(
             "seed \(seed): \(stores.map { "\($0.name) \($0.disk?.durability.rawValue ?? "none") \($0.build)" }), \(faults.map(\.rawValue).sorted())"
         )
@@ -82,6 +93,8 @@ package final class Simulation {
             events: world.eventCount,
             time: world.now.offset,
             faults: faultCounts,
+            faultsDrawn: faultsDrawn,
+            coverage: world.coverage,
             violation: world.violation,
             trace: world.trace
         )
@@ -100,6 +113,7 @@ package final class Simulation {
             on: host(),
             limits: limits
         )
+        replica.meetsHostilePrimary = world.now < hostileUntil
         replicas.append(replica)
         replica.start()
     }
@@ -258,7 +272,22 @@ package final class Simulation {
         case .clockJumps:
             let jump = Int64(random.below(7_200_000)) - 3_600_000
             (random.oneIn(3) ? primary.host : isReplica ? replica.host : sender.host).wallOffset += jump
-        case .hostilePeer: intrude(on: sender, &random)
+        case .hostilePeer:
+            if let server = network.server(at: SimulatedPrimary.endpoint), primary.isServing {
+                HostilePeer(world: world, network: network, server: server).intrude(on: sender, &random)
+            }
+        case .hostilePrimary:
+            for replica in replicas { replica.meetsHostilePrimary = true }
+            primary.process?.end()
+            let time = random.duration(.milliseconds(10) ... .seconds(10))
+            hostileUntil = max(hostileUntil, world.now.advanced(by: time))
+            HostilePrimary(
+                world,
+                network,
+                at: SimulatedPrimary.endpoint,
+                after: primary.published,
+                store.history.position
+            ).serve(for: time)
         case .reducerTraps, .actionsRefused, .changesTooLarge, .reducerRandom: break
         }
     }
@@ -274,41 +303,6 @@ package final class Simulation {
             start(sender.store, index: sender.index, run: 2, on: sender.host, file: file)
         } else {
             addSender()
-        }
-    }
-
-    /// A peer pushes and subscribes to what no node of ours would.
-    private func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) {
-        guard let server = network.server(at: SimulatedPrimary.endpoint) else { return }
-        let pipe = PushPipe(world, to: server, network.path(of: "intruder"), onRoom: {}, onBreak: {})
-        server.accept(pipe)
-        for _ in 0..<random.from(1...5) {
-            let session = random.oneIn(2) ? sender.machine.session : SessionID(using: &random)
-            let frame = ActionsFrame(
-                lineage: sender.store.history.position?.lineage ?? Lineage(bits: 0),
-                session: session,
-                opened: JournalSequence(1 << 40 + UInt64(random.below(100))),
-                base: ActionNumber(1),
-                first: ActionNumber(1 + UInt64(random.below(1 << 30))),
-                actions: [[]]
-            )
-            var message = Message.encode(.actions(frame), to: Address(sender.store.name, .actions))
-            if random.oneIn(2) { message[random.below(message.count)] ^= UInt8(1 + random.below(255)) }
-            if random.oneIn(4) { message.removeLast(random.below(message.count)) }
-            pipe.send(message)
-        }
-        let feed = FeedPipe(world, to: server, network.path(of: "intruder"), onReadable: { _ in }, onBreak: {})
-        server.accept(feed)
-        for _ in 0..<random.from(1...5) {
-            var topic = Address(sender.store.name, random.pick([.schema, .feed, .join(Nonce(using: &random), nil)]))
-                .bytes
-            if random.oneIn(2) { topic[random.below(topic.count)] ^= UInt8(1 + random.below(255)) }
-            feed.request(true, topic)
-        }
-        world.schedule(after: random.duration(.milliseconds(10) ... .seconds(5))) { [weak server] in
-            feed.breaks()
-            server?.remove(feed)
-            pipe.breaks()
         }
     }
 
@@ -355,6 +349,8 @@ package final class Simulation {
 
 /// How a simulation runs.
 package struct SimulationOptions: Sendable {
+    /// A fault in production code, for debug builds.
+    package var planted: PlantedFault?
     /// The number of events after which faults stop.
     package var eventsMin = 10_000
     /// `nil`: the standard limits or tiny ones, by the seed.
@@ -373,6 +369,8 @@ package struct SimulationReport: Sendable {
     /// The virtual time.
     package let time: Duration
     package let faults: [Fault: Int]
+    let faultsDrawn: Int
+    package let coverage: Coverage
     package let violation: Violation?
     package let trace: [String]
 }
@@ -381,6 +379,8 @@ extension Limits {
     /// Limits so small that every bound is reached.
     static var tiny: Limits {
         var limits = Limits()
+        limits.sessionsMax = 3
+        limits.sessionRunsMax = 40
         limits.frameBytesMax = Limits.topicBytesMax + 64 + 900
         limits.actionBytesMax = 400
         limits.windowActionsMax = 8

@@ -24,6 +24,7 @@ final class World: @unchecked Sendable {
     /// The first rule that was broken.
     private(set) var violation: Violation?
     var random: SplitMix64
+    var coverage = Coverage()
     private(set) var trace: [String] = []
     private let keepsTrace: Bool
 
@@ -102,8 +103,12 @@ package enum Rule: String, CaseIterable, Sendable {
     case converges
     /// An effect starts once in an incarnation, after its action is durable.
     case effectsStartOnce
-    /// Subscriptions of a node match its requests.
+    /// A node subscribes to the feed before it joins, and ends each subscription once.
     case subscriptionsMatch
+    /// Queues, buffers and tables stay within their limits.
+    case limitsHold
+    /// Only an action that ends the process is rejected as such.
+    case onlyGuiltyAreRejected
     /// A node ends only for a reason that its fault explains.
     case nodesStayUp
 }

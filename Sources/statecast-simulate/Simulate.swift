@@ -1,34 +1,149 @@
 import ArgumentParser
+import CommandLineSupport
+import Foundation
 import Simulation
+import SyncProtocol
 
 @main
-struct Simulate: ParsableCommand {
+struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statecast-simulate",
-        abstract: "Runs whole clusters under a virtual clock, with faults, and checks what must hold."
+        abstract: "Runs whole clusters under a virtual clock, with faults, and checks what must hold.",
+        discussion: """
+            Each seed is a cluster of its own: a primary with one or two stores, replicas, senders, their journals and \
+            session files, and a network that behaves as libzmq does. If a rule is broken, the run is repeated with \
+            fewer faults, as long as it breaks the same rule, and its trace is printed.
+            """
     )
 
-    @Option(help: "The number of seeds.")
-    var seeds = 100
+    @Option(help: "The number of seeds, from a random one on.")
+    var seeds: UInt64 = 100
 
-    @Option(help: "The first seed, or the only one.")
+    @Option(help: "The only seed; with --seeds, the first one.")
     var seed: UInt64?
+
+    @Option(help: "Runs for these minutes, whatever the number of seeds is.")
+    var minutes: Double?
+
+    @Option(help: "The events of a seed before its faults end.")
+    var events = SimulationOptions().eventsMin
+
+    @Option(help: "The seeds that run at the same time.")
+    var jobs = ProcessInfo.processInfo.activeProcessorCount
+
+    @Option(help: ArgumentHelp("Faults of the seed that do not happen, by number.", valueName: "numbers"))
+    var skip: String?
 
     @Flag(help: "Prints everything that happens.")
     var trace = false
 
-    func run() throws {
-        var options = SimulationOptions()
-        options.keepsTrace = trace
-        let first = seed ?? 1
-        for seed in first..<(first + UInt64(self.seed == nil ? seeds : 1)) {
-            let report = Simulation(seed: seed, options).run()
-            for line in report.trace { print(line) }
-            if let violation = report.violation {
-                print("seed \(seed): \(violation)")
-            } else {
-                print("seed \(seed): \(report.events) events, \(report.time)")
-            }
+    @Option(help: ArgumentHelp("Plants a fault in the code. Debug builds only.", valueName: "fault"))
+    var plant: PlantedFault?
+
+    func validate() throws {
+        guard seeds > 0, jobs > 0, events > 0 else { throw ValidationError("seeds, jobs and events are at least 1") }
+        guard plant == nil || PlantedFault.canBePlanted else {
+            throw ValidationError("faults can be planted in debug builds only")
         }
+        guard skippedFaults != nil else { throw ValidationError("expected --skip 1,2,…, got \(skip ?? "")") }
+    }
+
+    private var skippedFaults: Set<Int>? {
+        let numbers = (skip ?? "").split(separator: ",").map { Int($0) }
+        return numbers.contains(nil) ? nil : Set(numbers.compactMap(\.self))
+    }
+
+    private var options: SimulationOptions {
+        var options = SimulationOptions()
+        options.eventsMin = events
+        options.planted = plant
+        options.skippedFaults = skippedFaults ?? []
+        return options
+    }
+
+    func run() async throws {
+        let isSingle = seed != nil && !CommandLine.arguments.contains { $0.hasPrefix("--seeds") } && minutes == nil
+        let first = seed ?? UInt64.random(in: 1...(1 << 40))
+        if isSingle, trace || plant == nil && skip != nil { return try show(first) }
+        let count = isSingle ? 1 : minutes == nil ? seeds : 1 << 32
+        let campaign = Campaign(seeds: first...(first + count - 1), options, threads: Int(min(UInt64(jobs), count)))
+        let start = ContinuousClock.now
+        let watching = Task { await watch(campaign, of: count, since: start) }
+        let summary = try await campaign.result()
+        watching.cancel()
+        await watching.value
+        print(text(of: summary, after: start.duration(to: .now)))
+        if let failure = summary.failed.first { throw report(failure) }
+    }
+
+    /// Runs one seed with its trace.
+    private func show(_ seed: UInt64) throws {
+        var options = options
+        options.keepsTrace = true
+        let report = Simulation(seed: seed, options).run()
+        for line in report.trace { print(line) }
+        if let violation = report.violation { throw CommandFailure.failed("seed \(seed): \(violation)") }
+    }
+
+    // MARK: Progress
+
+    /// Shows the progress on a terminal, and ends the campaign in time.
+    private func watch(_ campaign: Campaign, of count: UInt64, since start: ContinuousClock.Instant) async {
+        let isShown = Terminal.isTerminal(.error)
+        while !Task.isCancelled {
+            let elapsed = start.duration(to: .now) / .seconds(1)
+            if let minutes, elapsed >= minutes * 60 { campaign.stop() }
+            if isShown {
+                let summary = campaign.summary
+                let part = minutes.map { min(1, elapsed / ($0 * 60)) } ?? Double(summary.seeds) / Double(count)
+                let bar = String(repeating: "#", count: Int(part * 30)).padding(toLength: 30, withPad: ".", startingAt: 0)
+                let rate = Double(summary.seeds) / max(elapsed, 0.001)
+                let text = String(format: "\r[%@] %5.1f %%  %d seeds, %.1f per second ", bar, part * 100, summary.seeds, rate)
+                FileHandle.standardError.write(Data(text.utf8))
+            }
+            try? await Task.sleep(for: .milliseconds(200))
+        }
+        if isShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+    }
+
+    private func text(of summary: Campaign.Summary, after duration: Duration) -> String {
+        let seconds = max(duration / .seconds(1), 0.001)
+        let hours = summary.time / .seconds(3600)
+        var lines = [
+            String(
+                format: "%d seeds in %.1f s: %.1f per second; %d events, %.0f per second; %.1f hours simulated, %.2f per second",
+                summary.seeds,
+                seconds,
+                Double(summary.seeds) / seconds,
+                summary.events,
+                Double(summary.events) / seconds,
+                hours,
+                hours / seconds
+            )
+        ]
+        let faults = Fault.allCases.map { "\($0) \(summary.faults[$0] ?? 0)" }
+        lines.append("faults: \(faults.joined(separator: ", "))")
+        let (seen, all) = (summary.coverage.counts.count, Coverage.all.count)
+        lines.append(String(format: "coverage: %d of %d events in phases, %.1f %%", seen, all, Double(seen) / Double(all) * 100))
+        if !summary.coverage.missing.isEmpty {
+            lines.append("not seen: \(summary.coverage.missing.map(\.description).joined(separator: "; "))")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    // MARK: Failures
+
+    /// Prints a short trace that leads to the violation, and the command that repeats it.
+    private func report(_ failure: SimulationReport) -> CommandFailure {
+        let (options, report) = failure.minimized(options)
+        for line in report.trace.suffix(60) { print(line.prefix(300)) }
+        var command = "statecast-simulate --seed \(failure.seed) --events \(options.eventsMin) --trace"
+        if let plant { command += " --plant \(plant.rawValue)" }
+        let skipped = options.skippedFaults.sorted()
+        if !skipped.isEmpty { command += " --skip \(skipped.map(String.init).joined(separator: ","))" }
+        let violation = (report.violation ?? failure.violation).map { "\($0)" } ?? ""
+        return .failed("seed \(failure.seed): \(violation)\nrepeat with: \(command)")
     }
 }
+
+extension PlantedFault: ExpressibleByArgument {}

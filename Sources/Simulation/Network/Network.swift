@@ -16,7 +16,10 @@ final class Network {
         random = world.random.split()
     }
 
-    func listen(_ server: Server, at endpoint: String) { servers[endpoint] = server }
+    func listen(_ server: Server, at endpoint: String) {
+        servers[endpoint]?.close()
+        servers[endpoint] = server
+    }
     func close(_ endpoint: String) { servers[endpoint] = nil }
     func server(at endpoint: String) -> Server? { servers[endpoint] }
 

@@ -24,12 +24,16 @@ final class SimulatedPrimary {
     /// The number of starts.
     private(set) var startCount = 0
     private var commitTime: ClosedRange<Duration>
+    /// The last published messages, also of earlier processes.
+    private(set) var published: [[UInt8]] = []
+    private let turnBudget: TurnBudget
 
     init(_ world: World, _ network: Network, _ stores: [SimulatedStore], limits: Limits, policy: JournalPolicy) {
         (self.world, self.network, self.stores) = (world, network, stores)
         (self.limits, self.policy) = (limits, policy)
         random = world.random.split()
         host = Host(rate: 1, wallOffset: 1_700_000_000_000)
+        turnBudget = limits == Limits() ? TurnBudget() : TurnBudget(actions: random.from(1...6), bytes: 300)
         commitTime = random.oneIn(3) ? .milliseconds(1) ... .milliseconds(60) : .microseconds(80) ... .milliseconds(2)
     }
 
@@ -73,6 +77,7 @@ final class SimulatedPrimary {
             actionsEndpoint: Self.endpoint,
             environment: environment,
             journalPolicy: policy,
+            turnBudget: turnBudget,
             publish: { [weak self] in self?.publish($0, from: process) },
             fail: { [weak self] in self?.failed($0, process) },
             wake: { [weak loop] in loop?.wake() }
@@ -142,8 +147,15 @@ final class SimulatedPrimary {
             default: break
             }
         }
+        if published.count < Self.publishedMax {
+            published.append(message)
+        } else {
+            published[random.below(Self.publishedMax)] = message
+        }
         server.publish(message)
     }
+
+    private static let publishedMax = 50
 
     private static let subscriptionsPerTurnMax = 64
     private static let framesPerTurnMax = 512
@@ -157,6 +169,7 @@ final class SimulatedPrimary {
         }
         if let nextTick, process.now >= nextTick { hosted?.tick() }
         nextTick = hosted?.turn()
+        if let excess = hosted?.excess { world.violated(.limitsHold, excess) }
         guard process.isAlive else { return }
         loop.wake(atLocal: nextTick)
         if !server.requests.isEmpty { loop.wake() }

@@ -25,7 +25,8 @@ final class SimulatedReplica {
     private(set) var status = ReplicaStatus.joining
     private(set) var position: Position?
     private(set) var digest: UInt64?
-    private(set) var events: Set<ReplicaEvent> = []
+    /// Whether it may show what a hostile primary sent.
+    var meetsHostilePrimary = false
 
     private static let messagesPerTurnMax = 512
 
@@ -71,6 +72,7 @@ final class SimulatedReplica {
             guard let message = socket.next() else { break }
             received(message)
         }
+        if let deadline = machine.nextDeadline, process.now >= deadline { world.coverage.note(machine.phaseName, .tick) }
         perform(machine.tick(at: process.now, using: &random))
         loop.wake(atLocal: machine.nextDeadline)
         if !isFull, let arrival = socket.nextArrival { loop.wake(at: arrival) }
@@ -78,15 +80,30 @@ final class SimulatedReplica {
 
     private func received(_ message: [UInt8]) {
         guard let (address, frame) = try? Message.decode(message), address.store == store.name else {
+            if meetsHostilePrimary { return }
             return world.violated(.subscriptionsMatch, "\(name) received an unreadable message")
         }
+        world.coverage.note(machine.phaseName, frame)
         perform(machine.received(frame, on: address.topic, at: process.now, using: &random))
+        world.require(
+            machine.backlogBytes <= limits.backlogBytesMax,
+            .limitsHold,
+            "\(name) buffers \(machine.backlogBytes) bytes, at most \(limits.backlogBytesMax) are allowed"
+        )
     }
 
     private func perform(_ directives: [ReplicaDirective]) {
         for directive in directives {
             switch directive {
-            case .subscribe(let topic): socket.subscribe(Address(store.name, topic).bytes)
+            case .subscribe(let topic):
+                if case .join = topic {
+                    world.require(
+                        socket.wanted[Address(store.name, .feed).bytes] != nil,
+                        .subscriptionsMatch,
+                        "\(name) joins before it subscribes to the feed"
+                    )
+                }
+                socket.subscribe(Address(store.name, topic).bytes)
             case .unsubscribe(let topic):
                 let bytes = Address(store.name, topic).bytes
                 world.require(
@@ -100,8 +117,7 @@ final class SimulatedReplica {
             case .apply(let patch, let position): enqueue(.apply(patch: patch, position))
             case .verify(let position, let digest): enqueue(.verify(position, digest: digest))
             case .status(let status): enqueue(.status(status))
-            case .count(let event): events.insert(event)
-            case .time: break
+            case .count, .time: break
             }
         }
     }
@@ -130,6 +146,7 @@ final class SimulatedReplica {
         if let (position, digest) = outcome.shown { showed(position, digest) }
         if let failure = outcome.failure {
             world.note("\(name) document failed at \(failure.position): \(failure.reason)")
+            world.coverage.note(machine.phaseName, .documentFailed)
             perform(machine.failed(at: failure.position, failure.reason, now: process.now, using: &random))
             loop.wake(atLocal: machine.nextDeadline)
         }
@@ -137,7 +154,10 @@ final class SimulatedReplica {
             world.note("\(name) is \(status)")
             self.status = status
         }
-        if let confirmed = outcome.confirmed { machine.confirmed(at: confirmed) }
+        if let confirmed = outcome.confirmed {
+            world.coverage.note(machine.phaseName, .documentConfirmed)
+            machine.confirmed(at: confirmed)
+        }
         loop.wake()
     }
 
@@ -145,13 +165,14 @@ final class SimulatedReplica {
         world.note("\(name) shows \(position)")
         if let last = self.position, last.lineage == position.lineage {
             world.require(
-                last.epoch < position.epoch || last.epoch == position.epoch && last.revision <= position.revision,
+                last.epoch < position.epoch
+                    || last.epoch == position.epoch && (last.revision <= position.revision || meetsHostilePrimary),
                 .positionsRise,
                 "\(name) goes back from \(last) to \(position)"
             )
         }
         (self.position, self.digest) = (position, digest)
-        store.history.shown(position, digest: digest, by: name)
+        if !meetsHostilePrimary { store.history.shown(position, digest: digest, by: name) }
     }
 }
 

@@ -29,7 +29,6 @@ final class SimulatedSender {
     private var outcomes: [WorkID: Result<Position, Rejection>] = [:]
     private(set) var serial: UInt32
     private var lastTicket: Ticket
-    private(set) var events: Set<SenderEvent> = []
     private let makeAction: (WorkID) -> WorkAction
 
     private static let messagesPerTurnMax = 512
@@ -102,6 +101,7 @@ final class SimulatedSender {
                 )
             } catch { preconditionFailure("an action of the simulation cannot be encoded: \(error)") }
         }
+        world.coverage.note(machine.phaseName, .submitted)
         perform(machine.submitted(chunk))
         loop.wake()
     }
@@ -111,6 +111,7 @@ final class SimulatedSender {
             guard let message = socket.next() else { break }
             received(message)
         }
+        if let deadline = machine.nextDeadline, process.now >= deadline { world.coverage.note(machine.phaseName, .tick) }
         perform(machine.tick(at: process.now, using: &random))
         push()
         loop.wake(atLocal: machine.nextDeadline)
@@ -118,9 +119,9 @@ final class SimulatedSender {
     }
 
     private func received(_ message: [UInt8]) {
-        guard let (address, frame) = try? Message.decode(message), address.store == store.name else {
-            return world.violated(.subscriptionsMatch, "\(name) received an unreadable message")
-        }
+        // A hostile primary sends unreadable ones.
+        guard let (address, frame) = try? Message.decode(message), address.store == store.name else { return }
+        world.coverage.note(machine.phaseName, frame)
         world.note("\(name) receives \(frame)")
         perform(machine.received(frame, on: address.topic, at: process.now, using: &random))
     }
@@ -133,7 +134,14 @@ final class SimulatedSender {
             writer.encoded(Address(store.name, .actions).bytes)
             frame.write(to: &writer)
             world.note("\(name) pushes \(frame.header.first), \(frame.header.count) actions")
+            let end = frame.header.first.advanced(by: frame.header.count)
+            world.require(
+                end.distance(beyond: frame.header.lowest) <= limits.windowActionsMax,
+                .limitsHold,
+                "\(name) pushes actions from \(frame.header.lowest) to \(end), beyond its window"
+            )
             let isSent = process.canOutput() && pusher.send(writer.bytes)
+            world.coverage.note(machine.phaseName, isSent ? .pushed : .blocked)
             perform(isSent ? machine.pushed(frame, at: process.now, using: &random) : machine.blocked())
         }
         pusher?.awaitsWritable = machine.awaitsWritable
@@ -143,6 +151,7 @@ final class SimulatedSender {
         guard process.isAlive else { return }
         process.schedule(after: .microseconds(5)) { [self] in
             pusher?.awaitsWritable = false
+            world.coverage.note(machine.phaseName, .writable)
             perform(machine.writable(at: process.now, using: &random))
             push()
             loop.wake(atLocal: machine.nextDeadline)
@@ -167,20 +176,21 @@ final class SimulatedSender {
                     queueMax: limits.windowFramesMax,
                     onWritable: { [weak self] in self?.writable() }
                 )
+                world.coverage.note(machine.phaseName, .connected)
                 perform(machine.connected(.success(endpoint), at: process.now, using: &random))
             case .save(let change): write(change)
             case .resolve(let runs):
                 for run in runs {
+                    world.note("\(name) has outcomes of \(run.count) actions from \(run.first) on: \(run.kind)")
                     for offset in 0..<run.count {
                         let ticket = run.first.advanced(by: offset)
                         resolve(ticket, run.outcome(of: ticket).result)
                     }
                 }
-            case .count(let event): events.insert(event)
             case .fail(let cause), .close(let cause):
                 world.violated(.nodesStayUp, "\(name) ended: \(cause)")
             case .status(let status): world.note("\(name) is \(status)")
-            case .giveUp, .answerSchema, .reuse: break
+            case .count, .giveUp, .answerSchema, .reuse: break
             }
         }
     }
@@ -194,12 +204,16 @@ final class SimulatedSender {
             let isAgain = file != nil && (before == outcome || before.isUnknown || outcome.isUnknown)
             world.require(isAgain, .oneOutcome, "\(id) has two outcomes: \(before) and \(outcome)")
         }
-        world.note("\(name) \(id): \(outcome)")
         outcomes[id] = outcome
         switch outcome {
         case .success(let position): store.history.confirmed(id, at: position, to: name)
         case .failure(let reason):
             guard reason.code != .outcomeUnknown else { return }
+            world.require(
+                reason.code != .crashedReducer || makeAction(id).kind == .trap,
+                .onlyGuiltyAreRejected,
+                "\(name) was told that \(id) crashed the primary, which it cannot"
+            )
             store.history.rejected(id, "\(reason.code)", to: name)
         }
     }
@@ -224,6 +238,7 @@ final class SimulatedSender {
             file.save(next, world)
             guard process.canOutput() else { return }
             isWriting = false
+            world.coverage.note(machine.phaseName, .saved)
             perform(machine.saved(count))
             writeNext()
             loop.wake()

@@ -259,7 +259,8 @@ extension History {
     fileprivate init(_ contents: JournalContents, _ context: SnapshotContext, _ entry: SnapshotEntry) {
         self.init(
             lineage: contents.identity.lineage,
-            epoch: (contents.epochs.last?.epoch ?? context.epoch).next,
+            epoch: PlantedFault.reusesEpoch.isPlanted
+                ? context.epoch : (contents.epochs.last?.epoch ?? context.epoch).next,
             epochs: contents.epochs,
             from: context,
             at: entry.sequence,

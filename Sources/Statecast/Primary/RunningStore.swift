@@ -26,6 +26,8 @@ package protocol RunningStore: AnyObject {
     /// The last published revision, its history, and the primary's incarnation.
     var position: Position { get }
     var nextDeadline: Instant { get }
+    /// A queue or table that is beyond its limit, which only a fault can cause.
+    var excess: String? { get }
     /// Whether another turn has work now.
     var hasWork: Bool { get }
     /// Whether the store takes one more frame of a sender.
@@ -54,6 +56,7 @@ package struct NodeServices {
     let actionsEndpoint: String
     let environment: any StoreEnvironment
     let journalPolicy: JournalPolicy
+    let turnBudget: TurnBudget
     let publish: ([UInt8]) -> Void
     /// The store, and therefore the node, has failed.
     let fail: (StatecastError) -> Void
@@ -65,6 +68,7 @@ package struct NodeServices {
         actionsEndpoint: String,
         environment: any StoreEnvironment,
         journalPolicy: JournalPolicy,
+        turnBudget: TurnBudget = TurnBudget(),
         publish: @escaping ([UInt8]) -> Void,
         fail: @escaping (StatecastError) -> Void,
         wake: @escaping @Sendable () -> Void
@@ -73,6 +77,7 @@ package struct NodeServices {
         self.actionsEndpoint = actionsEndpoint
         self.environment = environment
         self.journalPolicy = journalPolicy
+        self.turnBudget = turnBudget
         self.publish = publish
         self.fail = fail
         self.wake = wake

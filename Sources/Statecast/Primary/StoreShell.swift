@@ -41,6 +41,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     var name: StoreName { definition.name }
     var position: Position { engine.position }
     var nextDeadline: Instant { read { $0.nextDeadline } }
+    var excess: String? { read { $0.excess } }
     var wantsFrames: Bool { read { $0.wantsFrames } }
     var isBehind: Bool { read { $0.isBehind(at: node.environment.now) } }
     var hasWork: Bool { read { $0.hasWork(at: node.environment.now) } || clients.hasRequests }
@@ -71,7 +72,8 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     private func takeTurn() {
         handleResults()
-        report { $0.turn(at: node.environment.now, time: node.environment.time, marking: marker, into: &$1) }
+        let (now, time) = (node.environment.now, node.environment.time)
+        report { $0.turn(at: now, time: time, node.turnBudget, marking: marker, into: &$1) }
     }
 
     func tick() {

@@ -48,6 +48,9 @@ struct Admission: Hashable, Sendable {
     /// Whether frames wait for a turn.
     var hasFrames: Bool { inbox.first != nil }
 
+    /// The memory of the frames that wait for a turn.
+    var bytesWaiting: Int { inbox.bytes }
+
     /// Whether there is room for one more frame of the maximum size.
     var hasRoom: Bool {
         let next = Inbox.bytes(ofMessage: limits.frameBytesMax)
@@ -126,6 +129,9 @@ struct Admission: Hashable, Sendable {
         into directives: inout [StoreDirective<some Sendable>]
     ) -> (known: Int, count: Int, opened: JournalSequence)? {
         let (id, lowest) = (frame.frame.header.session, frame.frame.header.lowest)
+        if PlantedFault.admitsNoRestOfFrame.isPlanted, frame.first > frame.frame.header.first {
+            return (0, frame.count, frame.frame.header.opened)
+        }
         if sessions[id] == nil { open(frame, durable: durable, into: &directives) }
         guard let (start, expected) = sessions[id].map({ ($0.outcomes.start, $0.expected) }) else { return nil }
         guard frame.first <= expected else {
@@ -139,7 +145,9 @@ struct Admission: Hashable, Sendable {
         if known > 0 {
             directives.append(.count(.duplicates(known)))
             let last = frame.first.advanced(by: known - 1)
-            appendReceipts(session.durableOutcomes(from: frame.first, through: last), of: id, into: &directives)
+            if !PlantedFault.answersNoKnownActions.isPlanted {
+                appendReceipts(session.durableOutcomes(from: frame.first, through: last), of: id, into: &directives)
+            }
         }
         return (known, min(frame.count - known, room(of: session)), session.opened)
     }
@@ -151,7 +159,9 @@ struct Admission: Hashable, Sendable {
         into directives: inout [StoreDirective<some Sendable>]
     ) {
         let header = frame.frame.header
-        guard header.opened >= sessions.horizon, header.opened <= opening(after: durable) else {
+        guard header.opened >= sessions.horizon || PlantedFault.admitsEvictedSessions.isPlanted,
+            header.opened <= opening(after: durable)
+        else {
             return refuse(frame.identity, of: header.session, .forgottenSession, into: &directives)
         }
         // Not opened: a session that has no action would evict others.
@@ -243,7 +253,7 @@ struct Admission: Hashable, Sendable {
             return directives.append(.publish(.receipts(id), .refusal(Refusal(.ownSession))))
         }
         directives.append(.publish(.receipts(id), .watermark(watermark(of: id, durable: durable))))
-        guard let session = sessions[id] else { return }
+        guard let session = sessions[id], !PlantedFault.answersNoKnownActions.isPlanted else { return }
         let outcomes = session.durableOutcomes(from: session.outcomes.start, through: session.durable)
         appendReceipts(outcomes, of: id, into: &directives)
     }
@@ -257,7 +267,8 @@ struct Admission: Hashable, Sendable {
         Watermark(
             lineage: incarnation.lineage,
             epoch: incarnation.epoch,
-            number: sessions[id]?.durable ?? unknown,
+            number: (PlantedFault.sendsUndurableWatermark.isPlanted ? sessions[id]?.reduced : sessions[id]?.durable)
+                ?? unknown,
             opened: sessions[id]?.opened ?? opening(after: durable),
             windowActionsMax: limits.windowActionsMax,
             actionBytesMax: limits.actionBytesMax,

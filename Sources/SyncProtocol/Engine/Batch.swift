@@ -87,7 +87,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
                     let decoded = try decode(range, in: buffer, session, runs.end)
                     source = .item(index, item)
                     let reduction = try reduce(decoded, as: frame[range], action)
-                    marking.end()
+                    if !PlantedFault.leavesMarkOfReducedAction.isPlanted { marking.end() }
                     runs.append(applied(runs.end, reduction, from: source))
                 } catch {
                     marking.end()

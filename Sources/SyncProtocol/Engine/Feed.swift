@@ -104,6 +104,8 @@ struct Feed: Hashable, Sendable {
 
     /// The number of queued joins.
     var joinsWaiting: Int { joins.count }
+    var updatesKept: Int { ring.count }
+    var snapshotsKept: Int { cache.snapshots.count }
 
     /// Ends a turn: answers a bounded number of joins and chunk requests.
     mutating func serve(at now: Instant, time: Timestamp, into directives: inout [StoreDirective<some Sendable>]) {
@@ -216,7 +218,7 @@ struct Feed: Hashable, Sendable {
         let welcome = Welcome(
             lineage: incarnation.lineage,
             epoch: incarnation.epoch,
-            head: head,
+            head: PlantedFault.welcomesWithWrongHead.isPlanted ? head.next : head,
             time: time,
             stateVersion: settings.stateVersion,
             heartbeatInterval: limits.heartbeatInterval,
@@ -245,7 +247,8 @@ struct Feed: Hashable, Sendable {
     /// for other changes.
     private func isValid(_ position: Position) -> Bool {
         guard position.lineage == incarnation.lineage else { return false }
-        let end = position.epoch == incarnation.epoch ? head : epochs.end(of: position.epoch)
+        let isTrusted = position.epoch == incarnation.epoch || PlantedFault.trustsLostPositions.isPlanted
+        let end = isTrusted ? head : epochs.end(of: position.epoch)
         return end.map { position.revision <= $0 } ?? false
     }
 

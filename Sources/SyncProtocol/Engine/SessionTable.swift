@@ -60,7 +60,8 @@ package struct SessionTable: Hashable, Sendable {
 
         /// Forgets the durable outcomes of lower numbers.
         mutating func forgetOutcomes(before number: ActionNumber) {
-            outcomes.removeOutcomes(before: min(durable.next, number))
+            let undurable = PlantedFault.trimsUndurableOutcomes.isPlanted ? number : durable.next
+            outcomes.removeOutcomes(before: min(undurable, number))
         }
 
         /// The outcomes up to a number are durable.
@@ -136,7 +137,10 @@ package struct SessionTable: Hashable, Sendable {
     }
 
     private mutating func evictLongestIdle(runsMin: Int) -> Bool {
-        let idle = sessions.lazy.filter { $0.value.undurableCount == 0 && $0.value.outcomes.runCount >= runsMin }
+        let idle = sessions.lazy.filter {
+            ($0.value.undurableCount == 0 || PlantedFault.evictsActiveSessions.isPlanted)
+                && $0.value.outcomes.runCount >= runsMin
+        }
         guard let longest = idle.min(by: { $0.value.used < $1.value.used }) else { return false }
         forget(longest.key)
         forgotten.append(longest.key)
@@ -175,7 +179,10 @@ package struct SessionTable: Hashable, Sendable {
     mutating func rollBack(forgetting forgotten: [SessionID]) {
         self.forgotten = forgotten + self.forgotten
         own.rollBack()
-        for index in sessions.values.indices { sessions.values[index].rollBack() }
+        for index in sessions.values.indices
+        where !(PlantedFault.keepsNumberOfOneSession.isPlanted && sessions.values[index].used == uses) {
+            sessions.values[index].rollBack()
+        }
         runCount = sessions.values.reduce(0) { $0 + $1.outcomes.runCount }
     }
 

@@ -86,6 +86,16 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// Whether the engine takes no more frames and can make a batch of those that wait.
     package func isBehind(at now: Instant) -> Bool { !wantsFrames && canMakeBatch(at: now) }
 
+    /// A queue or table that is beyond its limit, which only a fault in the engine can cause.
+    package var excess: String? {
+        let counts = [
+            ("joins", feed.joinsWaiting, limits.joinsWaitingMax), ("sessions", admission.sessions.count, limits.sessionsMax),
+            ("updates", feed.updatesKept, limits.ringUpdatesMax), ("snapshots", feed.snapshotsKept, limits.snapshotsMax),
+            ("bytes of frames", admission.bytesWaiting, limits.heldBytesMax + Inbox.bytes(ofMessage: limits.frameBytesMax)),
+        ]
+        return counts.first { $1 > $2 }.map { "\($1) \($0), at most \($2) are allowed" }
+    }
+
     private var limits: Limits { settings.limits }
     private var hasJournal: Bool { settings.hasJournal }
     private func isFull(at now: Instant) -> Bool { fullUntil.map { now < $0 } ?? false }
@@ -308,6 +318,7 @@ extension StoreEngine {
         }
         snapshots.count(body.count)
         directives.append(.commit(EncodedRecord(sequence: sequence, from: from, to: to, body: body)))
+        if PlantedFault.publishesBeforeDurable.isPlanted { publish(through: sequence, into: &directives) }
     }
 }
 
@@ -343,6 +354,9 @@ extension StoreEngine {
         }
         let undone = commits.rollBack()
         latest = published
+        if PlantedFault.startsEffectsOfRolledBackBatches.isPlanted {
+            for batch in undone { batch.appendLocalEffects(in: incarnation, into: &directives) }
+        }
         for (observer, replay) in undone.flatMap(\.waitingObservers) {
             directives.append(.addObserver(observer, replay))
         }
@@ -396,9 +410,17 @@ extension StoreEngine {
             epoch: incarnation.epoch,
             stateVersion: settings.stateVersion,
             summary: published.summary,
-            sessions: admission.sessions,
+            sessions: PlantedFault.storesSnapshotWithoutSessions.isPlanted ? SessionTable() : admission.sessions,
             migrations: settings.migrations
         )
-        directives.append(.storeSnapshot(SnapshotToStore(version: published, context: context, isLast: isLast)))
+        let version =
+            PlantedFault.storesStateOfOtherRevision.isPlanted
+            ? Version(
+                state: latest.state,
+                summary: published.summary,
+                revision: published.revision,
+                sequence: published.sequence
+            ) : published
+        directives.append(.storeSnapshot(SnapshotToStore(version: version, context: context, isLast: isLast)))
     }
 }

@@ -7,6 +7,8 @@ struct UpdateRing: Hashable, Sendable {
     private var offsets: Deque<Int> = []
     private var end = 0
 
+    var count: Int { updates.count }
+
     /// The revision at which the chain begins; `nil` while it is empty.
     var start: Revision? { updates.first?.from }
 

@@ -62,7 +62,8 @@ package struct OutcomeRun: Hashable, Sendable {
 
     /// The part from one of its numbers on.
     fileprivate func suffix(from number: ActionNumber) -> OutcomeRun {
-        OutcomeRun(checked: number, count - number.distance(beyond: first), outcome(of: number))
+        let outcome = PlantedFault.cutsRunsWithoutRevision.isPlanted ? outcome : outcome(of: number)
+        return OutcomeRun(checked: number, count - number.distance(beyond: first), outcome)
     }
 
     /// This run and the following one as one run; `nil` if their outcomes differ.

@@ -62,7 +62,9 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        [.status(.joining), .subscribe(.feed)] + sendJoin(at: now, using: &generator)
+        let join = sendJoin(at: now, using: &generator)
+        if PlantedFault.joinsBeforeFeed.isPlanted { return [.status(.joining)] + join + [.subscribe(.feed)] }
+        return [.status(.joining), .subscribe(.feed)] + join
     }
 
     // MARK: Time
@@ -77,6 +79,22 @@ package struct ReplicaMachine: Hashable, Sendable {
         case .incompatible: nil
         }
     }
+
+    /// The names of the phases.
+    package enum PhaseName: String, CaseIterable, Sendable { case waiting, joining, pulling, following, incompatible }
+
+    package var phaseName: PhaseName {
+        switch phase {
+        case .waiting: .waiting
+        case .joining: .joining
+        case .pulling: .pulling
+        case .following: .following
+        case .incompatible: .incompatible
+        }
+    }
+
+    /// The memory of the updates that are buffered.
+    package var backlogBytes: Int { if case .pulling(let pull) = phase { pull.backlogBytes } else { 0 } }
 
     private var staleAfter: Duration { heartbeatInterval * (limits.heartbeatsMissedMax + 1) }
 
@@ -213,7 +231,9 @@ package struct ReplicaMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         guard let known = followed else { return [] }
-        guard update.lineage == known.lineage, update.epoch == known.epoch else {
+        let isFollowed =
+            update.epoch == known.epoch || PlantedFault.followsLowerEpoch.isPlanted && update.epoch < known.epoch
+        guard update.lineage == known.lineage, isFollowed else {
             return other(update.lineage, update.epoch, than: known, at: now, using: &generator)
         }
         switch phase {
@@ -223,8 +243,10 @@ package struct ReplicaMachine: Hashable, Sendable {
             return []
         case .following:
             if update.to <= known.revision { return [] }
-            guard update.from == known.revision else { return gap(at: now, using: &generator) }
-            let next = known.moved(to: update.to)
+            guard update.from == known.revision || PlantedFault.appliesUpdatesWithGap.isPlanted else {
+                return gap(at: now, using: &generator)
+            }
+            let next = Position(lineage: known.lineage, epoch: update.epoch, revision: update.to)
             position = next
             return [.apply(patch: update.patch, next)] + leaveJoinIfCaughtUp()
         case .incompatible, .waiting, .joining: return []
@@ -303,7 +325,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         var deadline: Instant
         /// The buffered updates in order of arrival; `nil` after an overflow.
         private(set) var backlog: [Update]? = []
-        private var backlogBytes = 0
+        private(set) var backlogBytes = 0
 
         init(target: Position, snapshot: SnapshotPull, deadline: Instant) {
             self.target = target
@@ -315,7 +337,11 @@ package struct ReplicaMachine: Hashable, Sendable {
         mutating func buffer(_ update: Update, bytesMax: Int) {
             guard backlog != nil else { return }
             backlogBytes += update.patch.count + MemoryLayout<Update>.size
-            if backlogBytes > bytesMax { backlog = nil } else { backlog?.append(update) }
+            guard backlogBytes > bytesMax, !PlantedFault.buffersWithoutBound.isPlanted else {
+                backlog?.append(update)
+                return
+            }
+            (backlog, backlogBytes) = (nil, 0)
         }
     }
 

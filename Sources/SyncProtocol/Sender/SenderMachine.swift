@@ -19,6 +19,18 @@ package struct SenderMachine: Hashable, Sendable {
         case refused(Rejection, until: Instant)
     }
 
+    /// The names of the phases.
+    package enum PhaseName: String, CaseIterable, Sendable { case asking, open, pausing, refused }
+
+    package var phaseName: PhaseName {
+        switch phase {
+        case .asking: .asking
+        case .open: .open
+        case .pausing: .pausing
+        case .refused: .refused
+        }
+    }
+
     /// The session as one lineage of the primary knows it.
     struct Registration: Hashable, Sendable {
         var saved: SessionCheckpoint.Registration
@@ -117,7 +129,9 @@ package struct SenderMachine: Hashable, Sendable {
     /// Actions were submitted. A session that is saved sends them when they are on the disk.
     package mutating func submitted(_ chunk: ActionChunk) -> [SenderDirective] {
         let invalid = chunk.invalidInputs.map(\.outcome)
-        guard saver != nil else { return enqueue(chunk) + Self.report(invalid) }
+        guard saver != nil, !PlantedFault.sendsBeforeSaved.isPlanted else {
+            return enqueue(chunk) + Self.report(invalid)
+        }
         saver?.enqueue(chunk)
         return Self.report(invalid)
     }

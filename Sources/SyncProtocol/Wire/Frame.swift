@@ -17,7 +17,7 @@ package enum Frame: Hashable, Sendable {
 }
 
 /// The first element of a frame.
-enum FrameKind: UInt64 {
+package enum FrameKind: UInt64, CaseIterable, Sendable {
     case update = 0
     case heartbeat = 1
     case welcome = 2
@@ -43,6 +43,21 @@ enum FrameKind: UInt64 {
 }
 
 extension Frame {
+    package var kind: FrameKind {
+        switch self {
+        case .update: .update
+        case .heartbeat: .heartbeat
+        case .welcome: .welcome
+        case .chunk: .chunk
+        case .watermark: .watermark
+        case .receipts: .receipts
+        case .expected: .expected
+        case .refusal: .refusal
+        case .schema: .schema
+        case .actions: .actions
+        }
+    }
+
     package func write(to writer: inout CBORWriter) {
         switch self {
         case .update(let update): update.write(to: &writer)

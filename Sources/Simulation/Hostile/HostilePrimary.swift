@@ -1,0 +1,156 @@
+import StateCoding
+import StateCore
+import SyncProtocol
+
+/// A process that takes the endpoint of a primary that has ended, and answers the nodes that connect to it: with messages
+/// that the primary published before, with frames of any kind on any topic, and with bytes that are no frame.
+///
+/// What replicas show of it is not checked, but that they survive it, never return to an earlier incarnation, and agree
+/// with the primary again afterwards. Senders receive nothing that a sender must believe: who answers in the name of a
+/// history can tell a sender any outcome.
+final class HostilePrimary {
+    private let world: World
+    private let network: Network
+    private let endpoint: String
+    /// Messages of the true primary.
+    private let published: [[UInt8]]
+    private let position: Position?
+    private var random: SplitMix64
+    private var server: Server?
+    /// The topics that were asked for.
+    private var topics: [[UInt8]] = []
+
+    init(_ world: World, _ network: Network, at endpoint: String, after published: [[UInt8]], _ position: Position?) {
+        (self.world, self.network, self.endpoint) = (world, network, endpoint)
+        (self.published, self.position) = (published, position)
+        random = world.random.split()
+    }
+
+    /// Serves for a time, unless the endpoint is in use.
+    func serve(for duration: Duration) {
+        guard network.server(at: endpoint) == nil else { return }
+        let server = Server(world, queueMax: network.queueMax) { [self] in world.schedule(at: $0) { self.poll() } }
+        self.server = server
+        network.listen(server, at: endpoint)
+        world.schedule(after: duration) { [self] in
+            if network.server(at: endpoint) === server { network.close(endpoint) }
+            server.close()
+            self.server = nil
+        }
+        speak()
+    }
+
+    private func poll() {
+        guard let server else { return }
+        while server.nextMessage() != nil {}
+        for request in server.takeRequests(64) where request[0] == 1 {
+            topics.append(Array(request.dropFirst()))
+            for _ in 0..<random.from(1...3) { answer(topics[topics.count - 1]) }
+        }
+    }
+
+    private func speak() {
+        guard let server else { return }
+        if random.oneIn(3), !published.isEmpty { server.publish(random.pick(published)) }
+        if !topics.isEmpty { answer(random.pick(topics)) }
+        world.schedule(after: random.duration(.milliseconds(1) ... .seconds(1))) { [self] in speak() }
+    }
+
+    private func answer(_ topic: [UInt8]) {
+        guard let server, let address = try? Address(parsing: topic[...]) else { return }
+        if random.oneIn(8) { return server.publish(topic + [UInt8](repeating: UInt8(random.below(256)), count: random.below(20))) }
+        let isReceipts = if case .receipts = address.topic { true } else { false }
+        server.publish(Message.encode(isReceipts ? frameForSender() : frame(), to: address))
+    }
+
+    // MARK: Frames
+
+    private func lineage() -> Lineage {
+        random.oneIn(3) ? Lineage(bits: random.next()) : position?.lineage ?? Lineage(bits: random.next())
+    }
+
+    /// No later one than the primary's: a replica cannot know that a later one never existed.
+    private func epoch() -> Epoch { Epoch(UInt64(random.below(Int(position?.epoch.rawValue ?? 1) + 1))) }
+
+    private func number() -> UInt64 {
+        random.oneIn(6) ? .max - UInt64(random.below(3)) : UInt64(random.below(1 << random.from(1...12)))
+    }
+
+    private func frame() -> Frame {
+        switch random.pick(FrameKind.allCases) {
+        case .update:
+            let first = number()
+            return .update(
+                Update(
+                    lineage: lineage(),
+                    epoch: epoch(),
+                    from: Revision(first),
+                    to: Revision(first).advanced(by: random.below(3)),
+                    patch: random.pick([[0xF6], [0x80], [0xA0], [0x81, 0x00], [0x00]])
+                )
+            )
+        case .heartbeat:
+            return .heartbeat(
+                Heartbeat(lineage: lineage(), epoch: epoch(), head: Revision(number()), digest: random.next(), time: time)
+            )
+        case .welcome:
+            let offer = Welcome.Offer(
+                revision: Revision(number()),
+                bytes: random.pick([0, 1, 40, Int.max]),
+                chunkBytes: random.pick([0, 1, 16, Int.max]),
+                digest: random.next()
+            )
+            return .welcome(
+                Welcome(
+                    lineage: lineage(),
+                    epoch: epoch(),
+                    head: Revision(number()),
+                    time: time,
+                    stateVersion: random.next(),
+                    heartbeatInterval: .milliseconds(random.below(2000)),
+                    offer: random.oneIn(2) ? offer : nil
+                )
+            )
+        case .chunk: return .chunk(Chunk(bytes: [UInt8](repeating: 0xA0, count: random.pick([0, 1, 16]))[...]))
+        case .refusal, .watermark, .receipts, .expected, .schema, .actions: return frameForSender()
+        }
+    }
+
+    /// A frame that changes no outcome: of another history, about numbers that were never used, or to be tried again.
+    private func frameForSender() -> Frame {
+        let other = Lineage(bits: random.next())
+        switch random.below(7) {
+        case 0:
+            return .watermark(
+                Watermark(
+                    lineage: other,
+                    epoch: epoch(),
+                    number: random.oneIn(2) ? nil : ActionNumber(0),
+                    opened: JournalSequence(number()),
+                    windowActionsMax: random.pick([0, 1, Int.max]),
+                    actionBytesMax: random.pick([0, 100, Int.max]),
+                    frameBytesMax: random.pick([0, 100, Int.max]),
+                    endpoint: random.pick(["", "tcp://nowhere:1"])
+                )
+            )
+        case 1:
+            var outcomes = OutcomeRuns(first: ActionNumber(1 << 62))
+            outcomes.append(.applied(Revision(number() / 2)), count: random.from(1...5))
+            return .receipts(Receipts(lineage: position?.lineage ?? other, epoch: epoch(), outcomes: outcomes))
+        case 2:
+            var outcomes = OutcomeRuns(first: ActionNumber(1))
+            outcomes.append(.applied(Revision(1)), count: random.from(1...5))
+            return .receipts(Receipts(lineage: other, epoch: epoch(), outcomes: outcomes))
+        case 3: return .expected(Expected(lineage: position?.lineage ?? other, number: ActionNumber(number())))
+        case 4:
+            let frame = Refusal.PushedFrame(opened: JournalSequence(1 << 50), first: ActionNumber(number()))
+            return .refusal(Refusal(Rejection(.unknownSession, "hostile"), frame: frame))
+        case 5:
+            let reason = Rejection(random.oneIn(2) ? .overloaded : .storageFull, "hostile")
+            return .refusal(Refusal(reason, retryAfter: random.duration(.milliseconds(1) ... .seconds(2))))
+        default: return .chunk(Chunk(bytes: [0xFF]))
+        }
+    }
+
+    private var time: Timestamp { Timestamp(milliseconds: Int64(random.below(1 << 40))) }
+}
