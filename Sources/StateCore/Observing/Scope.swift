@@ -34,12 +34,10 @@ public struct Scope<Source: StateSource, Value: Sendable>: StateSource {
         replay: Replay = .current,
         _ body: @escaping @Sendable (_ change: Change<Value>) -> Void
     ) -> Subscription {
-        let registration = node.register()
-        // The replay provides the first old value, and the node keeps the last one.
+        let part = node.register()
+        // The replay provides the first old value, and the part keeps the last one.
         return source.observe(replay: .current, oldState: .omitted) { change in
-            registration.node.withChange(for: change) { change in
-                if replay == .current || change.oldRevision != nil { body(change) }
-            }
+            part.withChange(for: change, replay: replay, body)
         }
     }
 }

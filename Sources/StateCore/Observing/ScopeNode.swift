@@ -1,3 +1,4 @@
+public import Synchronization
 public import Threading
 
 /// The value with which a scope compares a new value.
@@ -10,15 +11,110 @@ enum ComparisonReference: Sendable {
     case delivered
 }
 
-/// The shared state of all observers of one scope: each change of the source is mapped and compared once for all of
-/// them.
+/// What the copies of one scope share: how the part is computed, and the part that their observers share.
 ///
-/// It does not reference the source: observers retain the node and must not retain the source.
-///
-/// The first observer that receives a change computes the part's change, the others reuse it. The source calls one
-/// observer at a time; the lock protects against observers that are removed meanwhile.
+/// It does not reference the source: observers retain the part and must not retain the source.
 @usableFromInline
 final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
+    @usableFromInline
+    struct Observed {
+        @usableFromInline weak var part: ScopedPart<Root, Value>?
+
+        @inlinable
+        init() {}
+    }
+
+    @usableFromInline let map: @Sendable (Root) -> Value
+    @usableFromInline let reference: ComparisonReference
+    @usableFromInline let makePart: @Sendable () -> ScopedPart<Root, Value>
+    @usableFromInline let observed = Locked(Observed())
+
+    @inlinable
+    init(
+        map: @escaping @Sendable (Root) -> Value,
+        reference: ComparisonReference,
+        makePart: @escaping @Sendable () -> ScopedPart<Root, Value>
+    ) {
+        self.map = map
+        self.reference = reference
+        self.makePart = makePart
+    }
+
+    /// A part of the source's state.
+    ///
+    /// - Parameter transformNew: a faster form of `transform` for the new state of a change.
+    @inlinable
+    convenience init(
+        _ transform: @escaping @Sendable (Root) -> Value,
+        new transformNew: (@Sendable (Change<Root>) -> Value)? = nil,
+        areEqual: @escaping @Sendable (Value, Value) -> Bool,
+        reference: ComparisonReference
+    ) {
+        self.init(map: transform, reference: reference) {
+            ScopedPart(
+                map: transform,
+                part: transformNew ?? { transform($0.new) },
+                parts: { change, withOld in (withOld ? change.old.map(transform) : nil, transform(change.new)) },
+                areEqual: areEqual,
+                reference: reference
+            )
+        }
+    }
+
+    /// A part of a part.
+    @inlinable
+    convenience init<Above: Sendable>(
+        of above: ScopeNode<Root, Above>,
+        _ transform: @escaping @Sendable (Above) -> Value,
+        areEqual: @escaping @Sendable (Value, Value) -> Bool,
+        reference: ComparisonReference
+    ) {
+        let map: @Sendable (Root) -> Value = { transform(above.map($0)) }
+        // A part of a delivered value is never newer than the last delivered one.
+        let reference = above.reference == .delivered ? .delivered : reference
+        self.init(map: map, reference: reference) {
+            let above = above.register()
+            return ScopedPart(
+                map: map,
+                part: { change in
+                    var part: Value?
+                    above.withChange(for: change) { part = transform($0.new) }
+                    return part
+                },
+                parts: { change, withOld in
+                    var parts: ScopedPart<Root, Value>.Parts?
+                    above.withChange(for: change) { outer in
+                        parts = (withOld ? outer.old.map(transform) : nil, transform(outer.new))
+                    }
+                    return parts
+                },
+                areEqual: areEqual,
+                reference: reference
+            )
+        }
+    }
+
+    /// Returns the part that the current observers share, for one more of them. It ends with the last one.
+    @inlinable
+    func register() -> ScopedPart<Root, Value> {
+        observed.withLock { observed in
+            if let part = observed.part {
+                part.isShared.store(true, ordering: .relaxed)
+                return part
+            }
+            let part = makePart()
+            observed.part = part
+            return part
+        }
+    }
+}
+
+/// The part of a scope with observers: each change of the source is mapped and compared once for all of them.
+///
+/// The first observer that receives a change computes the part's change, the others reuse it. The observers retain the
+/// part, which therefore needs no lock to release its values after the last of them is removed.
+@usableFromInline
+final class ScopedPart<Root: Sendable, Value: Sendable>: Sendable {
     /// A part after a change of the source and, if it is requested and known, before.
     @usableFromInline typealias Parts = (old: Value?, new: Value)
 
@@ -28,7 +124,6 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     /// compare it.
     @usableFromInline
     struct Content {
-        @usableFromInline var observerCount = 0
         /// The revision of the change; nil if there is none.
         @usableFromInline var revision: UInt64?
         /// Nil in a replay.
@@ -57,6 +152,18 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
             hasOld = false
             return old.move()
         }
+
+        /// Stores a change after the former parts are taken.
+        @inlinable
+        mutating func store(_ new: Value, old: Value?, revision: UInt64, oldRevision: UInt64?, isDelivered: Bool) {
+            self.new.initialize(to: new)
+            self.revision = revision
+            self.oldRevision = oldRevision
+            self.isDelivered = isDelivered
+            guard let old else { return }
+            self.old.initialize(to: old)
+            hasOld = true
+        }
     }
 
     @usableFromInline let map: @Sendable (Root) -> Value
@@ -66,11 +173,12 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
     @usableFromInline let parts: @Sendable (Change<Root>, _ withOld: Bool) -> Parts?
     @usableFromInline let areEqual: @Sendable (Value, Value) -> Bool
     @usableFromInline let reference: ComparisonReference
-    /// Registers an observer with the node of the enclosing scope. The observation ends with the returned object.
-    @usableFromInline let registerAbove: @Sendable () -> (any Sendable)?
-    @usableFromInline let lock = Lock(onRecursion: "a scope runs user code while it holds its lock")
-    /// Safe: accessed only while the lock is held. In memory of its own, because a property or `Locked` costs checks of
-    /// exclusive access, 15 % of the time of a scope without changes.
+    /// Whether several observers may receive a change.
+    @usableFromInline let isShared = Atomic(false)
+    /// Whether a call accesses the content. A source calls one observer at a time, so that none waits for it.
+    @usableFromInline let isInUse = Atomic(false)
+    /// Safe: accessed only by the call that set `isInUse`, and at the end. In memory of its own, because a property or
+    /// `Locked` costs checks of exclusive access, 15 % of the time of a scope without changes.
     @usableFromInline nonisolated(unsafe) let content: UnsafeMutablePointer<Content>
 
     @inlinable
@@ -79,100 +187,68 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
         part: @escaping @Sendable (Change<Root>) -> Value?,
         parts: @escaping @Sendable (Change<Root>, _ withOld: Bool) -> Parts?,
         areEqual: @escaping @Sendable (Value, Value) -> Bool,
-        reference: ComparisonReference,
-        registerAbove: @escaping @Sendable () -> (any Sendable)?
+        reference: ComparisonReference
     ) {
         self.map = map
         self.part = part
         self.parts = parts
         self.areEqual = areEqual
         self.reference = reference
-        self.registerAbove = registerAbove
         content = .allocate(capacity: 1)
         content.initialize(to: Content())
     }
 
     deinit {
-        // Without observers, no part is stored.
+        _ = content.pointee.takeNew()
+        _ = content.pointee.takeOld()
         content.pointee.new.deallocate()
         content.pointee.old.deallocate()
         content.deallocate()
     }
 
-    /// A part of the source's state.
-    @inlinable
-    convenience init(
-        _ transform: @escaping @Sendable (Root) -> Value,
-        areEqual: @escaping @Sendable (Value, Value) -> Bool,
-        reference: ComparisonReference
-    ) {
-        self.init(
-            map: transform,
-            part: { transform($0.new) },
-            parts: { change, withOld in (withOld ? change.old.map(transform) : nil, transform(change.new)) },
-            areEqual: areEqual,
-            reference: reference,
-            registerAbove: { nil }
-        )
-    }
-
-    /// A part of a part.
-    @inlinable
-    convenience init<Above: Sendable>(
-        of above: ScopeNode<Root, Above>,
-        _ transform: @escaping @Sendable (Above) -> Value,
-        areEqual: @escaping @Sendable (Value, Value) -> Bool,
-        reference: ComparisonReference
-    ) {
-        self.init(
-            map: { transform(above.map($0)) },
-            part: { change in
-                var part: Value?
-                above.withChange(for: change) { part = transform($0.new) }
-                return part
-            },
-            parts: { change, withOld in
-                var parts: Parts?
-                above.withChange(for: change) { outer in
-                    parts = (withOld ? outer.old.map(transform) : nil, transform(outer.new))
-                }
-                return parts
-            },
-            areEqual: areEqual,
-            // A part of a delivered value is never newer than the last delivered one.
-            reference: above.reference == .delivered ? .delivered : reference,
-            registerAbove: { above.register() }
-        )
-    }
-
-    // MARK: Changes
-
     /// Calls `body` with the change of the part that `change` causes, unless the part stayed equal.
     ///
-    /// Transforms, comparisons and the release of parts run outside the lock, because they are user code.
+    /// - Parameters:
+    ///   - replay: whether `body` also receives replays. A closure that checks this would retain `body` at each change.
+    ///   - body: called while the content is not in use, because it is user code that may observe.
     @inlinable
-    func withChange(for change: Change<Root>, _ body: (Change<Value>) -> Void) {
-        guard let oldRevision = change.oldRevision else { return withReplay(for: change, body) }
-        lock.lock()
+    func withChange(for change: Change<Root>, replay: Replay = .current, _ body: (Change<Value>) -> Void) {
+        guard !isInUse.exchange(true, ordering: .acquiring) else {
+            return withUnsharedChange(for: change, replay: replay, body)
+        }
         // Revisions identify states only while they increase. A change that leads back, into another history, may have
         // revisions that occurred before.
-        guard content.pointee.revision == oldRevision, oldRevision < change.revision, !content.pointee.hasOld else {
-            return withOtherChange(for: change, from: oldRevision, body)
+        guard let oldRevision = change.oldRevision, content.pointee.revision == oldRevision,
+            oldRevision < change.revision
+        else {
+            let other = otherChange(for: change)
+            isInUse.store(false, ordering: .releasing)
+            if let other, replay == .current || other.oldRevision != nil { body(other) }
+            return
         }
+        if content.pointee.hasOld { _ = content.pointee.takeOld() }
+        // Values are moved, because the optimizer would copy them.
         let old = content.pointee.new.move()
-        content.pointee.revision = nil
-        lock.unlock()
+        content.pointee.revision = change.revision
+        content.pointee.oldRevision = oldRevision
+        content.pointee.isDelivered = false
         guard let new = part(change) else {
-            return store(old, old: nil, revision: change.revision, oldRevision: oldRevision, isDelivered: false)
+            content.pointee.new.initialize(to: consume old)
+            return isInUse.store(false, ordering: .releasing)
         }
         guard !areEqual(old, new) else {
-            let next = reference == .latest ? new : old
-            return store(next, old: nil, revision: change.revision, oldRevision: oldRevision, isDelivered: false)
+            content.pointee.new.initialize(to: reference == .latest ? new : old)
+            return isInUse.store(false, ordering: .releasing)
         }
-        store(new, old: old, revision: change.revision, oldRevision: oldRevision, isDelivered: true)
+        content.pointee.isDelivered = true
+        content.pointee.new.initialize(to: new)
+        if isShared.load(ordering: .relaxed) {
+            content.pointee.old.initialize(to: old)
+            content.pointee.hasOld = true
+        }
+        isInUse.store(false, ordering: .releasing)
         body(
             Change(
-                // Moved, because the optimizer would copy them.
                 old: consume old,
                 oldRevision: oldRevision,
                 new: consume new,
@@ -182,123 +258,73 @@ final class ScopeNode<Root: Sendable, Value: Sendable>: Sendable {
         )
     }
 
-    /// Like ``withChange(for:_:)`` for a change that an earlier observer has received, or that does not follow the last
-    /// one. Releases the lock.
+    /// The change of the part for a change that an earlier observer has received, or that does not follow the last one;
+    /// nil if the part stayed equal.
     @usableFromInline
-    func withOtherChange(for change: Change<Root>, from oldRevision: UInt64, _ body: (Change<Value>) -> Void) {
+    func otherChange(for change: Change<Root>) -> Change<Value>? {
+        guard let oldRevision = change.oldRevision else { return replay(for: change) }
         let isForward = oldRevision < change.revision
         if isForward, content.pointee.revision == change.revision, content.pointee.oldRevision == oldRevision {
-            return withStoredChange(action: change.reduced, body)
+            return storedChange(action: change.reduced)
         }
         let isKnown = isForward && content.pointee.revision == oldRevision
         let last = content.pointee.takeNew()
-        let beforeLast = content.pointee.takeOld()
-        lock.unlock()
-        withExtendedLifetime(beforeLast) {}
+        _ = content.pointee.takeOld()
+        let revision = change.revision
         guard let parts = parts(change, !isKnown) else {
             if isKnown, let last {
-                store(last, old: nil, revision: change.revision, oldRevision: oldRevision, isDelivered: false)
+                content.pointee.store(last, old: nil, revision: revision, oldRevision: oldRevision, isDelivered: false)
             }
-            return
+            return nil
         }
+        let new = parts.new
         guard let old = isKnown ? last : parts.old else {
-            store(parts.new, old: nil, revision: change.revision, oldRevision: nil, isDelivered: true)
-            return body(Change(replay: parts.new, revision: change.revision))
+            content.pointee.store(new, old: nil, revision: revision, oldRevision: nil, isDelivered: true)
+            return Change(replay: new, revision: revision)
         }
-        let isDelivered = !areEqual(old, parts.new)
-        let next = isDelivered || reference == .latest ? parts.new : old
-        let oldOfDelivered = isDelivered ? old : nil
-        store(next, old: oldOfDelivered, revision: change.revision, oldRevision: oldRevision, isDelivered: isDelivered)
-        guard isDelivered else { return }
-        let revision = change.revision
-        let (new, action) = (parts.new, change.reduced)
-        body(Change(old: old, oldRevision: oldRevision, new: new, revision: revision, reduced: action))
+        guard !areEqual(old, new) else {
+            let next = reference == .latest ? new : old
+            content.pointee.store(next, old: nil, revision: revision, oldRevision: oldRevision, isDelivered: false)
+            return nil
+        }
+        let stored = isShared.load(ordering: .relaxed) ? old : nil
+        content.pointee.store(new, old: stored, revision: revision, oldRevision: oldRevision, isDelivered: true)
+        return Change(old: old, oldRevision: oldRevision, new: new, revision: revision, reduced: change.reduced)
     }
 
-    /// Calls `body` with the change of the part that was computed for an earlier observer. Releases the lock.
-    @usableFromInline
-    func withStoredChange(action: any Action, _ body: (Change<Value>) -> Void) {
-        guard content.pointee.isDelivered, let revision = content.pointee.revision else { return lock.unlock() }
-        let change = Change(
+    /// The change of the part that was computed for an earlier observer; nil if the part stayed equal.
+    private func storedChange(action: any Action) -> Change<Value>? {
+        guard content.pointee.isDelivered, let revision = content.pointee.revision else { return nil }
+        return Change(
             old: content.pointee.hasOld ? content.pointee.old.pointee : nil,
             oldRevision: content.pointee.oldRevision,
             new: content.pointee.new.pointee,
             revision: revision,
             reduced: action
         )
-        lock.unlock()
-        body(change)
     }
 
-    /// Calls `body` with the current part, independent of earlier deliveries.
-    @usableFromInline
-    func withReplay(for change: Change<Root>, _ body: (Change<Value>) -> Void) {
-        lock.lock()
-        let isStored = content.pointee.revision == change.revision
-        let isCurrent = isStored && (content.pointee.isDelivered || reference == .latest)
-        let stored = isCurrent ? content.pointee.new.pointee : nil
-        lock.unlock()
-        let part = stored ?? parts(change, false)?.new ?? map(change.new)
-        if !isStored { store(part, old: nil, revision: change.revision, oldRevision: nil, isDelivered: true) }
-        body(Change(replay: part, revision: change.revision))
-    }
-
-    /// Stores the part after a change, and before it if several observers are to receive the change.
-    @inlinable
-    func store(_ new: Value, old: Value?, revision: UInt64, oldRevision: UInt64?, isDelivered: Bool) {
-        lock.lock()
-        if content.pointee.revision != nil || content.pointee.hasOld { removeStored() }
-        if content.pointee.observerCount > 0 {
-            content.pointee.new.initialize(to: new)
-            content.pointee.revision = revision
-            content.pointee.oldRevision = oldRevision
-            content.pointee.isDelivered = isDelivered
-            if content.pointee.observerCount > 1, let old {
-                content.pointee.old.initialize(to: old)
-                content.pointee.hasOld = true
-            }
+    /// The current part, independent of earlier deliveries.
+    private func replay(for change: Change<Root>) -> Change<Value> {
+        let revision = change.revision
+        let isStored = content.pointee.revision == revision
+        if isStored, content.pointee.isDelivered || reference == .latest {
+            return Change(replay: content.pointee.new.pointee, revision: revision)
         }
-        lock.unlock()
+        let part = parts(change, false)?.new ?? map(change.new)
+        if !isStored {
+            _ = content.pointee.takeNew()
+            _ = content.pointee.takeOld()
+            content.pointee.store(part, old: nil, revision: revision, oldRevision: nil, isDelivered: true)
+        }
+        return Change(replay: part, revision: revision)
     }
 
-    /// Releases the stored parts. The caller holds the lock.
+    /// Like ``withChange(for:_:)`` without the stored change, which is in use: a transform or an equality delivers
+    /// another change, or the source calls several observers at a time.
     @usableFromInline
-    func removeStored() {
-        let last = content.pointee.takeNew()
-        let beforeLast = content.pointee.takeOld()
-        lock.unlock()
-        withExtendedLifetime((last, beforeLast)) {}
-        lock.lock()
-    }
-
-    // MARK: Observers
-
-    @inlinable
-    func register() -> Registration { Registration(self, above: registerAbove()) }
-
-    /// The registration of one observer. When the last one is released, the node releases its part of the state.
-    @usableFromInline
-    final class Registration: Sendable {
-        @usableFromInline let node: ScopeNode<Root, Value>
-        @usableFromInline let above: (any Sendable)?
-
-        @inlinable
-        init(_ node: ScopeNode<Root, Value>, above: (any Sendable)?) {
-            self.node = node
-            self.above = above
-            node.lock.lock()
-            node.content.pointee.observerCount += 1
-            node.lock.unlock()
-        }
-
-        deinit {
-            node.lock.lock()
-            node.content.pointee.observerCount -= 1
-            let isLast = node.content.pointee.observerCount == 0
-            let last = isLast ? node.content.pointee.takeNew() : nil
-            let beforeLast = isLast ? node.content.pointee.takeOld() : nil
-            node.lock.unlock()
-            withExtendedLifetime((last, beforeLast)) {}
-        }
+    func withUnsharedChange(for change: Change<Root>, replay: Replay, _ body: (Change<Value>) -> Void) {
+        ScopedPart(map: map, part: part, parts: parts, areEqual: areEqual, reference: reference)
+            .withChange(for: change, replay: replay, body)
     }
 }

@@ -89,6 +89,7 @@ extension Core {
     ) -> WritableScope<State, Value> {
         let node = ScopeNode(
             reading(path),
+            new: readingNew(path),
             areEqual: areEqual,
             reference: reference
         )
@@ -152,9 +153,23 @@ extension WritableScope {
 @inlinable
 func reading<Root, Value>(_ path: any KeyPath<Root, Value> & Sendable) -> @Sendable (Root) -> Value {
     guard let offset = MemoryLayout<Root>.offset(of: path) else { return { $0[keyPath: path] } }
-    return { root in
-        withUnsafePointer(to: root) { root in
-            (UnsafeRawPointer(root) + offset).assumingMemoryBound(to: Value.self).pointee
-        }
+    return { read($0, at: offset) }
+}
+
+/// Reads the new state of a change through a key path. A stored property is read in the change: ``reading(_:)`` copies
+/// the state first.
+@inlinable
+func readingNew<Root, Value>(_ path: any KeyPath<Root, Value> & Sendable) -> @Sendable (Change<Root>) -> Value {
+    guard let offset = MemoryLayout<Change<Root>>.offset(of: (\Change<Root>.new).appending(path: path)) else {
+        return { $0.new[keyPath: path] }
+    }
+    return { read($0, at: offset) }
+}
+
+/// Reads the stored property at `offset`, which is one that `MemoryLayout` returned for it.
+@inlinable
+func read<Root, Value>(_ root: Root, at offset: Int) -> Value {
+    withUnsafePointer(to: root) { root in
+        (UnsafeRawPointer(root) + offset).assumingMemoryBound(to: Value.self).pointee
     }
 }

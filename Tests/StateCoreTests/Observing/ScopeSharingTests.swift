@@ -152,6 +152,35 @@ import Testing
         withExtendedLifetime((scope, nested)) {}
     }
 
+    @Test func `receive what the transform itself delivers`() {
+        let source = ManualSource<Int>()
+        let seen = Recorder<[Int?]>()
+        let scope = source.scope { [weak source] value in
+            if value == 2 { source?.deliver(Change(old: 5, oldRevision: 5, new: 6, revision: 6, action: nil)) }
+            return value
+        }
+        let subscription = scope.observe { seen.record([$0.old, $0.new]) }
+        source.deliver(Change(replay: 1, revision: 1))
+        source.deliver(Change(old: 1, oldRevision: 1, new: 2, revision: 2, action: nil))
+        source.deliver(Change(old: 2, oldRevision: 2, new: 3, revision: 3, action: nil))
+        #expect(seen.all == [[nil, 1], [5, 6], [1, 2], [2, 3]])
+        subscription.cancel()
+    }
+
+    @Test func `that one left receive the next changes, with their old parts`() {
+        let core = Lorry.core()
+        let scope = core.scope(\.miles)
+        let seen = Recorder<[Int?]>()
+        let subscription = scope.observe(replay: .none) { seen.record([$0.old, $0.new]) }
+        let second = scope.observe { _ in }
+        core.dispatch(Driven(miles: 1))
+        second.cancel()
+        core.dispatch(Driven(miles: 2))
+        core.dispatch(Driven(miles: 3))
+        #expect(seen.all == [[0, 1], [1, 2], [2, 3]])
+        subscription.cancel()
+    }
+
     @Test func `of a source whose revisions restart receive the new history`() {
         let source = ManualSource<Int>()
         let seen = Recorder<Int>()
