@@ -1,3 +1,4 @@
+public import Synchronization
 public import Threading
 
 /// Renders the states of a source to props and delivers them to a component while it exists.
@@ -28,6 +29,7 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
     @usableFromInline let now: @Sendable () -> Timestamp
     @usableFromInline let hasTicks: Bool
     @usableFromInline let mailbox: Mailbox<Target.Props>
+    @usableFromInline let retention = Retention()
     @usableFromInline let rendered = Locked(Rendered())
     /// The last props without ticks. Safe: only the source accesses them, which delivers one state at a time.
     @usableFromInline nonisolated(unsafe) let last: UnsafeMutablePointer<Target.Props>
@@ -47,7 +49,7 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
         self.areEqual = areEqual
         self.now = now
         self.hasTicks = hasTicks
-        mailbox = makeMailbox(of: component)
+        mailbox = makeMailbox(of: component, retention: retention)
         last = .allocate(capacity: 1)
         hasLast = .allocate(capacity: 1)
         hasLast.initialize(to: false)
@@ -78,7 +80,9 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
     /// Renders a new state.
     @inlinable
     func render(_ state: State) {
-        guard component != nil, let props = render(state, now()) else { return end() }
+        guard retention.isHeld.load(ordering: .acquiring) || component != nil, let props = render(state, now()) else {
+            return end()
+        }
         guard !hasTicks else {
             // Repeated if a tick rendered an older state in the meantime.
             while !deliver(props, of: state, after: rendered.withLock { ($0.props, $0.count) }) {}
@@ -159,20 +163,45 @@ final class Connection<State: Sendable, Target: Component>: Sendable {
 
 // MARK: Mailboxes of components
 
+/// Whether the reader of a mailbox retains its component.
+///
+/// While it does, a change need not check the weak reference: that counts references to the component on the thread of
+/// the source, while the reader counts them on another one.
+@usableFromInline
+final class Retention: Sendable {
+    @usableFromInline let isHeld = Atomic(false)
+
+    @inlinable
+    init() {}
+}
+
 /// The mailbox of a component, which it references weakly.
 ///
 /// Its reader retains the component for one update at a time, so that queued props do not keep the component alive.
 @inlinable
-func makeMailbox<Target: Component>(of component: Target) -> Mailbox<Target.Props> {
+func makeMailbox<Target: Component>(of component: Target, retention: Retention) -> Mailbox<Target.Props> {
     if let mailbox = makeMailboxOfView(component) { return mailbox }
+    // Looking up this conformance for each update would take longer than most updates.
+    let isActor = component is any Actor
     return Mailbox { [weak component] mailbox in
         Task.detached {
-            let executor = customExecutor(of: component as? any Actor)
+            let executor = isActor ? customExecutor(of: component as? any Actor) : nil
             let mayWait = executor == nil
             await run(on: executor) {
                 while let component {
+                    retention.isHeld.store(true, ordering: .relaxed)
+                    defer {
+                        retention.isHeld.store(false, ordering: .releasing)
+                        withExtendedLifetime(component) {}
+                    }
                     if mayWait { mailbox.awaitQueued() }
-                    guard await deliverNext(from: mailbox, to: component, on: component as? any Actor) else { return }
+                    if isActor {
+                        let actor = component as? any Actor
+                        guard await deliverNext(from: mailbox, to: component, on: actor) else { return }
+                    } else {
+                        guard let props = mailbox.dequeue() else { return }
+                        await component.update(props)
+                    }
                 }
                 mailbox.close()
             }
