@@ -21,6 +21,8 @@ package enum Fault: String, CaseIterable, Sendable {
     case primaryEnds
     /// The primary's process ends in the middle of a turn or a commit.
     case primaryEndsAtOutput
+    /// The primary's next processes end soon after they start.
+    case primaryCrashLoops
     case primaryStops
     /// The primary's host loses its power: what was not synced is gone.
     case powerCut

@@ -258,6 +258,7 @@ package final class Simulation {
         case .senderEnds: restart(sender)
         case .primaryEnds: primary.process?.end()
         case .primaryEndsAtOutput: primary.process?.end(afterOutputs: random.below(20))
+        case .primaryCrashLoops: primary.crashesLeft = random.from(2...4)
         case .primaryStops: primary.stop()
         case .powerCut:
             primary.process?.end()
@@ -278,6 +279,7 @@ package final class Simulation {
             }
         case .hostilePrimary:
             for replica in replicas { replica.meetsHostilePrimary = true }
+            for sender in senders { sender.mayLoseOutcomes = true }
             primary.process?.end()
             let time = random.duration(.milliseconds(10) ... .seconds(10))
             hostileUntil = max(hostileUntil, world.now.advanced(by: time))
@@ -379,7 +381,7 @@ extension Limits {
     /// Limits so small that every bound is reached.
     static var tiny: Limits {
         var limits = Limits()
-        limits.sessionsMax = 3
+        limits.sessionsMax = 2
         limits.sessionRunsMax = 40
         limits.frameBytesMax = Limits.topicBytesMax + 64 + 900
         limits.actionBytesMax = 400
@@ -394,7 +396,7 @@ extension Limits {
         limits.ringUpdatesMax = 40
         limits.chunkBytesMax = 200
         limits.chunksAheadMax = 2
-        limits.backlogBytesMax = 6000
+        limits.backlogBytesMax = 2500
         limits.joinsPerTurnMax = 1
         limits.joinsWaitingMax = 2
         limits.chunkBytesPerTurnMax = 400

@@ -95,6 +95,8 @@ package enum Rule: String, CaseIterable, Sendable {
     case appliedOnce
     /// An action has one outcome.
     case oneOutcome
+    /// A sender reports no rejection that a later try would overcome, and no outcome as unknown without a reason.
+    case outcomesAreFinal
     /// A rejected action leaves no trace in the state.
     case rejectedLeaveNoTrace
     /// The state after a start is the one that was published at its revision, and nothing acknowledged is lost.

@@ -37,12 +37,6 @@ final class StoreHistory {
         }
     }
 
-    /// A sender's session, by its records.
-    private struct Session {
-        var opened: JournalSequence
-        var last: ActionNumber
-    }
-
     private var histories: [Lineage: History] = [:]
     /// The last published position.
     private(set) var position: Position?
@@ -52,6 +46,8 @@ final class StoreHistory {
     /// Where each action was applied last.
     private var applications: [WorkID: Position] = [:]
     private var rejected: Set<WorkID> = []
+    /// The last number of each session in each record.
+    private var numbers: [SessionID: [(record: JournalSequence, last: ActionNumber)]] = [:]
     /// The work that was started in this incarnation.
     private var effectKeys: Set<String> = []
 
@@ -83,6 +79,8 @@ final class StoreHistory {
             "the store \(store) starts as incarnation \(start.epoch) of \(lineage) after a later one"
         )
         histories[lineage]?.starts.append((start.epoch, start.revision))
+        // Records that were lost.
+        if let end = disk?.written.last { for id in numbers.keys { numbers[id]?.removeAll { $0.record > end } } }
     }
 
     /// A record was written.
@@ -92,6 +90,17 @@ final class StoreHistory {
             return world.violated(.recoveredWasPublished, "the record \(record.sequence) cannot be read: \(error)")
         }
         note(batch.summary.digest, at: Position(lineage: lineage, epoch: batch.epoch, revision: batch.to))
+        for run in batch.runs {
+            let last = run.first.advanced(by: run.entries.count - 1)
+            let before = numbers[run.session]?.last
+            world.require(
+                before.map { $0.last.next == run.first } ?? true,
+                .appliedOnce,
+                "the record \(record.sequence) of \(store) has number \(run.first) of \(run.session) after \(before?.last ?? last)"
+            )
+            numbers[run.session, default: []].append((record.sequence, last))
+        }
+        for id in batch.forgotten { numbers[id] = nil }
     }
 
     private func note(_ digest: UInt64, at position: Position) {
@@ -186,6 +195,17 @@ final class StoreHistory {
                 "the store \(store) sent receipts up to revision \(last), it has published \(position)"
             )
         }
+    }
+
+    /// A watermark was published.
+    func published(_ watermark: Watermark, for session: SessionID) {
+        guard let disk, disk.durability != .relaxed, let number = watermark.number, let last = numbers[session]?.last
+        else { return }
+        world.require(
+            number <= last.last,
+            .publishedIsDurable,
+            "the store \(store) sent a watermark of \(session) with number \(number), \(last.last) is durable"
+        )
     }
 
     /// - Parameter position: of the state that contains the ledger. Each action made one revision.

@@ -1,3 +1,4 @@
+import Journal
 import SyncProtocol
 
 /// A peer that pushes and subscribes to what no node of ours would, also in the name of another sender's session.
@@ -10,6 +11,7 @@ struct HostilePeer {
         let pipe = PushPipe(world, to: server, network.path(of: "intruder"), onRoom: {}, onBreak: {})
         server.accept(pipe)
         for _ in 0..<random.from(1...5) { pipe.send(message(like: sender, &random)) }
+        for message in ownSession(sender.store, &random) { pipe.send(message) }
         let feed = FeedPipe(world, to: server, network.path(of: "intruder"), onReadable: { _ in }, onBreak: {})
         server.accept(feed)
         for _ in 0..<random.from(1...5) {
@@ -26,15 +28,36 @@ struct HostilePeer {
         }
     }
 
-    /// A frame in a session that is opened in the future, or far ahead of its number: a copy of a session's own frame
-    /// would be its sender's.
+    /// The frames of a session that claims to have all outcomes before any is durable.
+    private func ownSession(_ store: SimulatedStore, _ random: inout SplitMix64) -> [[UInt8]] {
+        guard let lineage = store.history.position?.lineage else { return [] }
+        let session = SessionID(using: &random)
+        let sender = UInt32(1 << 30) | UInt32(random.below(1 << 24))
+        return (1...4).compactMap { index in
+            let action = WorkAction(id: WorkID(sender: sender, serial: UInt32(index)), kind: .change, bits: random.next())
+            guard let bytes = try? ActionTable.encode(action) else { return nil }
+            let frame = ActionsFrame(
+                lineage: lineage,
+                session: session,
+                opened: store.disk?.written.last ?? JournalSequence(0),
+                base: ActionNumber(1),
+                lowest: ActionNumber(UInt64(index) + UInt64(random.below(2))),
+                first: ActionNumber(UInt64(index)),
+                actions: [bytes]
+            )
+            return Message.encode(.actions(frame), to: Address(store.name, .actions))
+        }
+    }
+
+    /// A frame in a session that is opened in the future: a copy of a session's own frame would be its sender's.
     private func message(like sender: SimulatedSender, _ random: inout SplitMix64) -> [UInt8] {
         let frame = ActionsFrame(
             lineage: sender.store.history.position?.lineage ?? Lineage(bits: 0),
             session: random.oneIn(2) ? sender.machine.session : SessionID(using: &random),
-            opened: JournalSequence(random.oneIn(2) ? 1 << 40 + UInt64(random.below(100)) : 0),
+            opened: JournalSequence(1 << 40 + UInt64(random.below(100))),
             base: ActionNumber(1),
-            first: ActionNumber(1 << 20 + UInt64(random.below(1 << 30))),
+            first: random.oneIn(2)
+                ? sender.machine.checkpoint.first : ActionNumber(1 << 20 + UInt64(random.below(1 << 30))),
             actions: [[]]
         )
         var message = Message.encode(.actions(frame), to: Address(sender.store.name, .actions))

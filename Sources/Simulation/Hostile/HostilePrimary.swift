@@ -60,7 +60,8 @@ final class HostilePrimary {
         guard let server, let address = try? Address(parsing: topic[...]) else { return }
         if random.oneIn(8) { return server.publish(topic + [UInt8](repeating: UInt8(random.below(256)), count: random.below(20))) }
         let isReceipts = if case .receipts = address.topic { true } else { false }
-        server.publish(Message.encode(isReceipts ? frameForSender() : frame(), to: address))
+        let frame = isReceipts && random.oneIn(2) ? frameForSender() : frame(ofAny: isReceipts ? Self.kindsOfOthers : FrameKind.allCases)
+        server.publish(Message.encode(frame, to: address))
     }
 
     // MARK: Frames
@@ -76,9 +77,13 @@ final class HostilePrimary {
         random.oneIn(6) ? .max - UInt64(random.below(3)) : UInt64(random.below(1 << random.from(1...12)))
     }
 
-    private func frame() -> Frame {
-        switch random.pick(FrameKind.allCases) {
+    /// The kinds that a primary sends on other topics than that of a session's receipts.
+    private static let kindsOfOthers: [FrameKind] = [.update, .heartbeat, .welcome, .chunk, .schema]
+
+    private func frame(ofAny kinds: [FrameKind]) -> Frame {
+        switch random.pick(kinds) {
         case .update:
+            if random.oneIn(2), let update = continuation() { return .update(update) }
             let first = number()
             return .update(
                 Update(
@@ -112,14 +117,36 @@ final class HostilePrimary {
                 )
             )
         case .chunk: return .chunk(Chunk(bytes: [UInt8](repeating: 0xA0, count: random.pick([0, 1, 16]))[...]))
-        case .refusal, .watermark, .receipts, .expected, .schema, .actions: return frameForSender()
+        case .schema:
+            return .schema(
+                StoreSchema(
+                    lineage: lineage(),
+                    stateVersion: random.next(),
+                    actions: [],
+                    epoch: epoch(),
+                    head: Revision(number()),
+                    sessions: random.below(9),
+                    durability: nil
+                )
+            )
+        case .refusal, .watermark, .receipts, .expected, .actions: return frameForSender()
         }
     }
 
-    /// A frame that changes no outcome: of another history, about numbers that were never used, or to be tried again.
+    /// A published patch that continues the last position, in the name of some incarnation.
+    private func continuation() -> Update? {
+        guard let position, !published.isEmpty,
+            case .update(let update)? = (try? Message.decode(random.pick(published)))?.1
+        else { return nil }
+        let head = position.revision
+        return Update(lineage: position.lineage, epoch: epoch(), from: head, to: head.next, patch: update.patch)
+    }
+
+    /// A frame that changes no outcome of an action that was sent: of another history, about numbers that were never
+    /// used, to be tried again, or a refusal of the whole session.
     private func frameForSender() -> Frame {
         let other = Lineage(bits: random.next())
-        switch random.below(7) {
+        switch random.below(8) {
         case 0:
             return .watermark(
                 Watermark(
@@ -148,6 +175,7 @@ final class HostilePrimary {
         case 5:
             let reason = Rejection(random.oneIn(2) ? .overloaded : .storageFull, "hostile")
             return .refusal(Refusal(reason, retryAfter: random.duration(.milliseconds(1) ... .seconds(2))))
+        case 6: return .refusal(Refusal(Rejection(.unknownStore, "hostile")))
         default: return .chunk(Chunk(bytes: [0xFF]))
         }
     }

@@ -27,6 +27,8 @@ final class SimulatedPrimary {
     /// The last published messages, also of earlier processes.
     private(set) var published: [[UInt8]] = []
     private let turnBudget: TurnBudget
+    /// The number of processes that end soon after they start.
+    var crashesLeft = 0
 
     init(_ world: World, _ network: Network, _ stores: [SimulatedStore], limits: Limits, policy: JournalPolicy) {
         (self.world, self.network, self.stores) = (world, network, stores)
@@ -89,6 +91,10 @@ final class SimulatedPrimary {
                 "\(process.name) serves \(store.name) at \(hosted?.position(of: store.name).map { "\($0)" } ?? "?")"
             )
         }
+        if crashesLeft > 0 {
+            crashesLeft -= 1
+            process.end(afterOutputs: random.below(12))
+        }
         hosted?.begin()
         nextTick = process.now
         loop.wake()
@@ -96,11 +102,8 @@ final class SimulatedPrimary {
 
     private func failed(_ failure: StatecastError, _ process: Process) {
         guard process.isAlive else { return }
-        world.require(
-            stores.contains { $0.disk?.mayFail == true || $0.disk?.isFull == true },
-            .nodesStayUp,
-            "\(process.name) failed: \(failure)"
-        )
+        let isExpected = [Disk.failed, Disk.full].contains { "\(failure)".contains($0) }
+        world.require(isExpected, .nodesStayUp, "\(process.name) failed: \(failure)")
         world.note("\(process.name) fails: \(failure)")
         process.end()
     }
@@ -144,6 +147,7 @@ final class SimulatedPrimary {
             switch (address.topic, frame) {
             case (.feed, .update(let update)): history.published(update)
             case (_, .receipts(let receipts)): history.published(receipts)
+            case (.receipts(let session), .watermark(let watermark)): history.published(watermark, for: session)
             default: break
             }
         }

@@ -1,3 +1,4 @@
+import Journal
 import StateCoding
 import StateCore
 import SyncProtocol
@@ -29,6 +30,8 @@ final class SimulatedSender {
     private var outcomes: [WorkID: Result<Position, Rejection>] = [:]
     private(set) var serial: UInt32
     private var lastTicket: Ticket
+    /// Whether an outcome may be unknown: the primary may begin another history, lose records, or evict the session.
+    var mayLoseOutcomes: Bool
     private let makeAction: (WorkID) -> WorkAction
 
     private static let messagesPerTurnMax = 512
@@ -48,6 +51,7 @@ final class SimulatedSender {
         (self.name, self.index, self.store, self.world) = (name, index, store, world)
         (self.network, self.host, self.limits, self.file) = (network, host, limits, file)
         self.makeAction = makeAction
+        mayLoseOutcomes = store.disk?.durability != .full || limits != Limits()
         random = world.random.split()
         process = Process(name, on: host, in: world) {}
         if let file {
@@ -208,7 +212,18 @@ final class SimulatedSender {
         switch outcome {
         case .success(let position): store.history.confirmed(id, at: position, to: name)
         case .failure(let reason):
-            guard reason.code != .outcomeUnknown else { return }
+            guard reason.code != .outcomeUnknown else {
+                return world.require(
+                    mayLoseOutcomes,
+                    .outcomesAreFinal,
+                    "\(name) was told that the outcome of \(id) is unknown: \(reason)"
+                )
+            }
+            world.require(
+                ![.overloaded, .storageFull, .busy].contains(reason.code),
+                .outcomesAreFinal,
+                "\(name) was told that \(id) is rejected, for a reason that passes: \(reason)"
+            )
             world.require(
                 reason.code != .crashedReducer || makeAction(id).kind == .trap,
                 .onlyGuiltyAreRejected,

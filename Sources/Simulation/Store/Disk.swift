@@ -19,8 +19,6 @@ final class Disk {
     var stuckUntil = Instant.origin
     /// Whether the next commit fails, with an unknown outcome.
     fileprivate var failsNext = false
-    /// Whether a commit has failed, which ends the process.
-    private(set) var mayFail = false
     /// Snapshots that cannot be read.
     private(set) var damaged: Set<SnapshotEntry> = []
 
@@ -52,7 +50,10 @@ final class Disk {
     }
 
     /// Lets the next commit fail.
-    func failNext() { (failsNext, mayFail) = (true, true) }
+    func failNext() { failsNext = true }
+
+    static let failed = "the simulated disk failed"
+    static let full = "no room on the simulated disk"
 
     /// Damages the newest snapshot, if the one before it and the records lead to the same state.
     func damageNewestSnapshot() {
@@ -119,12 +120,12 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
 
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
         guard process.canOutput() else { throw Self.gone }
-        guard !disk.isFull else { throw JournalFailure(.storageFull, "no room on the simulated disk") }
+        guard !disk.isFull else { throw JournalFailure(.storageFull, Disk.full) }
         if disk.failsNext {
             disk.failsNext = false
             // Whether the commit took effect is unknown.
             if process.world.random.oneIn(2) { write(records) }
-            throw JournalFailure(.inputOutput, "the simulated disk failed")
+            throw JournalFailure(.inputOutput, Disk.failed)
         }
         write(records)
         // The process may end between the commit and its report.
@@ -139,7 +140,7 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
     private var lineage: Lineage? { disk.written.contents?.identity.lineage }
 
     func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
-        guard !disk.isFull else { throw JournalFailure(.storageFull, "no room on the simulated disk") }
+        guard !disk.isFull else { throw JournalFailure(.storageFull, Disk.full) }
         try output { $0.store(snapshot, as: kind) }
     }
 

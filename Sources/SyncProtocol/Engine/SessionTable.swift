@@ -103,6 +103,9 @@ package struct SessionTable: Hashable, Sendable {
         for (id, session) in sessions { insert(id, session) }
     }
 
+    /// The largest number of actions of a session that are not durable yet.
+    var undurableCountMax: Int { sessions.values.lazy.map(\.undurableCount).max() ?? 0 }
+
     /// The number of senders.
     var count: Int { sessions.count }
 

@@ -90,6 +90,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     package var excess: String? {
         let counts = [
             ("joins", feed.joinsWaiting, limits.joinsWaitingMax), ("sessions", admission.sessions.count, limits.sessionsMax),
+            ("actions of a session", admission.sessions.undurableCountMax, limits.windowActionsMax),
             ("updates", feed.updatesKept, limits.ringUpdatesMax), ("snapshots", feed.snapshotsKept, limits.snapshotsMax),
             ("bytes of frames", admission.bytesWaiting, limits.heldBytesMax + Inbox.bytes(ofMessage: limits.frameBytesMax)),
         ]
