@@ -55,6 +55,9 @@ final class World: @unchecked Sendable {
         return true
     }
 
+    /// Drops what would happen next: these events refer to all that takes part.
+    func end() { heap = [] }
+
     // MARK: Reports
 
     /// Notes a line of the trace.

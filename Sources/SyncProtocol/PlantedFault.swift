@@ -9,8 +9,8 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case publishesBeforeDurable
     /// A stored snapshot lacks the sessions.
     case storesSnapshotWithoutSessions
-    /// A stored snapshot has the revision of the published state, and the state of the last batch.
-    case storesStateOfOtherRevision
+    /// A stored snapshot has the published state, and the revision of the last batch.
+    case storesSnapshotUnderOtherRevision
     /// The watermark names the last reduced number.
     case sendsUndurableWatermark
     /// A replica's position is valid even if an incarnation published it that lost it.

@@ -96,9 +96,19 @@ struct Simulate: AsyncParsableCommand {
             if isShown {
                 let summary = campaign.summary
                 let part = minutes.map { min(1, elapsed / ($0 * 60)) } ?? Double(summary.seeds) / Double(count)
-                let bar = String(repeating: "#", count: Int(part * 30)).padding(toLength: 30, withPad: ".", startingAt: 0)
+                let bar = String(repeating: "#", count: Int(part * 30)).padding(
+                    toLength: 30,
+                    withPad: ".",
+                    startingAt: 0
+                )
                 let rate = Double(summary.seeds) / max(elapsed, 0.001)
-                let text = String(format: "\r[%@] %5.1f %%  %d seeds, %.1f per second ", bar, part * 100, summary.seeds, rate)
+                let text = String(
+                    format: "\r[%@] %5.1f %%  %d seeds, %.1f per second ",
+                    bar,
+                    part * 100,
+                    summary.seeds,
+                    rate
+                )
                 FileHandle.standardError.write(Data(text.utf8))
             }
             try? await Task.sleep(for: .milliseconds(200))
@@ -111,7 +121,8 @@ struct Simulate: AsyncParsableCommand {
         let hours = summary.time / .seconds(3600)
         var lines = [
             String(
-                format: "%d seeds in %.1f s: %.1f per second; %d events, %.0f per second; %.1f hours simulated, %.2f per second",
+                format:
+                    "%d seeds in %.1f s: %.1f per second; %d events, %.0f per second; %.1f hours simulated, %.2f per second",
                 summary.seeds,
                 seconds,
                 Double(summary.seeds) / seconds,
@@ -124,7 +135,9 @@ struct Simulate: AsyncParsableCommand {
         let faults = Fault.allCases.map { "\($0) \(summary.faults[$0] ?? 0)" }
         lines.append("faults: \(faults.joined(separator: ", "))")
         let (seen, all) = (summary.coverage.counts.count, Coverage.all.count)
-        lines.append(String(format: "coverage: %d of %d events in phases, %.1f %%", seen, all, Double(seen) / Double(all) * 100))
+        lines.append(
+            String(format: "coverage: %d of %d events in phases, %.1f %%", seen, all, Double(seen) / Double(all) * 100)
+        )
         if !summary.coverage.missing.isEmpty {
             lines.append("not seen: \(summary.coverage.missing.map(\.description).joined(separator: "; "))")
         }

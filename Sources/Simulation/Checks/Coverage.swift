@@ -39,10 +39,18 @@ package struct Coverage: Sendable {
     /// The pairs that did not happen.
     package var missing: [Pair] { Self.all.filter { counts[$0] == nil }.sorted() }
 
-    mutating func note(_ phase: ReplicaMachine.PhaseName, _ frame: Frame) { note("replica", phase.rawValue, "\(frame.kind)") }
-    mutating func note(_ phase: ReplicaMachine.PhaseName, _ input: ReplicaInput) { note("replica", phase.rawValue, input.rawValue) }
-    mutating func note(_ phase: SenderMachine.PhaseName, _ frame: Frame) { note("sender", phase.rawValue, "\(frame.kind)") }
-    mutating func note(_ phase: SenderMachine.PhaseName, _ input: SenderInput) { note("sender", phase.rawValue, input.rawValue) }
+    mutating func note(_ phase: ReplicaMachine.PhaseName, _ frame: Frame) {
+        note("replica", phase.rawValue, "\(frame.kind)")
+    }
+    mutating func note(_ phase: ReplicaMachine.PhaseName, _ input: ReplicaInput) {
+        note("replica", phase.rawValue, input.rawValue)
+    }
+    mutating func note(_ phase: SenderMachine.PhaseName, _ frame: Frame) {
+        note("sender", phase.rawValue, "\(frame.kind)")
+    }
+    mutating func note(_ phase: SenderMachine.PhaseName, _ input: SenderInput) {
+        note("sender", phase.rawValue, input.rawValue)
+    }
 
     private mutating func note(_ machine: String, _ phase: String, _ event: String) {
         counts[Pair(machine: machine, phase: phase, event: event), default: 0] += 1

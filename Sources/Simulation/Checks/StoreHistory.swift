@@ -112,7 +112,8 @@ final class StoreHistory {
                 "the store \(store) made two states at \(position)"
             )
         }
-        histories[position.lineage]?.digests[position.revision] = versions + [Version(epoch: position.epoch, content: digest)]
+        histories[position.lineage]?.digests[position.revision] =
+            versions + [Version(epoch: position.epoch, content: digest)]
     }
 
     // MARK: The primary
@@ -221,7 +222,9 @@ final class StoreHistory {
     }
 
     private func noteApplied(_ id: WorkID, at position: Position) {
-        histories[position.lineage]?.actions[position.revision, default: []].append(Version(epoch: position.epoch, content: id))
+        histories[position.lineage]?.actions[position.revision, default: []].append(
+            Version(epoch: position.epoch, content: id)
+        )
         if let before = applications.updateValue(position, forKey: id) {
             world.require(
                 isLost(before, in: position),

@@ -34,7 +34,11 @@ struct HostilePeer {
         let session = SessionID(using: &random)
         let sender = UInt32(1 << 30) | UInt32(random.below(1 << 24))
         return (1...4).compactMap { index in
-            let action = WorkAction(id: WorkID(sender: sender, serial: UInt32(index)), kind: .change, bits: random.next())
+            let action = WorkAction(
+                id: WorkID(sender: sender, serial: UInt32(index)),
+                kind: .change,
+                bits: random.next()
+            )
             guard let bytes = try? ActionTable.encode(action) else { return nil }
             let frame = ActionsFrame(
                 lineage: lineage,

@@ -58,9 +58,13 @@ final class HostilePrimary {
 
     private func answer(_ topic: [UInt8]) {
         guard let server, let address = try? Address(parsing: topic[...]) else { return }
-        if random.oneIn(8) { return server.publish(topic + [UInt8](repeating: UInt8(random.below(256)), count: random.below(20))) }
+        if random.oneIn(8) {
+            return server.publish(topic + [UInt8](repeating: UInt8(random.below(256)), count: random.below(20)))
+        }
         let isReceipts = if case .receipts = address.topic { true } else { false }
-        let frame = isReceipts && random.oneIn(2) ? frameForSender() : frame(ofAny: isReceipts ? Self.kindsOfOthers : FrameKind.allCases)
+        let frame =
+            isReceipts && random.oneIn(2)
+            ? frameForSender() : frame(ofAny: isReceipts ? Self.kindsOfOthers : FrameKind.allCases)
         server.publish(Message.encode(frame, to: address))
     }
 
@@ -96,7 +100,13 @@ final class HostilePrimary {
             )
         case .heartbeat:
             return .heartbeat(
-                Heartbeat(lineage: lineage(), epoch: epoch(), head: Revision(number()), digest: random.next(), time: time)
+                Heartbeat(
+                    lineage: lineage(),
+                    epoch: epoch(),
+                    head: Revision(number()),
+                    digest: random.next(),
+                    time: time
+                )
             )
         case .welcome:
             let offer = Welcome.Offer(

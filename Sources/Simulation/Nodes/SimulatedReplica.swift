@@ -72,7 +72,9 @@ final class SimulatedReplica {
             guard let message = socket.next() else { break }
             received(message)
         }
-        if let deadline = machine.nextDeadline, process.now >= deadline { world.coverage.note(machine.phaseName, .tick) }
+        if let deadline = machine.nextDeadline, process.now >= deadline {
+            world.coverage.note(machine.phaseName, .tick)
+        }
         perform(machine.tick(at: process.now, using: &random))
         loop.wake(atLocal: machine.nextDeadline)
         if !isFull, let arrival = socket.nextArrival { loop.wake(at: arrival) }

@@ -115,7 +115,9 @@ final class SimulatedSender {
             guard let message = socket.next() else { break }
             received(message)
         }
-        if let deadline = machine.nextDeadline, process.now >= deadline { world.coverage.note(machine.phaseName, .tick) }
+        if let deadline = machine.nextDeadline, process.now >= deadline {
+            world.coverage.note(machine.phaseName, .tick)
+        }
         perform(machine.tick(at: process.now, using: &random))
         push()
         loop.wake(atLocal: machine.nextDeadline)

@@ -27,7 +27,9 @@ package struct HostedStores {
     package func position(of name: StoreName) -> Position? { store(name)?.position }
 
     /// A queue or table of a store that is beyond its limit, which only a fault can cause.
-    package var excess: String? { stores.lazy.compactMap { store in store.excess.map { "\(store.name) has \($0)" } }.first }
+    package var excess: String? {
+        stores.lazy.compactMap { store in store.excess.map { "\(store.name) has \($0)" } }.first
+    }
 
     private func store(_ name: StoreName) -> (any RunningStore)? { stores.first { $0.name == name } }
 

@@ -88,11 +88,14 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 
     /// A queue or table that is beyond its limit, which only a fault in the engine can cause.
     package var excess: String? {
+        let frameBytesMax = Inbox.bytes(ofMessage: limits.frameBytesMax)
         let counts = [
-            ("joins", feed.joinsWaiting, limits.joinsWaitingMax), ("sessions", admission.sessions.count, limits.sessionsMax),
+            ("joins", feed.joinsWaiting, limits.joinsWaitingMax),
+            ("sessions", admission.sessions.count, limits.sessionsMax),
             ("actions of a session", admission.sessions.undurableCountMax, limits.windowActionsMax),
-            ("updates", feed.updatesKept, limits.ringUpdatesMax), ("snapshots", feed.snapshotsKept, limits.snapshotsMax),
-            ("bytes of frames", admission.bytesWaiting, limits.heldBytesMax + Inbox.bytes(ofMessage: limits.frameBytesMax)),
+            ("updates", feed.updatesKept, limits.ringUpdatesMax),
+            ("snapshots", feed.snapshotsKept, limits.snapshotsMax),
+            ("bytes of frames", admission.bytesWaiting, max(limits.heldBytesMax, frameBytesMax)),
         ]
         return counts.first { $1 > $2 }.map { "\($1) \($0), at most \($2) are allowed" }
     }
@@ -415,12 +418,12 @@ extension StoreEngine {
             migrations: settings.migrations
         )
         let version =
-            PlantedFault.storesStateOfOtherRevision.isPlanted
+            PlantedFault.storesSnapshotUnderOtherRevision.isPlanted
             ? Version(
-                state: latest.state,
+                state: published.state,
                 summary: published.summary,
-                revision: published.revision,
-                sequence: published.sequence
+                revision: latest.revision,
+                sequence: latest.sequence
             ) : published
         directives.append(.storeSnapshot(SnapshotToStore(version: version, context: context, isLast: isLast)))
     }
