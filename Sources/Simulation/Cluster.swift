@@ -282,6 +282,14 @@ final class Cluster {
         network.heal()
     }
 
+    /// Ends all processes, which release each other then.
+    func end() {
+        for replica in replicas { replica.end() }
+        for sender in senders { sender.end() }
+        primary.process?.end()
+        world.end()
+    }
+
     private var isAtRest: Bool { unrest == nil }
 
     /// Why the cluster is not at rest.

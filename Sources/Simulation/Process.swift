@@ -13,6 +13,7 @@ final class Process: @unchecked Sendable {
     private(set) var isAlive = true
     private(set) var pausedUntil = Instant.origin
     private var deferred: [() -> Void] = []
+    private var releases: [() -> Void] = []
     /// The number of outputs after which the process ends; `nil`: it does not.
     private var outputsLeft: Int?
     private let onEnd: () -> Void
@@ -67,8 +68,17 @@ final class Process: @unchecked Sendable {
     func end() {
         guard isAlive else { return }
         isAlive = false
+        deferred = []
         onEnd()
+        // Not now: a call of the process may be on the stack.
+        world.schedule(after: .zero) { [self] in
+            for release in releases { release() }
+            releases = []
+        }
     }
+
+    /// Releases what waits for the process, after its end: it may refer to itself.
+    func atEnd(_ release: @escaping () -> Void) { releases.append(release) }
 
     /// Lets the process end before one of its next outputs, in the middle of what it does then.
     func end(afterOutputs count: Int) { outputsLeft = count }

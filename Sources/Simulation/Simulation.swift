@@ -61,7 +61,7 @@ package final class Simulation {
         cluster.scheduleSync()
         while world.violation == nil, world.eventCount < options.eventsMin, world.step() {}
         cluster.comeToRest()
-        world.end()
+        cluster.end()
         return SimulationReport(
             seed: cluster.seed,
             events: world.eventCount,

@@ -55,8 +55,11 @@ final class World: @unchecked Sendable {
         return true
     }
 
-    /// Drops what would happen next: these events refer to all that takes part.
-    func end() { heap = [] }
+    /// Lets happen what is due now, and drops the rest, which refers to all that takes part.
+    func end() {
+        while let next = heap.min, next.time <= now { _ = step() }
+        heap = []
+    }
 
     // MARK: Reports
 

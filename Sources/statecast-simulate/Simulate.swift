@@ -122,7 +122,8 @@ struct Simulate: AsyncParsableCommand {
         var lines = [
             String(
                 format:
-                    "%d seeds in %.1f s: %.1f per second; %d events, %.0f per second; %.1f hours simulated, %.2f per second",
+                    "%d seeds in %.1f s: %.1f per second; %d events, %.0f per second; "
+                    + "%.1f hours simulated, %.2f per second",
                 summary.seeds,
                 seconds,
                 Double(summary.seeds) / seconds,

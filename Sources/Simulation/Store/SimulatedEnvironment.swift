@@ -50,6 +50,7 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
         stuckUntil: @escaping () -> Instant
     ) {
         (self.process, self.time, self.random, self.stuckUntil) = (process, time, random, stuckUntil)
+        process.atEnd { [weak self] in self?.jobs = [] }
     }
 
     func async(_ job: @escaping @Sendable () -> Void) {
@@ -81,11 +82,18 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
 /// Runs the jobs of an effect's tasks at virtual times.
 private final class SimulatedExecutor: TaskExecutor, @unchecked Sendable {
     private let process: Process
+    private var jobs: Deque<UnownedJob> = []
 
-    init(_ process: Process) { self.process = process }
+    init(_ process: Process) {
+        self.process = process
+        // A task that is never resumed would never be released. Nothing that it does has an effect.
+        process.atEnd { [weak self] in while let self, !self.jobs.isEmpty { self.runNext() } }
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        process.schedule(after: .microseconds(20)) { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        jobs.append(UnownedJob(job))
+        if process.isAlive { process.schedule(after: .microseconds(20)) { [self] in runNext() } }
     }
+
+    private func runNext() { jobs.popFirst()?.runSynchronously(on: asUnownedTaskExecutor()) }
 }
