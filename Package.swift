@@ -295,6 +295,11 @@ let tests: [Target] = [
         swiftSettings: settingsOfUnoptimizedTests
     ),
     .testTarget(
+        name: "SimulationTests",
+        dependencies: ["Simulation", "Statecast", "SyncProtocol", "StateCore", "StateCoding", "Journal"],
+        swiftSettings: settings
+    ),
+    .testTarget(
         name: "CommandLineSupportTests",
         dependencies: [
             "CommandLineSupport", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", logging, argumentParser,
@@ -312,7 +317,8 @@ let tests: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "statecast-primary", "poison-primary", "statecast-crash-test", "statecast-replica", "statecast-send",
-            "statecast-journal", "fleet-agent", "counter-example", "Statecast", subprocess,
+            "statecast-journal", "statecast-simulate", "fleet-agent", "counter-example", "Statecast", "SyncProtocol",
+            subprocess,
         ],
         swiftSettings: settings
     ),

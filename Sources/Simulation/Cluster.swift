@@ -229,6 +229,13 @@ final class Cluster {
         case .hostilePeer:
             if let server = network.server(at: SimulatedPrimary.endpoint), primary.isServing {
                 HostilePeer(world: world, network: network, server: server).intrude(on: sender, &random)
+                // What it sends may be under way when the disk is full.
+                if random.oneIn(2), let disk = sender.store.disk {
+                    let delay = random.duration(.microseconds(100) ... .milliseconds(50))
+                    world.schedule(after: delay) { [world, isCalm = { self.isCalm }] in
+                        if !isCalm() { disk.fullUntil = max(disk.fullUntil, world.now.advanced(by: .seconds(1))) }
+                    }
+                }
             }
         case .hostilePrimary:
             for replica in replicas { replica.meetsHostilePrimary = true }

@@ -103,6 +103,20 @@ final class StoreHistory {
         for id in batch.forgotten { numbers[id] = nil }
     }
 
+    /// A snapshot was stored.
+    func stored(_ snapshot: JournalSnapshot, in lineage: Lineage) {
+        guard let context = try? SnapshotContext(decoding: snapshot.context), let history = histories[lineage] else {
+            return world.violated(.recoveredWasPublished, "\(store) stored a snapshot that cannot be read")
+        }
+        let revision = snapshot.entry.revision
+        let position = Position(lineage: lineage, epoch: context.epoch, revision: revision)
+        world.require(
+            history.content(history.digests, at: position) == context.summary.digest,
+            .recoveredWasPublished,
+            "\(store) stored a snapshot of revision \(revision) with another state"
+        )
+    }
+
     private func note(_ digest: UInt64, at position: Position) {
         let versions = histories[position.lineage]?.digests[position.revision] ?? []
         if let last = versions.last, last.epoch == position.epoch {

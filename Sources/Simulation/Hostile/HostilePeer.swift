@@ -33,13 +33,12 @@ struct HostilePeer {
         guard let lineage = store.history.position?.lineage else { return [] }
         let session = SessionID(using: &random)
         let sender = UInt32(1 << 30) | UInt32(random.below(1 << 24))
-        return (1...4).compactMap { index in
-            let action = WorkAction(
-                id: WorkID(sender: sender, serial: UInt32(index)),
-                kind: .change,
-                bits: random.next()
-            )
-            guard let bytes = try? ActionTable.encode(action) else { return nil }
+        return (1...4).map { index in
+            // The last one exceeds the window.
+            let actions = (index...(index == 4 ? 24 : index)).compactMap { serial in
+                let id = WorkID(sender: sender, serial: UInt32(serial))
+                return try? ActionTable.encode(WorkAction(id: id, kind: .change, bits: random.next()))
+            }
             let frame = ActionsFrame(
                 lineage: lineage,
                 session: session,
@@ -47,7 +46,7 @@ struct HostilePeer {
                 base: ActionNumber(1),
                 lowest: ActionNumber(UInt64(index) + UInt64(random.below(2))),
                 first: ActionNumber(UInt64(index)),
-                actions: [bytes]
+                actions: actions
             )
             return Message.encode(.actions(frame), to: Address(store.name, .actions))
         }

@@ -45,6 +45,12 @@ final class HostilePrimary {
         while server.nextMessage() != nil {}
         for request in server.takeRequests(64) where request[0] == 1 {
             topics.append(Array(request.dropFirst()))
+            // While the replica still follows the primary that ended.
+            if let address = try? Address(parsing: topics[topics.count - 1][...]), case .feed = address.topic,
+                random.oneIn(2), let update = continuation()
+            {
+                server.publish(Message.encode(.update(update), to: address))
+            }
             for _ in 0..<random.from(1...3) { answer(topics[topics.count - 1]) }
         }
     }

@@ -142,6 +142,7 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
     func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
         guard !disk.isFull else { throw JournalFailure(.storageFull, Disk.full) }
         try output { $0.store(snapshot, as: kind) }
+        if let lineage { history.stored(snapshot, in: lineage) }
     }
 
     func prune(keeping historyBytes: Int) throws(JournalFailure) {

@@ -21,6 +21,7 @@ struct Tool {
     static let poison = Tool(name: "poison-primary")
 
     static let crashTest = Tool(name: "statecast-crash-test")
+    static let simulate = Tool(name: "statecast-simulate")
 
     var location: String { path.string }
 
