@@ -9,6 +9,7 @@
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
 # make instructions  counts the instructions of an action in each role, and compares them with the thresholds
 # make fuzz       searches for inputs that break the decoder, apply, JSON or frames (SECONDS=60 for each)
+# make simulate   runs whole clusters under a virtual clock with faults, in release (MINUTES=10)
 # make tsan       the tests of the core, the sockets, the nodes and the journal under ThreadSanitizer
 # make documentation  builds the documentation with DocC, without warnings (.build/documentation)
 # make stress     the tests ten times in a row while both cores are busy (TIMES=10)
@@ -21,9 +22,11 @@ QUICK =
 ONLY =
 DOCS =
 
+MINUTES = 10
+
 PREFIX = /usr/local
 
-.PHONY: run test test-release install uninstall lint bench bench-core bench-coding instructions fuzz tsan stress crash-test documentation libraries
+.PHONY: run test test-release install uninstall lint bench bench-core bench-coding instructions fuzz simulate tsan stress crash-test documentation libraries
 
 run: libraries
 	@scripts/run $(SECONDS)
@@ -60,6 +63,10 @@ instructions: libraries
 
 fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)
+
+simulate: libraries
+	@swift build --configuration release --product statecast-simulate
+	@"$$(swift build --configuration release --show-bin-path)/statecast-simulate" --minutes $(MINUTES)
 
 tsan: libraries
 	@export STATECAST_TARGETS=StateCoreTests,ZeroMQTests,StatecastTests,JournalTests; \

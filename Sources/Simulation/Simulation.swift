@@ -11,6 +11,8 @@ package final class Simulation {
     private var world: World { cluster.world }
     private var random: SplitMix64
     private let faults: [Fault]
+    /// The submissions that follow each other at once.
+    private var burstLeft = 0
     /// The number of faults that were drawn, whether they were skipped or not.
     private var faultsDrawn = 0
 
@@ -76,8 +78,12 @@ package final class Simulation {
 
     // MARK: Events
 
+    /// In a burst, several batches are under way.
     private func scheduleWork() {
-        schedule(within: .microseconds(100) ... .seconds(1)) { [self] in
+        if burstLeft == 0, random.oneIn(50) { burstLeft = random.from(5...60) }
+        burstLeft = max(0, burstLeft - 1)
+        schedule(within: burstLeft > 0 ? .microseconds(50) ... .milliseconds(2) : .microseconds(100) ... .seconds(1)) {
+            [self] in
             let sender = random.pick(cluster.senders)
             if sender.machine.pendingCount < Self.pendingMax, world.now >= sender.process.pausedUntil {
                 sender.submit(random.oneIn(10) ? random.from(1...40) : random.from(1...4))

@@ -59,7 +59,10 @@ final class SimulatedSender {
             lastTicket = file.session.last
             // It reads its input again from there, and makes the same actions.
             serial = UInt32(file.session.mark.position)
-            for saved in file.session.actions {
+            // The others have their outcome, and wait for that of an earlier one.
+            let resolved = file.session.outcomes
+            for saved in file.session.actions
+            where !resolved.contains(where: { $0.first <= saved.ticket && saved.ticket < $0.end }) {
                 actions[saved.ticket] = WorkID(sender: index, serial: UInt32(saved.position ?? 0))
             }
         } else {

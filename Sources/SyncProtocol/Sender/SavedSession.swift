@@ -14,7 +14,7 @@ package struct SavedSession: Equatable, Sendable {
     /// The chunks of the kept actions. The first one may have earlier actions, too.
     private(set) var chunks: Deque<ActionChunk> = []
     /// The outcomes of kept actions, in the order of their tickets.
-    private(set) var outcomes: Deque<ResolvedRun> = []
+    package private(set) var outcomes: Deque<ResolvedRun> = []
     /// The first kept action, or the next one.
     private(set) var first = Ticket(rawValue: 1)
     /// The last assigned ticket.
