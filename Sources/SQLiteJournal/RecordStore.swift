@@ -318,6 +318,15 @@ final class RecordStore: Sendable {
         }
     }
 
+    /// The last record and the revision at which it ends; `nil` without records.
+    func last() throws(JournalFailure) -> SnapshotEntry? {
+        try reading { db in
+            guard let row = try Row.fetchOne(db, sql: "SELECT sequence, end FROM record ORDER BY sequence DESC LIMIT 1")
+            else { return nil }
+            return SnapshotEntry(sequence: JournalSequence(try row.bits(0)), revision: Revision(try row.bits(1)))
+        }
+    }
+
     /// The revision at which a record ends; `nil` if there is no such record.
     func revision(at sequence: JournalSequence) throws(JournalFailure) -> Revision? {
         try reading { db in

@@ -94,6 +94,8 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         try opened.records.claim(epoch)
         // An epoch is published only when no later incarnation can reuse it.
         try directory.syncLog()
+        // The incarnation publishes what it has found, also a record that no earlier one has acknowledged.
+        if let last = try opened.records.last() { opened.marks.acknowledge(last) }
         try opened.marks.claim(epoch.epoch)
         try opened.files.check()
     }

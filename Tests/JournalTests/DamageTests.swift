@@ -157,6 +157,22 @@ import Testing
         bench.journal.close()
     }
 
+    @Test func `is refused without a record that a start has found, also if it was never acknowledged before`() throws {
+        let bench = try Self.crashed()
+        // The process ended between the commit of the last two records and their acknowledgement.
+        try bench.acknowledge(58)
+        #expect(try bench.journal.open()?.last == JournalSequence(60))
+        try bench.journal.claim(.sample(3, at: 180))
+        bench.journal.close()
+        try bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 60")
+        let failure = #expect(throws: JournalFailure.self) {
+            _ = try bench.journal.open()
+            _ = try bench.dump()
+        }
+        #expect(failure?.message.contains("from revision 178 on: record 60 has a wrong checksum") == true)
+        bench.journal.close()
+    }
+
     @Test func `drops damaged records at the first write, not earlier`() throws {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
