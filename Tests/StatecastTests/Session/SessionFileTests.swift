@@ -97,7 +97,12 @@ import Testing
         let saved = try written()
         let whole = try bytes
         let record = SessionRecords.record(Self.enqueuing(4).encoded, at: whole.count)
-        for tail in [Data(record.dropLast()), Data(record.prefix(5)), Data(count: 40)] {
+        // A crash of the system can lose any part of the write.
+        let torn = [
+            Data(record.prefix(20)) + Data(count: record.count - 20),
+            Data(count: 12) + Data(record.dropFirst(12)), Data(record.dropLast()) + Data(count: 1),
+        ]
+        for tail in torn + [Data(record.dropLast()), Data(record.prefix(5)), Data(count: 40)] {
             try put(whole + tail)
             let file = try open()
             #expect(try file.claim(for: try StoreName("counter")) == saved)
@@ -105,6 +110,16 @@ import Testing
             file.close()
             #expect(try open().position == 4)
         }
+    }
+
+    @Test func `with an intact record after an incomplete one is damaged`() throws {
+        _ = try written()
+        let whole = try bytes
+        var record = SessionRecords.record(Self.enqueuing(4).encoded, at: whole.count)
+        let next = SessionRecords.record(Self.enqueuing(5).encoded, at: whole.count + record.count)
+        record[record.count - 1] ^= 1
+        try put(whole + record + next)
+        #expect(message()?.contains("damaged at byte \(whole.count)") == true)
     }
 
     @Test func `is locked, and names the process that has it`() throws {

@@ -88,9 +88,14 @@ enum SessionRecords {
     static func read(_ file: [UInt8], acknowledged: Int) throws(Damage) -> (bodies: [[UInt8]], end: Int) {
         var bodies: [[UInt8]] = []
         var offset = SessionHeader.byteCount
-        while let body = try body(in: file, at: offset) {
-            bodies.append(body)
-            offset += headByteCount + body.count
+        do throws(Damage) {
+            while let body = try body(in: file, at: offset) {
+                bodies.append(body)
+                offset += headByteCount + body.count
+            }
+        } catch {
+            // A crash of the system can leave any part of the record that was being written, which was the last one.
+            guard offset >= acknowledged, !hasHead(in: file, after: offset) else { throw error }
         }
         guard offset >= acknowledged else {
             throw Damage(offset: offset, message: "it ends there, and \(acknowledged) bytes were acknowledged")
@@ -105,8 +110,6 @@ enum SessionRecords {
         guard file.count - offset >= headByteCount else { return nil }
         let length = number(in: file, at: offset)
         guard Array(file[offset..<(offset + 8)]) == head(length, at: offset) else {
-            // A crash of the system can leave zeros: space that was allocated and not written.
-            if file[offset...].allSatisfy({ $0 == 0 }) { return nil }
             throw Damage(offset: offset, message: "no record begins there")
         }
         let start = offset + headByteCount
@@ -116,6 +119,14 @@ enum SessionRecords {
             throw Damage(offset: offset, message: "the record there has a wrong checksum")
         }
         return body
+    }
+
+    private static func hasHead(in file: [UInt8], after offset: Int) -> Bool {
+        (offset..<max(offset, file.count - headByteCount)).dropFirst().contains { offset in
+            let length = number(in: file, at: offset)
+            return file.count - offset - headByteCount >= Int(length)
+                && number(in: file, at: offset + 4) == Checksum.of([UInt64(offset), UInt64(length)])
+        }
     }
 
     private static func head(_ length: UInt32, at offset: Int) -> [UInt8] {
