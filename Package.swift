@@ -34,6 +34,7 @@ let configuration = Target.Dependency.product(name: "Configuration", package: "s
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
@@ -277,7 +278,7 @@ let tests: [Target] = [
         name: "JournalTests",
         dependencies: [
             "Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "StatecastTesting", "Threading",
-            "Statecast", "CounterApp", grdb,
+            "Statecast", "CounterApp", grdb, sqlite, logging,
         ],
         // Tests read these files in place.
         exclude: ["Golden"],
