@@ -1,4 +1,4 @@
-import DequeModule
+package import DequeModule
 package import StateCoding
 import StateCore
 
