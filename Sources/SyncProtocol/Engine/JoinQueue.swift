@@ -35,9 +35,13 @@ struct JoinQueue: Hashable, Sendable {
     mutating func enqueue(_ request: Request) { waiting.append(request) }
     mutating func enqueue(_ chunk: ChunkRequest) { chunks.append(chunk) }
 
+    /// A join that was requested again while it waited for a snapshot or a read is in several queues.
     mutating func remove(_ request: Request) -> Bool {
-        waiting.remove(request) != nil || awaitingSnapshot.remove(request) != nil
-            || snapshotReady.remove(request) != nil || catchUps.remove(request)
+        let removed = [
+            waiting.remove(request) != nil, awaitingSnapshot.remove(request) != nil,
+            snapshotReady.remove(request) != nil, catchUps.remove(request),
+        ]
+        return removed.contains(true)
     }
 
     mutating func remove(_ chunk: ChunkRequest) { chunks.remove(chunk) }
@@ -121,9 +125,9 @@ struct CatchUpQueue: Hashable, Sendable {
     mutating func dequeue() -> Read? { ready.isEmpty ? nil : ready.removeFirst() }
 
     mutating func remove(_ request: JoinQueue.Request) -> Bool {
-        if awaiting.remove(request) != nil { return true }
-        guard let index = ready.firstIndex(where: { $0.request == request }) else { return false }
-        ready.remove(at: index)
-        return true
+        let wasAwaiting = awaiting.remove(request) != nil
+        let readyCount = ready.count
+        ready.removeAll { $0.request == request }
+        return wasAwaiting || ready.count < readyCount
     }
 }

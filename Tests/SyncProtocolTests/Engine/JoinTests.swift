@@ -234,6 +234,16 @@ import Testing
         #expect(bench.turn().topics == [PrimaryBench.join()])
     }
 
+    @Test func `a join that is repeated while its snapshot is encoded ends with its last subscriber`() {
+        var bench = PrimaryBench()
+        _ = bench.join(1)
+        _ = bench.subscribed(to: PrimaryBench.join(1))
+        #expect(bench.unsubscribed(from: PrimaryBench.join(1)) == [.count(.joinAbandoned)])
+        bench.snapshotEncoded([1], at: 0)
+        #expect(bench.turn() == [])
+        #expect(bench.joinsWaiting == 0)
+    }
+
     @Test func `subscriptions to the feed and the actions get no answer`() {
         var bench = PrimaryBench()
         for topic in [Topic.feed, .actions] {

@@ -107,4 +107,13 @@ import Testing
         bench.advance(by: 10)
         #expect(bench.join(from: Self.position).snapshotsOrdered == 1)
     }
+
+    @Test func `gets no answer after it left, also if it had joined twice`() {
+        var bench = Self.bench()
+        _ = bench.join(from: Self.position)
+        bench.pastRead(Self.updates(3...6), after: Revision(2))
+        _ = bench.subscribed(to: Self.topic)
+        #expect(bench.unsubscribed(from: Self.topic) == [.count(.joinAbandoned)])
+        #expect(bench.turn() == [])
+    }
 }
