@@ -81,9 +81,12 @@ extension ActionsHeader {
     /// Whether the session is a sender's, numbers count from 1, the session begins at or before the lowest number that
     /// is needed, and that is at or before the first action, and no number is near the end of the range.
     fileprivate var isWellFormed: Bool {
-        session != .primary && base.rawValue >= 1 && base <= lowest && lowest <= first && first.rawValue < 1 << 62
+        session != .primary && base.rawValue >= 1 && base <= lowest && lowest <= first && first < Self.endMax
             && count > 0
     }
+
+    /// No number is as high.
+    static let endMax = ActionNumber(1 << 62)
 }
 
 extension ArraySlice<UInt8> {

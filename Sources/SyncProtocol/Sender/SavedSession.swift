@@ -90,6 +90,43 @@ package struct SavedSession: Equatable, Sendable {
         outcomes.insert(run, at: index)
     }
 
+    /// Checks that a sender can resume the session: the sent actions have consecutive numbers from the checkpoint on,
+    /// which a primary accepts.
+    ///
+    /// - Throws: ``CodingFailure`` that names the wrong number.
+    package func requireResumable() throws(CodingFailure) {
+        let (registration, lowest) = (checkpoint.registration, checkpoint.first)
+        guard checkpoint.session != .primary, lowest.rawValue >= 1,
+            registration.map({ $0.base.rawValue >= 1 && $0.base <= lowest }) ?? true
+        else {
+            throw CodingFailure(.malformed, "session \(checkpoint.session) cannot continue with number \(lowest)")
+        }
+        var (next, ticket) = (lowest, first)
+        /// Actions without an outcome were sent if the primary may know the session.
+        func skip(to end: Ticket) {
+            if registration != nil { next = next.advanced(by: end.distance(beyond: ticket)) }
+            ticket = end
+        }
+        for run in outcomes {
+            skip(to: run.first)
+            ticket = run.end
+            guard let sent = run.sent, sent.session == checkpoint.session,
+                sent.number.advanced(by: run.count) > lowest
+            else { continue }
+            guard registration != nil, sent.number == next else {
+                throw CodingFailure(
+                    .malformed,
+                    "action \(run.first.rawValue) was sent under number \(sent.number), expected \(next)"
+                )
+            }
+            next = next.advanced(by: run.count)
+        }
+        skip(to: last.next)
+        guard next <= ActionsHeader.endMax else {
+            throw CodingFailure(.malformed, "the numbers end at \(next), beyond \(ActionsHeader.endMax)")
+        }
+    }
+
     /// Begins another input.
     package mutating func beginInput() { (mark, isInputEnded) = (.start, false) }
 

@@ -93,6 +93,17 @@ import Testing
         }
     }
 
+    @Test func `whose actions have wrong numbers is damaged`() throws {
+        _ = try written()
+        var change = SessionChange()
+        let sent = SentAction(session: SessionID(high: 0, low: 0), number: ActionNumber(1))
+        change.resolve(ResolvedRun(Ticket(rawValue: 2), sent: sent, .unknown(because: "it was lost")))
+        change.checkpoint = SessionCheckpoint(fresh: sent.session)
+        let whole = try bytes
+        try put(whole + SessionRecords.record(change.encoded, at: whole.count))
+        #expect(message()?.contains("damaged") == true)
+    }
+
     @Test func `drops a record that was incomplete when its process ended`() throws {
         let saved = try written()
         let whole = try bytes

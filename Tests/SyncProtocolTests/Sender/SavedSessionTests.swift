@@ -1,7 +1,8 @@
 import StateCoding
 import StateCore
-import SyncProtocol
 import Testing
+
+@testable import SyncProtocol
 
 @Suite struct `A saved session` {
     private static func full() throws -> SavedBench {
@@ -110,6 +111,38 @@ import Testing
         var other = SavedBench()
         try other.apply { $0.enqueue(ActionChunk([[1], [2], [3], [4]], first: Ticket(rawValue: 1))) }
         #expect(read != other.session)
+    }
+
+    /// A sender that continued with other numbers than the primary knows would mistake one action for another.
+    @Test func `can be resumed if its sent actions have the numbers from the checkpoint on`() throws {
+        try Self.full().session.requireResumable()
+        var skipping = try Self.full()
+        try skipping.resolve(4, SavedBench.applied(4))
+        #expect(throws: CodingFailure.self) { try skipping.session.requireResumable() }
+        var unsent = SavedBench()
+        try unsent.enqueue(2)
+        try unsent.session.requireResumable()
+        try unsent.resolve(2, SavedBench.applied(2))
+        #expect(throws: CodingFailure.self) { try unsent.session.requireResumable() }
+    }
+
+    @Test(arguments: [(0, 1), (2, 1), (1, 1 << 62)] as [(UInt64, UInt64)])
+    func `cannot be resumed with numbers that a primary drops`(base: UInt64, first: UInt64) throws {
+        var saved = SavedBench()
+        try saved.enqueue(1)
+        let registration = SessionCheckpoint.Registration(
+            lineage: Fixture.lineage,
+            opened: JournalSequence(0),
+            base: ActionNumber(base)
+        )
+        try saved.apply {
+            $0.checkpoint = SessionCheckpoint(
+                session: Fixture.session,
+                registration: registration,
+                first: ActionNumber(first)
+            )
+        }
+        #expect(throws: CodingFailure.self) { try saved.session.requireResumable() }
     }
 
     /// Random and mutated bytes are refused or read; they never trap.

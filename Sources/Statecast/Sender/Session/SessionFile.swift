@@ -78,6 +78,7 @@ public final class SessionFile: Sendable {
                 try saved.apply(try SessionChange(decoding: record))
                 if retention == .untilDelivered { saved.dropResolved() }
             }
+            try saved.requireResumable()
             return saved
         } catch {
             throw log.damaged(at: SessionHeader.byteCount, error.message)
