@@ -190,16 +190,22 @@ package struct SessionTable: Hashable, Sendable {
     }
 
     /// Whether this table of a snapshot is consistent with a table that was replayed from records:
-    /// - common sessions have the same opening and the same durable number,
+    /// - common sessions have the same durable number,
     /// - sessions only in the replayed table were evicted,
     /// - sessions only in this table remember no durable outcome.
+    ///
+    /// A session that was evicted and opened again is another one.
     package func agrees(with replayed: SessionTable) -> Bool {
         own.durable == replayed.own.durable
             && sessions.allSatisfy { id, session in
-                replayed.sessions[id].map { $0.opened == session.opened && $0.durable == session.durable }
-                    ?? (session.outcomes.start > session.durable)
+                guard let other = replayed.sessions[id], other.opened == session.opened else {
+                    return session.outcomes.start > session.durable
+                }
+                return other.durable == session.durable
             }
-            && replayed.sessions.allSatisfy { id, session in sessions[id] != nil || session.opened < horizon }
+            && replayed.sessions.allSatisfy { id, session in
+                sessions[id]?.opened == session.opened || session.opened < horizon
+            }
     }
 
     /// Applies the outcomes of a record.

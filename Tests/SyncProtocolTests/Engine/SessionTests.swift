@@ -114,6 +114,22 @@ import Testing
         #expect(refusals.map(\.frame) == [late, own], "once a turn")
     }
 
+    @Test func `a session that is opened again after its eviction agrees with the records before`() throws {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 2 })
+        for number in UInt64(1)...2 {
+            bench.push(1...1, of: session(number))
+            bench.turnAndCommit()
+        }
+        let recorded = try #require(bench.context).sessions
+        // The record that lists the evicted sessions is not stored yet.
+        bench.push(1...1, of: session(3), opened: 1)
+        bench.push(2...2, of: session(1), opened: 2, base: 2)
+        bench.turn()
+        let sessions = try #require(bench.context).sessions
+        #expect(sessions.agrees(with: recorded))
+        #expect(!recorded.agrees(with: sessions))
+    }
+
     @Test func `a fresh session is admitted after an eviction`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         for number in UInt64(1)...5 {
