@@ -6,14 +6,12 @@ internal import SyncProtocol
 /// The file of a snapshot.
 ///
 /// Its name has the sequence and the revision, and shows whether a later snapshot replaces it (`.interim.snapshot`). It
-/// holds eight bytes `SCSNAP1\n`; sequence, revision, and the lengths of context and state, 8 bytes each, the least
-/// significant first; context and state; and the CRC-32C of all of that in 4 bytes.
+/// holds a ``SnapshotHeader``, context and state, and the CRC-32C of all of that in 4 bytes, the least significant
+/// first.
 struct SnapshotFile {
-    private static let magic = Array("SCSNAP1\n".utf8)
     private static let suffix = ".snapshot"
     private static let interimSuffix = ".interim" + suffix
     private static let temporarySuffix = suffix + ".draft"
-    private static let headerBytes = 40
     private static let pieceBytes = 4 << 20
 
     private let directory: JournalDirectory
@@ -45,7 +43,7 @@ struct SnapshotFile {
 
     /// Writes the file in pieces and syncs each, so that a commit never waits for many bytes of it.
     func write(_ snapshot: JournalSnapshot) throws(JournalFailure) {
-        let parts = [header(of: snapshot), snapshot.context, snapshot.state]
+        let parts = [SnapshotHeader(of: snapshot).encoded, snapshot.context, snapshot.state]
         var checksum = Checksum()
         for part in parts { checksum.combine(part) }
         let temporary = Self.path(of: entry, Self.temporarySuffix, in: directory)
@@ -75,15 +73,18 @@ struct SnapshotFile {
             throw JournalFailure(.pruned, "the snapshot of revision \(entry.revision) is no longer kept")
         }
         var (offset, checksum) = (0, Checksum())
-        let header = try read(Self.headerBytes, of: file, &offset, &checksum)
-        let counts = try counts(in: header, byteCount: byteCount)
-        let context = try read(counts.context, of: file, &offset, &checksum)
-        let state = try read(counts.state, of: file, &offset, &checksum)
+        let head = try read(SnapshotHeader.byteCount, of: file, &offset, &checksum)
+        let header: SnapshotHeader
+        do throws(SnapshotHeader.Damage) { header = try SnapshotHeader(decoding: head, fileBytes: byteCount) } catch {
+            throw unreadable(error.message)
+        }
+        let context = try read(header.contextBytes, of: file, &offset, &checksum)
+        let state = try read(header.stateBytes, of: file, &offset, &checksum)
         let expected = Self.littleEndian(checksum.value)
-        guard try read(4, of: file, &offset, &checksum) == expected else { throw unreadable("its checksum is wrong") }
-        let sequence = JournalSequence(Self.number(8, in: header))
-        let entry = SnapshotEntry(sequence: sequence, revision: Revision(Self.number(16, in: header)))
-        guard entry == self.entry else { throw unreadable("it holds revision \(entry.revision)") }
+        guard try read(SnapshotHeader.checksumByteCount, of: file, &offset, &checksum) == expected else {
+            throw unreadable("its checksum is wrong")
+        }
+        guard header.entry == entry else { throw unreadable("it holds revision \(header.entry.revision)") }
         return JournalSnapshot(entry, context: context, state: state)
     }
 
@@ -101,22 +102,6 @@ struct SnapshotFile {
         checksum.combine(bytes)
         offset += count
         return bytes
-    }
-
-    private func counts(in header: [UInt8], byteCount: Int) throws(JournalFailure) -> (context: Int, state: Int) {
-        guard header.starts(with: Self.magic) else {
-            throw unreadable("it has \(byteCount) bytes and does not begin like a snapshot")
-        }
-        let body = byteCount - Self.headerBytes - 4
-        let (context, state) = (Self.number(24, in: header), Self.number(32, in: header))
-        guard body >= 0, context <= UInt64(body), state == UInt64(body) - context else {
-            throw unreadable("it has \(byteCount) bytes, not the number that its header gives")
-        }
-        return (Int(context), Int(state))
-    }
-
-    private static func number(_ offset: Int, in header: [UInt8]) -> UInt64 {
-        UInt64(littleEndian: header.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) })
     }
 
     /// The size of the file; 0 if there is no file.
@@ -150,14 +135,6 @@ struct SnapshotFile {
 
     private static func remove(_ path: String, _ directory: JournalDirectory) throws(JournalFailure) {
         guard unlink(path) == 0 || errno == ENOENT else { throw directory.failed("cannot remove \(path)", errno) }
-    }
-
-    private func header(of snapshot: JournalSnapshot) -> [UInt8] {
-        let numbers = [
-            entry.sequence.rawValue, entry.revision.rawValue, UInt64(snapshot.context.count),
-            UInt64(snapshot.state.count),
-        ]
-        return Self.magic + numbers.flatMap(Self.littleEndian)
     }
 
     private static func littleEndian(_ number: some FixedWidthInteger) -> [UInt8] {
