@@ -8,7 +8,7 @@
 # make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
 # make instructions  counts the instructions of an action in each role, and compares them with the thresholds
-# make fuzz       searches for inputs that break the decoder, apply, JSON or frames (SECONDS=60 for each)
+# make fuzz       searches for inputs that break a decoder, apply or a machine of the protocol (SECONDS=60 for each)
 # make simulate   runs whole clusters under a virtual clock with faults, in release (MINUTES=10)
 # make tsan       the tests of the core, the sockets, the nodes and the journal under ThreadSanitizer
 # make documentation  builds the documentation with DocC, without warnings (.build/documentation)

@@ -271,7 +271,7 @@ let tests: [Target] = [
     .testTarget(name: "StateJSONTests", dependencies: ["StateJSON", "StateCoding"], swiftSettings: settings),
     .testTarget(
         name: "SyncProtocolTests",
-        dependencies: ["SyncProtocol", "StateCore", "StateCoding", "StateJSON"],
+        dependencies: ["SyncProtocol", "StateCore", "StateCoding", "StateJSON", "Journal"],
         swiftSettings: settings
     ),
     .testTarget(

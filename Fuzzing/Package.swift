@@ -31,7 +31,10 @@ let package = Package(
     targets: [
         fuzzer("FuzzDecoder", of: ["StateCoding", "StateJSON"]), fuzzer("FuzzApply", of: ["StateCoding", "StateJSON"]),
         fuzzer("FuzzJSON", of: ["StateCoding", "StateJSON"]),
-        // Frames are not public: the fuzzer sees them as a test does (STATECAST_TESTABLE).
+        // The protocol is not public: these fuzzers see it as a test does (STATECAST_TESTABLE).
         fuzzer("FuzzFrame", of: ["StateCoding", "StateCore", "Journal"]),
+        fuzzer("FuzzRecord", of: ["StateCoding", "StateCore", "Journal"]),
+        fuzzer("FuzzPeer", of: ["StateCoding", "StateCore", "Journal"]),
+        fuzzer("FuzzStore", of: ["StateCoding", "StateCore", "Journal"]),
     ]
 )

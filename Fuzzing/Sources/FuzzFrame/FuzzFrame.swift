@@ -2,7 +2,7 @@
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {
-        try FrameLaws.check(Array(UnsafeBufferPointer(start: start, count: count)))
+        try WireLaws.check(Array(UnsafeBufferPointer(start: start, count: count)))
     } catch {
         fatalError("broken law: \(error)")
     }

@@ -1,4 +1,3 @@
-import Foundation
 import StateCoding
 import StateCore
 import SyncProtocol
@@ -184,7 +183,7 @@ import Testing
     /// No peer can write a journal that does not open.
     @Test(arguments: seeds(0..<2000)) func `of any frame can be read`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        try FrameLaws.check(Self.frameInAnyForm(&generator))
+        try WireLaws.check(Self.frameInAnyForm(&generator))
     }
 
     /// The bytes of a frame with actions in any form, possibly damaged.
@@ -212,16 +211,5 @@ import Testing
         }
         for _ in 0..<generator.below(3) { bytes[generator.below(bytes.count)] = UInt8(generator.below(256)) }
         return bytes
-    }
-
-    @Test func `of any frame in the corpus of the fuzzer can be read`() throws {
-        let repository = URL(filePath: #filePath).appending(path: "../../../..").standardized
-        let folder = repository.appending(path: "Fuzzing/Corpus/FuzzFrame")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
-        #expect(names.count > 100)
-        for name in names.sorted() {
-            let bytes = Array(try Data(contentsOf: folder.appending(path: name)))
-            do throws(BrokenLaw) { try FrameLaws.check(bytes) } catch { Issue.record("\(name): \(error)") }
-        }
     }
 }
