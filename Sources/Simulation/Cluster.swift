@@ -87,6 +87,7 @@ final class Cluster {
         senderCount += 1
         let store = store ?? random.pick(stores)
         let isSaved = isSaved ?? random.oneIn(2)
+        defer { if faults.contains(.hostilePeer) { intrudeSoon() } }
         let file =
             isSaved ? SimulatedSessionFile(SavedSession(store: store.name, session: SessionID(using: &random))) : nil
         return start(store, index: senderCount, on: host(), file: file)
@@ -120,6 +121,7 @@ final class Cluster {
         ) { [weak self] id in
             self?.action(id, SplitMix64(seed: bits ^ UInt64(id.serial))) ?? WorkAction(id: id, kind: .change, bits: 0)
         }
+        if world.now < hostileUntil { sender.mayLoseOutcomes = true }
         senders.append(sender)
         sender.start()
         return sender
@@ -227,16 +229,9 @@ final class Cluster {
             let jump = Int64(random.below(7_200_000)) - 3_600_000
             (random.oneIn(3) ? primary.host : isReplica ? replica.host : sender.host).wallOffset += jump
         case .hostilePeer:
-            if let server = network.server(at: SimulatedPrimary.endpoint), primary.isServing {
-                HostilePeer(world: world, network: network, server: server).intrude(on: sender, &random)
-                // What it sends may be under way when the disk is full.
-                if random.oneIn(2), let disk = sender.store.disk {
-                    let delay = random.duration(.microseconds(100) ... .milliseconds(50))
-                    world.schedule(after: delay) { [world, isCalm = { self.isCalm }] in
-                        if !isCalm() { disk.fullUntil = max(disk.fullUntil, world.now.advanced(by: .seconds(1))) }
-                    }
-                }
-            }
+            // What it sends may be under way when the disk is full.
+            if random.oneIn(2) { store.disk?.fullUntil = world.now.advanced(by: .seconds(1)) }
+            intrude(on: sender, &random)
         case .hostilePrimary:
             for replica in replicas { replica.meetsHostilePrimary = true }
             for sender in senders { sender.mayLoseOutcomes = true }
@@ -252,6 +247,21 @@ final class Cluster {
             ).serve(for: time)
         case .reducerTraps, .actionsRefused, .changesTooLarge, .reducerRandom: break
         }
+    }
+
+    /// While the primary does not know the session of the last sender.
+    private func intrudeSoon() {
+        guard let sender = senders.last else { return }
+        for _ in 0..<3 {
+            world.schedule(after: random.duration(.microseconds(100) ... .milliseconds(500))) { [self] in
+                if !isCalm, sender.process.isAlive { intrude(on: sender, &random) }
+            }
+        }
+    }
+
+    private func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) {
+        guard let server = network.server(at: SimulatedPrimary.endpoint), primary.isServing else { return }
+        HostilePeer(world: world, network: network, server: server).intrude(on: sender, &random)
     }
 
     private func end(of range: ClosedRange<Duration>, _ random: inout SplitMix64) -> SyncProtocol.Instant {

@@ -31,6 +31,7 @@ package final class Simulation {
         }
         var policy = JournalPolicy()
         policy.snapshotBytes = random.pick([2 << 10, 64 << 10, 32 << 20])
+        policy.snapshotRecords = random.pick([2, 20, policy.snapshotRecords])
         policy.historyBytes = random.pick([0, 16 << 10, 1 << 30])
         cluster = Cluster(
             seed: seed,

@@ -25,7 +25,7 @@ import Testing
     }
 
     #if DEBUG
-        /// The first seed of each fault that finds it, among those from 1 on. A fault that ends the process is found, too.
+        /// For each fault the first seed that finds it, from 1 on. One that ends the process is found, too.
         static let seeds: [PlantedFault: UInt64] = [:]
 
         /// Few seeds, so that the tests end soon.

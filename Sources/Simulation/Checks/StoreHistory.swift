@@ -109,6 +109,7 @@ final class StoreHistory {
             return world.violated(.recoveredWasPublished, "\(store) stored a snapshot that cannot be read")
         }
         let revision = snapshot.entry.revision
+        world.note("\(store) stored a snapshot of \(revision)")
         let position = Position(lineage: lineage, epoch: context.epoch, revision: revision)
         world.require(
             history.content(history.digests, at: position) == context.summary.digest,

@@ -25,8 +25,8 @@ struct MinimalEdit {
         self.same = same
     }
 
-    /// The offsets of the removed elements in the old array, and of the inserted ones in the new array; `nil` if a bound
-    /// is exceeded.
+    /// The offsets of the removed elements in the old array, and of the inserted ones in the new array; `nil` if a
+    /// bound is exceeded.
     mutating func run() -> (removed: Set<Int>, inserted: Set<Int>)? {
         for edits in 0...max(0, editsMax) {
             var ends: [Int] = []
