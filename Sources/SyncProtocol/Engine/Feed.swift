@@ -286,10 +286,11 @@ struct Feed: Hashable, Sendable {
         for request: JoinQueue.Request,
         into directives: inout [StoreDirective<some Sendable>]
     ) -> Bool {
-        let end = ring.start ?? head
-        guard settings.hasJournal, let position = request.position, isValid(position), position.revision < end else {
-            return false
-        }
+        guard settings.hasJournal, let position = request.position, isValid(position),
+            position.revision < ring.start ?? head
+        else { return false }
+        // Not only to the start of the ring: it drops updates while the journal is read.
+        let end = ring.middle ?? head
         switch joins.catchUps.enqueue(request, after: position.revision) {
         case .read:
             let bytesMax = max(summary.bytes, limits.chunkBytes)
