@@ -19,6 +19,8 @@ final class Cluster {
     /// Which special actions senders submit.
     private let faults: Set<Fault>
     private(set) var faultCounts: [Fault: Int] = [:]
+    /// Actions whose kind is not left to chance.
+    var chosenKinds: [WorkID: WorkAction.Kind] = [:]
     let stores: [SimulatedStore]
     let primary: SimulatedPrimary
     private(set) var replicas: [SimulatedReplica] = []
@@ -34,19 +36,21 @@ final class Cluster {
     /// - Parameters:
     ///   - policy: when the journals store snapshots, and what they keep.
     ///   - faults: those by which senders submit special actions. The others happen by ``happen(_:)``.
+    ///   - queueMax: the messages that may wait in each subscriber's pipe; `nil`: as fits the limits.
     init(
         seed: UInt64,
         limits: Limits = Limits(),
         stores: [StoreSetup] = [StoreSetup(durability: .full)],
         policy: JournalPolicy = JournalPolicy(),
         faults: Set<Fault> = [],
+        queueMax: Int? = nil,
         keepsTrace: Bool = false
     ) {
         (self.seed, self.limits, self.faults) = (seed, limits, faults)
         let world = World(seed: seed, keepsTrace: keepsTrace)
         self.world = world
         random = world.random.split()
-        network = Network(world, queueMax: limits == Limits() ? 2000 : 40)
+        network = Network(world, queueMax: queueMax ?? (limits == Limits() ? 2000 : 40))
         self.stores = stores.enumerated().map { index, setup in
             do {
                 return SimulatedStore(
@@ -135,6 +139,7 @@ final class Cluster {
     /// The action of a number: the same one each time.
     private func action(_ id: WorkID, _ random: SplitMix64) -> WorkAction {
         var random = random
+        if let kind = chosenKinds[id] { return WorkAction(id: id, kind: kind, bits: random.next()) }
         var kind = WorkAction.Kind.change
         switch random.below(60) {
         case 0...2 where faults.contains(.actionsRefused): kind = .refused

@@ -55,6 +55,9 @@ final class StoreHistory {
         (self.world, self.store, self.disk) = (world, store, disk)
     }
 
+    /// Where an action was applied last.
+    func application(of id: WorkID) -> Position? { applications[id] }
+
     /// The digest of the published state.
     var digest: UInt64 { summary.digest }
 

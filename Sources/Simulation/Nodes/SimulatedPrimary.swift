@@ -55,9 +55,7 @@ final class SimulatedPrimary {
     }
 
     private func serve(_ process: Process) {
-        let environment = SimulatedEnvironment(process, commitTime: commitTime) { [stores] in
-            stores.compactMap { $0.disk?.stuckUntil }.max() ?? .origin
-        }
+        let environment = SimulatedEnvironment(process, commitTime: commitTime, disks: stores.compactMap(\.disk))
         let server = Server(world, queueMax: network.queueMax) { [weak self] in self?.loop?.wake(at: $0) }
         let loop = Loop(of: process) { [weak self] in self?.poll() }
         (self.server, self.loop) = (server, loop)

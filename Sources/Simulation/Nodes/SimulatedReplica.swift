@@ -25,6 +25,8 @@ final class SimulatedReplica {
     private(set) var status = ReplicaStatus.joining
     private(set) var position: Position?
     private(set) var digest: UInt64?
+    /// What its machine counted, and when.
+    private(set) var events: [(time: Instant, event: ReplicaEvent)] = []
     /// Whether it may show what a hostile primary sent.
     var meetsHostilePrimary = false
 
@@ -119,7 +121,8 @@ final class SimulatedReplica {
             case .apply(let patch, let position): enqueue(.apply(patch: patch, position))
             case .verify(let position, let digest): enqueue(.verify(position, digest: digest))
             case .status(let status): enqueue(.status(status))
-            case .count, .time: break
+            case .count(let event): events.append((world.now, event))
+            case .time: break
             }
         }
     }

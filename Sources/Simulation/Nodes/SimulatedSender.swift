@@ -27,7 +27,7 @@ final class SimulatedSender {
     private var isWriting = false
     /// From a ticket to an action, and from an action to its outcome.
     private var actions: [Ticket: WorkID] = [:]
-    private var outcomes: [WorkID: Result<Position, Rejection>] = [:]
+    private(set) var outcomes: [WorkID: Result<Position, Rejection>] = [:]
     private(set) var serial: UInt32
     private var lastTicket: Ticket
     /// Whether an outcome may be unknown: the primary may begin another history, lose records, or evict the session.

@@ -19,6 +19,8 @@ final class Disk {
     var stuckUntil = Instant.origin
     /// Whether the next commit fails, with an unknown outcome.
     fileprivate var failsNext = false
+    /// The numbers of records of the commits that found no room.
+    fileprivate(set) var refusedCounts: [Int] = []
     /// Snapshots that cannot be read.
     private(set) var damaged: Set<SnapshotEntry> = []
 
@@ -120,7 +122,10 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
 
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
         guard process.canOutput() else { throw Self.gone }
-        guard !disk.isFull else { throw JournalFailure(.storageFull, Disk.full) }
+        guard !disk.isFull else {
+            disk.refusedCounts.append(records.count)
+            throw JournalFailure(.storageFull, Disk.full)
+        }
         if disk.failsNext {
             disk.failsNext = false
             // Whether the commit took effect is unknown.

@@ -10,13 +10,16 @@ final class SimulatedEnvironment: StoreEnvironment, @unchecked Sendable {
     private let process: Process
     /// How long a job of the journal takes.
     private let commitTime: ClosedRange<Duration>
-    /// Until when jobs wait.
-    private let stuckUntil: () -> Instant
+    /// The disks of the journals that have no queues yet.
+    private var disks: Deque<Disk>
+    /// The disk of the journal that makes its queues.
+    private var disk: Disk?
     private var random: SplitMix64
     private lazy var executor = SimulatedExecutor(process)
 
-    init(_ process: Process, commitTime: ClosedRange<Duration>, stuckUntil: @escaping () -> Instant) {
-        (self.process, self.commitTime, self.stuckUntil) = (process, commitTime, stuckUntil)
+    /// - Parameter disks: in the order in which the stores are served, each with the queues of its journal.
+    init(_ process: Process, commitTime: ClosedRange<Duration>, disks: [Disk]) {
+        (self.process, self.commitTime, self.disks) = (process, commitTime, Deque(disks))
         random = process.world.random.split()
     }
 
@@ -25,8 +28,11 @@ final class SimulatedEnvironment: StoreEnvironment, @unchecked Sendable {
     var effectExecutor: (any TaskExecutor)? { executor }
 
     func makeQueue(_ label: String, _ priority: WorkPriority) -> any WorkQueue {
+        // The first queue of a journal is that of its commits.
+        if priority == .high { disk = disks.popFirst() }
+        guard let disk else { preconditionFailure("the queue \(label) belongs to no journal") }
         let time = priority == .high ? commitTime : .milliseconds(1) ... .milliseconds(500)
-        return SimulatedQueue(process, time, random: random.split(), stuckUntil: stuckUntil)
+        return SimulatedQueue(label, process, time, on: disk, random: random.split())
     }
 
     func startInBackground(_ work: @escaping @Sendable () -> Void) {
@@ -36,24 +42,27 @@ final class SimulatedEnvironment: StoreEnvironment, @unchecked Sendable {
 
 /// A queue whose jobs take virtual time. The work of a job is done at its end.
 private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
+    private let label: String
     private let process: Process
     private let time: ClosedRange<Duration>
+    private let disk: Disk
     private var random: SplitMix64
-    private let stuckUntil: () -> Instant
     private var jobs: Deque<@Sendable () -> Void> = []
     private var isRunning = false
 
     init(
+        _ label: String,
         _ process: Process,
         _ time: ClosedRange<Duration>,
-        random: SplitMix64,
-        stuckUntil: @escaping () -> Instant
+        on disk: Disk,
+        random: SplitMix64
     ) {
-        (self.process, self.time, self.random, self.stuckUntil) = (process, time, random, stuckUntil)
+        (self.label, self.process, self.time, self.disk, self.random) = (label, process, time, disk, random)
         process.atEnd { [weak self] in self?.jobs = [] }
     }
 
     func async(_ job: @escaping @Sendable () -> Void) {
+        process.world.note("\(process.name) has a job for \(label)")
         jobs.append(job)
         if !isRunning { runNext() }
     }
@@ -69,7 +78,7 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
 
     private func runNext() {
         isRunning = true
-        let time = max(process.world.now.advanced(by: random.duration(time)), stuckUntil())
+        let time = max(process.world.now.advanced(by: random.duration(time)), disk.stuckUntil)
         process.schedule(at: time) { [self] in
             // `sync` may have run it.
             jobs.popFirst()?()
