@@ -135,7 +135,8 @@ struct Simulate: AsyncParsableCommand {
         ]
         let faults = Fault.allCases.map { "\($0) \(summary.faults[$0] ?? 0)" }
         lines.append("faults: \(faults.joined(separator: ", "))")
-        let (seen, all) = (summary.coverage.counts.count, Coverage.all.count)
+        let all = Coverage.all.count
+        let seen = all - summary.coverage.missing.count
         lines.append(
             String(format: "coverage: %d of %d events in phases, %.1f %%", seen, all, Double(seen) / Double(all) * 100)
         )

@@ -7,8 +7,8 @@ import SyncProtocol
 /// What one store has stored and published, as an observer sees it that misses nothing; checks what its nodes show and
 /// report against it.
 ///
-/// A primary that lost records makes their revisions again, so a revision may have several versions. Each belongs to the
-/// incarnation that made it, and ends with the first later incarnation that starts below its revision.
+/// A primary that lost records makes their revisions again, so a revision may have several versions. Each belongs to
+/// the incarnation that made it, and ends with the first later incarnation that starts below its revision.
 final class StoreHistory {
     private let world: World
     private let store: StoreName
@@ -74,7 +74,7 @@ final class StoreHistory {
         world.require(
             start.revision == last,
             .recoveredWasPublished,
-            "the store \(store) starts at revision \(start.revision), its journal ends at \(last.map { "\($0)" } ?? "none")"
+            "\(store) starts at revision \(start.revision), its journal ends at \(last.map { "\($0)" } ?? "none")"
         )
         world.require(
             histories[lineage]?.starts.allSatisfy { $0.epoch < start.epoch } ?? false,
@@ -99,7 +99,7 @@ final class StoreHistory {
             world.require(
                 before.map { $0.last.next == run.first } ?? true,
                 .appliedOnce,
-                "the record \(record.sequence) of \(store) has number \(run.first) of \(run.session) after \(before?.last ?? last)"
+                "record \(record.sequence) of \(store) has \(run.session)/\(run.first) after \(before?.last ?? last)"
             )
             numbers[run.session, default: []].append((record.sequence, last))
         }
@@ -190,7 +190,7 @@ final class StoreHistory {
             world.require(
                 (disk.durability == .full ? disk.synced : disk.written).head.map { $0 >= update.to } ?? false,
                 .publishedIsDurable,
-                "the store \(store) published \(next) before it was \(disk.durability == .full ? "on the disk" : "written")"
+                "the store \(store) published \(next) before its journal had it as \(disk.durability.rawValue) promises"
             )
         }
         do {

@@ -2,8 +2,8 @@ import StateCoding
 import StateCore
 import SyncProtocol
 
-/// A process that takes the endpoint of a primary that has ended, and answers the nodes that connect to it: with messages
-/// that the primary published before, with frames of any kind on any topic, and with bytes that are no frame.
+/// A process that takes the endpoint of a primary that has ended, and answers the nodes that connect to it: with
+/// messages that the primary published before, with frames of any kind on any topic, and with bytes that are no frame.
 ///
 /// What replicas show of it is not checked, but that they survive it, never return to an earlier incarnation, and agree
 /// with the primary again afterwards. Senders receive nothing that a sender must believe: who answers in the name of a
