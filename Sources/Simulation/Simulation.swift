@@ -15,6 +15,7 @@ package final class Simulation {
     private var burstLeft = 0
     /// The number of faults that were drawn, whether they were skipped or not.
     private var faultsDrawn = 0
+    private var kindsDrawn: Set<Fault> = []
 
     package init(seed: UInt64, _ options: SimulationOptions = SimulationOptions()) {
         self.options = options
@@ -62,7 +63,7 @@ package final class Simulation {
         scheduleOwnWork()
         scheduleFault()
         cluster.scheduleSync()
-        while world.violation == nil, world.eventCount < options.eventsMin, world.step() {}
+        while world.violation == nil, !isOver, world.step() {}
         cluster.comeToRest()
         cluster.end()
         return SimulationReport(
@@ -76,6 +77,11 @@ package final class Simulation {
             trace: world.trace
         )
     }
+
+    private var isOver: Bool { world.eventCount >= options.eventsMin && kindsDrawn.count >= Self.kindsMin }
+
+    /// The minimum number of kinds of faults in a day.
+    private static let kindsMin = 5
 
     // MARK: Events
 
@@ -109,6 +115,7 @@ package final class Simulation {
             // Numbers of its own: what follows does not depend on whether the fault is skipped.
             var random = self.random.split()
             let fault = random.pick(faults)
+            kindsDrawn.insert(fault)
             if !options.skippedFaults.contains(faultsDrawn) {
                 world.note("fault \(faultsDrawn): \(fault)")
                 cluster.happen(fault, &random)
