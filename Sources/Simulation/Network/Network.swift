@@ -1,7 +1,7 @@
 import SyncProtocol
 
 /// Connections that behave like those of libzmq: ordered pipes with bounds, messages in flight that are lost with their
-/// connection, and reconnects that nobody announces.
+/// connection, and reconnects without an announcement.
 final class Network {
     let world: World
     /// The servers that listen, by endpoint.

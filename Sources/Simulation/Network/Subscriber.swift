@@ -55,7 +55,7 @@ final class Subscriber {
 
     /// The connection breaks.
     ///
-    /// - Parameter noticedAfter: when the server notices it; until then it publishes to nobody.
+    /// - Parameter noticedAfter: when the server notices it; what it publishes until then is lost.
     func breakConnection(noticedAfter delay: Duration) {
         guard let broken = pipe else { return }
         broken.breaks()

@@ -219,7 +219,7 @@ import Testing
         #expect(try tree == StateEncoder().value(of: todos))
     }
 
-    /// So many changes that the search for a minimal edit ends without a result.
+    /// With more changes than the search for a minimal edit allows, it ends without a result.
     @Test(arguments: seeds(0..<1000)) func `obey the laws where the search is given up`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let (kinds, count) = (1 << generator.below(12), 60 + generator.below(140))
