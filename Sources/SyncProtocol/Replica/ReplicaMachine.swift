@@ -83,6 +83,8 @@ package struct ReplicaMachine: Hashable, Sendable {
     /// The names of the phases.
     package enum PhaseName: String, CaseIterable, Sendable { case waiting, joining, pulling, following, incompatible }
 
+    // Swift 6.3's optimizer crashes where it inlines the property into some callers.
+    @inline(never)
     package var phaseName: PhaseName {
         switch phase {
         case .waiting: .waiting

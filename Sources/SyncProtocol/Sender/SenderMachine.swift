@@ -22,6 +22,8 @@ package struct SenderMachine: Hashable, Sendable {
     /// The names of the phases.
     package enum PhaseName: String, CaseIterable, Sendable { case asking, open, pausing, refused }
 
+    // Swift 6.3's optimizer crashes where it inlines the property into some callers.
+    @inline(never)
     package var phaseName: PhaseName {
         switch phase {
         case .asking: .asking
