@@ -28,6 +28,8 @@ final class SimulatedSender {
     /// From a ticket to an action, and from an action to its outcome.
     private var actions: [Ticket: WorkID] = [:]
     private(set) var outcomes: [WorkID: Result<Position, Rejection>] = [:]
+    /// The number of actions without an outcome.
+    var outcomesMissing: Int { actions.count - outcomes.count }
     private(set) var serial: UInt32
     private var lastTicket: Ticket
     /// Whether an outcome may be unknown: the primary may begin another history, lose records, or evict the session.
@@ -88,8 +90,6 @@ final class SimulatedSender {
 
     /// Whether every action has its outcome, on the disk if there is one.
     var isDone: Bool { machine.pendingCount == 0 && !isWriting && change.isEmpty && outcomesMissing == 0 }
-
-    var outcomesMissing: Int { actions.values.count { outcomes[$0] == nil } }
 
     // MARK: Events
 

@@ -257,9 +257,12 @@ struct Feed: Hashable, Sendable {
         return CatchUp(missing, limits: limits)
     }
 
-    /// Whether the updates since an older snapshot are few enough to offer it instead of encoding a new one.
+    /// Whether the updates since an older snapshot are few enough to offer it instead of encoding a new one. A replica
+    /// that drops these updates continues from the snapshot's position, and must not get the same snapshot again.
     private func isRecent(_ snapshot: SnapshotCache.Snapshot) -> Bool {
-        guard let bytes = ring.patchBytes(from: snapshot.revision, head: head) else { return false }
+        guard isWorthwhile(from: snapshot.revision),
+            let bytes = ring.patchBytes(from: snapshot.revision, head: head)
+        else { return false }
         return bytes <= max(snapshot.bytes.count / 2, 4096)
     }
 

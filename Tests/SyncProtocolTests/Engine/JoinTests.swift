@@ -178,6 +178,19 @@ import Testing
         #expect(bench.join(3).snapshotsOrdered == 1)
     }
 
+    /// Otherwise a replica whose backlog overflows meanwhile would return with the snapshot's position, and get the
+    /// same snapshot again, for ever.
+    @Test func `a snapshot is not reused if a joiner at its position would get another one`() {
+        // A state that is much smaller than it was when the snapshot was encoded.
+        let history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: Summary(of: .unsigned(0)))
+        var bench = PrimaryBench(history: history, .with { $0.chunkBytesMax = 64 })
+        _ = bench.join(1)
+        bench.snapshotEncoded(Array(repeating: 0, count: 9000), at: 0)
+        _ = bench.turn()
+        bench.advance(by: 400 / Fixture.patch(to: 1000).count)
+        #expect(bench.join(2).snapshotsOrdered == 1)
+    }
+
     @Test func `a turn answers joinsPerTurnMax joins in order of arrival`() {
         var bench = PrimaryBench(.with { $0.joinsPerTurnMax = 2 })
         bench.advance(by: 1)
