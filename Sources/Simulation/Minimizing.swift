@@ -3,7 +3,7 @@ extension SimulationReport {
     ///
     /// - Parameter runsMax: how many runs are tried.
     /// - Returns: the options of the run, and its report with the trace.
-    package func minimized(_ options: SimulationOptions, runsMax: Int = 60) -> (SimulationOptions, SimulationReport) {
+    package func minimized(_ options: SimulationOptions, runsMax: Int) -> (SimulationOptions, SimulationReport) {
         guard let rule = violation?.rule else { return (options, self) }
         var best = options
         // Faults after the violation do not matter.

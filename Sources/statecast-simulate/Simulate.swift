@@ -31,6 +31,9 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "The seeds that run at the same time.")
     var jobs = ProcessInfo.processInfo.activeProcessorCount
 
+    @Option(help: "After a failure, the runs that look for fewer faults which lead to it.")
+    var tries = 60
+
     @Option(help: ArgumentHelp("Faults of the seed that do not happen, by number.", valueName: "numbers"))
     var skip: String?
 
@@ -150,7 +153,7 @@ struct Simulate: AsyncParsableCommand {
 
     /// Prints a short trace that leads to the violation, and the command that repeats it.
     private func report(_ failure: SimulationReport) -> CommandFailure {
-        let (options, report) = failure.minimized(options)
+        let (options, report) = failure.minimized(options, runsMax: tries)
         for line in report.trace.suffix(60) { print(line.prefix(300)) }
         var command = "statecast-simulate --seed \(failure.seed) --events \(options.eventsMin) --trace"
         if let plant { command += " --plant \(plant.rawValue)" }

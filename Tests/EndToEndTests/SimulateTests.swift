@@ -25,7 +25,9 @@ import Testing
     }
 
     #if DEBUG
-        /// For each fault the first seed that finds it, from 1 on. One that ends the process is found, too.
+        /// For each fault the first seed that found it, from 1 on. A change of the protocol, the engine or the
+        /// simulation changes what happens with a seed: later ones are run then, up to a bound. A fault that ends the
+        /// process is found, too.
         static let seeds: [PlantedFault: UInt64] = [
             .publishesBeforeDurable: 3,
             .storesSnapshotWithoutSessions: 3,
@@ -37,7 +39,7 @@ import Testing
             .startsEffectsOfRolledBackBatches: 48,
             .keepsNumberOfOneSession: 21,
             .admitsNoRestOfFrame: 75,
-            .evictsActiveSessions: 156,
+            .evictsActiveSessions: 62,
             .admitsEvictedSessions: 1,
             .leavesMarkOfReducedAction: 117,
             .cutsRunsWithoutRevision: 12,
@@ -68,7 +70,10 @@ import Testing
         @Test(arguments: seeds.sorted { $0.key.rawValue < $1.key.rawValue })
         func `finds planted faults`(fault: PlantedFault, seed: UInt64) async throws {
             let ending = try await Tool.simulate.run(
-                ["--plant", fault.rawValue, "--seed", "\(seed)", "--seeds", "1", "--events", "4000"]
+                [
+                    "--plant", fault.rawValue, "--seed", "\(seed)", "--seeds", "300", "--jobs", "1", "--events", "4000",
+                    "--tries", "0",
+                ]
             )
             #expect(ending.exitCode != 0, "\(fault) stays hidden: \(ending.output.joined(separator: "\n"))")
             #expect(ending.exitCode != 64, "\(ending.errors)")
@@ -78,7 +83,7 @@ import Testing
             let fault = PlantedFault.composesWithoutLastUpdate
             let first = try #require(Self.seeds[fault])
             let ending = try await Tool.simulate.run(
-                ["--plant", fault.rawValue, "--seed", "\(first)", "--seeds", "1", "--events", "4000"]
+                ["--plant", fault.rawValue, "--seed", "\(first)", "--seeds", "300", "--events", "4000"]
             )
             let line = try #require(ending.errors.split(separator: "\n").first { $0.hasPrefix("repeat with: ") })
             let command = line.split(separator: " ").dropFirst(3).map(String.init)
