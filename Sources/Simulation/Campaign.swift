@@ -60,7 +60,7 @@ package final class Campaign: Sendable {
 
     private func work() {
         while let seed = nextSeed() {
-            let report = Simulation(seed: seed, options).run()
+            let report = SimulationRun(seed: seed, options).run()
             progress.change { progress in
                 progress.summary.add(report)
                 // One failure is enough to look at.

@@ -17,7 +17,8 @@ final class Cluster {
     let network: Network
     let limits: Limits
     /// Which special actions senders submit.
-    private let faults: Set<Fault>
+    private let actionFaults: Set<Fault>
+    /// The faults that had an effect.
     private(set) var faultCounts: [Fault: Int] = [:]
     /// Actions whose kind is not left to chance.
     var chosenKinds: [WorkID: WorkAction.Kind] = [:]
@@ -44,10 +45,11 @@ final class Cluster {
         policy: JournalPolicy = JournalPolicy(),
         faults: Set<Fault> = [],
         queueMax: Int? = nil,
-        keepsTrace: Bool = false
+        keepsTrace: Bool = false,
+        onNote: ((String) -> Void)? = nil
     ) {
-        (self.seed, self.limits, self.faults) = (seed, limits, faults)
-        let world = World(seed: seed, keepsTrace: keepsTrace)
+        (self.seed, self.limits, actionFaults) = (seed, limits, faults)
+        let world = World(seed: seed, keepsTrace: keepsTrace, onNote: onNote)
         self.world = world
         random = world.random.split()
         network = Network(world, queueMax: queueMax ?? (limits == Limits() ? 2000 : 40))
@@ -80,7 +82,7 @@ final class Cluster {
             on: host(),
             limits: limits
         )
-        replica.meetsHostilePrimary = world.now < hostileUntil
+        if world.now < hostileUntil { replica.hostileUntil = hostileUntil }
         replicas.append(replica)
         replica.start()
         return replica
@@ -91,7 +93,6 @@ final class Cluster {
         senderCount += 1
         let store = store ?? random.pick(stores)
         let isSaved = isSaved ?? random.oneIn(2)
-        defer { if faults.contains(.hostilePeer) { intrudeSoon() } }
         let file =
             isSaved ? SimulatedSessionFile(SavedSession(store: store.name, session: SessionID(using: &random))) : nil
         return start(store, index: senderCount, on: host(), file: file)
@@ -103,7 +104,10 @@ final class Cluster {
         sender.end()
         senders.removeAll { $0 === sender }
         guard let file = sender.file else { return addSender() }
-        return start(sender.store, index: sender.index, on: sender.host, file: file)
+        let next = start(sender.store, index: sender.index, on: sender.host, file: file)
+        // Its file may know the history of a hostile primary.
+        next.hostileUntil = next.hostileUntil ?? sender.hostileUntil
+        return next
     }
 
     private func start(
@@ -125,16 +129,16 @@ final class Cluster {
         ) { [weak self] id in
             self?.action(id, SplitMix64(seed: bits ^ UInt64(id.serial))) ?? WorkAction(id: id, kind: .change, bits: 0)
         }
-        if world.now < hostileUntil { sender.mayLoseOutcomes = true }
+        if world.now < hostileUntil { sender.hostileUntil = hostileUntil }
+        if actionFaults.contains(.hostilePeer) {
+            sender.onOpening = { [weak self, unowned sender] in self?.intrudeSoon(on: sender) }
+        }
         senders.append(sender)
         sender.start()
         return sender
     }
 
-    private func host() -> Host {
-        let drift = random.oneIn(4) ? Double(random.below(2001) - 1000) / 10_000 : 0
-        return Host(rate: 1 + drift, wallOffset: 1_700_000_000_000 + Int64(random.below(1 << 30)))
-    }
+    private func host() -> Host { Host(using: &random) }
 
     /// The action of a number: the same one each time.
     private func action(_ id: WorkID, _ random: SplitMix64) -> WorkAction {
@@ -142,12 +146,19 @@ final class Cluster {
         if let kind = chosenKinds[id] { return WorkAction(id: id, kind: kind, bits: random.next()) }
         var kind = WorkAction.Kind.change
         switch random.below(60) {
-        case 0...2 where faults.contains(.actionsRefused): kind = .refused
+        case 0...2 where actionFaults.contains(.actionsRefused):
+            kind = .refused
+            count(.actionsRefused)
         // A text of a megabyte takes long.
-        case 3...5 where faults.contains(.changesTooLarge) && (limits.frameBytesMax < 10_000 || random.oneIn(20)):
+        case 3...5 where actionFaults.contains(.changesTooLarge) && (limits.frameBytesMax < 10_000 || random.oneIn(20)):
             kind = random.oneIn(3) ? .tooLarge : .large
-        case 6 where faults.contains(.reducerTraps) && random.oneIn(8): kind = .trap
-        case 7...9 where faults.contains(.reducerRandom): kind = .random
+            count(.changesTooLarge)
+        case 6 where actionFaults.contains(.reducerTraps) && random.oneIn(8):
+            kind = .trap
+            count(.reducerTraps)
+        case 7...9 where actionFaults.contains(.reducerRandom):
+            kind = .random
+            count(.reducerRandom)
         case 10...11: kind = .effect
         case 12: kind = .work
         case 13: kind = .cancel
@@ -167,9 +178,11 @@ final class Cluster {
 
     private func request(_ action: WorkAction, of store: SimulatedStore) {
         guard let process = primary.process else { return }
-        let history = Unchecked(store.history)
+        let (history, own) = (Unchecked(store.history), Unchecked(store))
+        store.openRequests.insert(action.id)
         store.request(action) { outcome in
             guard process.isAlive else { return }
+            own.value.openRequests.remove(action.id)
             switch outcome {
             case .success(let receipt): history.value.confirmed(action.id, at: receipt.position, to: process.name)
             case .failure(let reason) where reason.code == .outcomeUnknown: break
@@ -188,23 +201,44 @@ final class Cluster {
 
     // MARK: Faults
 
-    /// Lets a fault happen now, to some node.
+    /// Lets a fault happen now, to some node. Counts it if it has an effect.
     func happen(_ fault: Fault) {
         var random = random.split()
         happen(fault, &random)
     }
 
     func happen(_ fault: Fault, _ random: inout SplitMix64) {
-        faultCounts[fault, default: 0] += 1
-        let (replica, sender, store) = (random.pick(replicas), random.pick(senders), random.pick(stores))
+        let (replica, sender) = (random.pick(replicas), random.pick(senders))
+        let store = random.pick(fault.isOfDisk ? stores.filter { $0.disk != nil } : stores)
         let isReplica = random.oneIn(2)
-        let socket: Subscriber = isReplica ? replica.socket : sender.socket
-        let path = network.path(of: isReplica ? replica.name : sender.name)
+        let (name, socket): (String, Subscriber) =
+            isReplica ? (replica.name, replica.socket) : (sender.name, sender.socket)
+        let path = network.path(of: name)
+        let hasEffect =
+            switch fault {
+            case .pushBreaks, .pushLost: sender.pusher != nil
+            case .primaryPauses, .primaryEnds, .primaryEndsAtOutput: primary.process?.isAlive == true
+            case .primaryStops: primary.isServing
+            case .upgrade: store.build == .plain
+            default: !fault.isOfActions
+            }
+        guard hasEffect else { return }
+        count(fault)
+        let target =
+            switch fault {
+            case .feedBreaks, .feedHalfOpen, .partitionUp, .partitionDown, .subscriberPauses: name
+            case .pushBreaks, .pushLost, .senderEnds, .hostilePeer: sender.name
+            case .replicaEnds: replica.name
+            case .diskFull, .diskStuck, .diskFails, .snapshotDamaged, .upgrade: store.name.text
+            case .clockJumps: "a clock"
+            default: "primary"
+            }
+        world.note("\(fault): \(target)")
         switch fault {
         case .feedBreaks: socket.breakConnection(noticedAfter: .zero)
         case .feedHalfOpen: socket.breakConnection(noticedAfter: random.duration(.seconds(1) ... .seconds(30)))
-        case .pushBreaks: sender.pusher?.breakConnection(losingAll: false)
-        case .pushLost: sender.pusher?.breakConnection(losingAll: true)
+        case .pushBreaks: sender.pusher?.breakConnection(keeping: .max)
+        case .pushLost: sender.pusher?.breakConnection(keeping: random.oneIn(2) ? 0 : random.below(8))
         case .partitionUp: path.block(.up, until: end(of: .milliseconds(10) ... .seconds(60), &random))
         case .partitionDown: path.block(.down, until: end(of: .milliseconds(10) ... .seconds(60), &random))
         case .subscriberPauses:
@@ -215,7 +249,12 @@ final class Cluster {
             replica.end()
             replicas.removeAll { $0 === replica }
             addReplica()
-        case .senderEnds: restart(sender)
+        case .senderEnds where random.oneIn(2): restart(sender)
+        case .senderEnds:
+            sender.process.atEnd { [weak self] in
+                if let self, self.senders.contains(where: { $0 === sender }) { self.restart(sender) }
+            }
+            sender.process.end(afterOutputs: random.below(10))
         case .primaryEnds: primary.process?.end()
         case .primaryEndsAtOutput: primary.process?.end(afterOutputs: random.below(20))
         case .primaryCrashLoops: primary.crashesLeft = random.from(2...4)
@@ -225,7 +264,7 @@ final class Cluster {
             for store in stores { store.disk?.cutPower() }
         case .upgrade:
             primary.process?.end()
-            if store.build == .plain { store.build = .nextPlain }
+            store.build = .nextPlain
         case .diskFull: store.disk?.fullUntil = end(of: .milliseconds(1) ... .seconds(20), &random)
         case .diskStuck: store.disk?.stuckUntil = end(of: .milliseconds(100) ... .seconds(20), &random)
         case .diskFails: store.disk?.failNext()
@@ -235,14 +274,14 @@ final class Cluster {
             (random.oneIn(3) ? primary.host : isReplica ? replica.host : sender.host).wallOffset += jump
         case .hostilePeer:
             // What it sends may be under way when the disk is full.
-            if random.oneIn(2) { store.disk?.fullUntil = world.now.advanced(by: .seconds(1)) }
+            if random.oneIn(2) { sender.store.disk?.fullUntil = world.now.advanced(by: .seconds(1)) }
             intrude(on: sender, &random)
         case .hostilePrimary:
-            for replica in replicas { replica.meetsHostilePrimary = true }
-            for sender in senders { sender.mayLoseOutcomes = true }
             primary.process?.end()
             let time = random.duration(.milliseconds(10) ... .seconds(10))
             hostileUntil = max(hostileUntil, world.now.advanced(by: time))
+            for replica in replicas { replica.hostileUntil = hostileUntil }
+            for sender in senders { sender.hostileUntil = hostileUntil }
             HostilePrimary(
                 world,
                 network,
@@ -254,13 +293,13 @@ final class Cluster {
         }
     }
 
-    /// While the primary does not know the session of the last sender.
-    private func intrudeSoon() {
-        guard let sender = senders.last else { return }
-        for _ in 0..<3 {
-            world.schedule(after: random.duration(.microseconds(100) ... .milliseconds(500))) { [self] in
-                if !isCalm, sender.process.isAlive { intrude(on: sender, &random) }
-            }
+    private func count(_ fault: Fault) { faultCounts[fault, default: 0] += 1 }
+
+    /// While the primary does not know the session of a sender.
+    private func intrudeSoon(on sender: SimulatedSender) {
+        guard random.oneIn(2) else { return }
+        world.schedule(after: random.duration(.microseconds(1) ... .milliseconds(5))) { [self] in
+            if !isCalm, sender.process.isAlive { intrude(on: sender, &random) }
         }
     }
 
@@ -270,7 +309,9 @@ final class Cluster {
     }
 
     private func end(of range: ClosedRange<Duration>, _ random: inout SplitMix64) -> SyncProtocol.Instant {
-        world.now.advanced(by: random.duration(range))
+        let end = world.now.advanced(by: random.duration(range))
+        world.note("until \(end.offset)")
+        return end
     }
 
     // MARK: Rest
@@ -322,6 +363,9 @@ final class Cluster {
     /// Why the cluster is not at rest.
     private var unrest: String? {
         guard primary.isServing else { return "the primary does not serve" }
+        for store in stores where !store.openRequests.isEmpty {
+            return "\(store.name) has not answered \(store.openRequests.count) requests of its own process"
+        }
         for sender in senders where !sender.isDone {
             return "\(sender.name) has \(sender.machine.pendingCount) actions in its outbox, "
                 + "\(sender.outcomesMissing) without an outcome"

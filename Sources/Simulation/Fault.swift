@@ -4,7 +4,7 @@ package enum Fault: String, CaseIterable, Sendable {
     case feedBreaks
     /// A subscriber's connection breaks, and the primary notices it much later.
     case feedHalfOpen
-    /// A sender's connection breaks; what is in flight arrives after what the next connection brings.
+    /// A sender's connection breaks; what is in flight still arrives, perhaps among what the next connection brings.
     case pushBreaks
     /// A sender's connection breaks, with all that is in flight.
     case pushLost
@@ -48,4 +48,9 @@ package enum Fault: String, CaseIterable, Sendable {
     case hostilePeer
     /// The primary ends, and another process answers at its endpoint until it is back.
     case hostilePrimary
+
+    /// Whether it happens to the disk of a journal.
+    var isOfDisk: Bool { [.diskFull, .diskStuck, .diskFails, .snapshotDamaged].contains(self) }
+    /// Whether it is an action that a sender submits.
+    var isOfActions: Bool { [.reducerTraps, .actionsRefused, .changesTooLarge, .reducerRandom].contains(self) }
 }

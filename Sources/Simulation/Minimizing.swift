@@ -16,7 +16,7 @@ extension SimulationReport {
             runs += 1
             var options = best
             options.skippedFaults.formUnion(faults)
-            guard Simulation(seed: seed, options).run().violation?.rule == rule else { return false }
+            guard SimulationRun(seed: seed, options).run().violation?.rule == rule else { return false }
             best = options
             return true
         }
@@ -31,6 +31,6 @@ extension SimulationReport {
             size = size == 1 ? 0 : (size + 1) / 2
         }
         best.keepsTrace = true
-        return (best, Simulation(seed: seed, best).run())
+        return (best, SimulationRun(seed: seed, best).run())
     }
 }

@@ -80,7 +80,8 @@ final class Process: @unchecked Sendable {
     /// Releases what waits for the process, after its end: it may refer to itself.
     func atEnd(_ release: @escaping () -> Void) { releases.append(release) }
 
-    /// Lets the process end before one of its next outputs, in the middle of what it does then.
+    /// Ends the process in the middle of what it does, before the output after the next `count` ones. An output is a
+    /// published message, a pushed frame, or a write to a journal or a session file.
     func end(afterOutputs count: Int) { outputsLeft = count }
 
     /// Whether an output of the process has an effect. Counts it.
@@ -99,51 +100,13 @@ final class Process: @unchecked Sendable {
 /// A machine, on which processes run one after the other.
 final class Host {
     /// The speed of its steady clock; 1 is right.
-    var rate: Double
+    let rate: Double
     /// Milliseconds that its wall clock is ahead of the true time.
     var wallOffset: Int64
 
-    init(rate: Double, wallOffset: Int64) { (self.rate, self.wallOffset) = (rate, wallOffset) }
-}
-
-/// The loop of a node: polls when something is ready or due.
-final class Loop: @unchecked Sendable {
-    private let process: Process
-    private let poll: () -> Void
-    /// The time of the next poll that is scheduled.
-    private var next: Instant?
-    private var busyUntil = Instant.origin
-    private var random: SplitMix64
-
-    init(of process: Process, poll: @escaping () -> Void) {
-        (self.process, self.poll) = (process, poll)
-        random = process.world.random.split()
-    }
-
-    /// Polls soon.
-    func wake() { wake(at: process.world.now) }
-
-    /// Polls at an instant of the process's steady clock, unless it does before.
-    func wake(atLocal instant: Instant?) { if let instant { wake(at: process.trueTime(of: instant)) } }
-
-    /// Polls at a true time, unless it does before.
-    func wake(at time: Instant) {
-        let time = max(time, busyUntil, process.world.now.advanced(by: .microseconds(5)))
-        if let next, next <= time { return }
-        next = time
-        process.schedule(at: time) { [self] in
-            guard next == time else { return }
-            next = nil
-            poll()
-            let cost = random.oneIn(50) ? random.duration(.microseconds(200) ... .milliseconds(20)) : .microseconds(20)
-            busyUntil = process.world.now.advanced(by: cost)
-            // It may have been woken meanwhile.
-            if let next, next < busyUntil { wake(again: busyUntil) }
-        }
-    }
-
-    private func wake(again time: Instant) {
-        next = nil
-        wake(at: time)
+    /// A clock of four drifts, by up to a tenth.
+    init(using random: inout SplitMix64) {
+        rate = random.oneIn(4) ? 1 + Double(random.below(2001) - 1000) / 10_000 : 1
+        wallOffset = 1_700_000_000_000 + Int64(random.below(1 << 30))
     }
 }

@@ -1,5 +1,5 @@
 import HeapModule
-package import SyncProtocol
+import SyncProtocol
 
 /// What all parts of a simulation share: the virtual time, the random numbers, what happens next, and what went wrong.
 ///
@@ -27,10 +27,12 @@ final class World: @unchecked Sendable {
     var coverage = Coverage()
     private(set) var trace: [String] = []
     private let keepsTrace: Bool
+    /// Called with each line of the trace.
+    private let onNote: ((String) -> Void)?
 
-    init(seed: UInt64, keepsTrace: Bool) {
+    init(seed: UInt64, keepsTrace: Bool, onNote: ((String) -> Void)? = nil) {
         random = SplitMix64(seed: seed)
-        self.keepsTrace = keepsTrace
+        (self.keepsTrace, self.onNote) = (keepsTrace, onNote)
     }
 
     // MARK: Events
@@ -65,8 +67,10 @@ final class World: @unchecked Sendable {
 
     /// Notes a line of the trace.
     func note(_ line: @autoclosure () -> String) {
-        guard keepsTrace else { return }
-        trace.append("\(Self.text(now)) \(line())")
+        guard keepsTrace || onNote != nil else { return }
+        let text = "\(Self.text(now)) #\(eventCount) \(line())"
+        if keepsTrace { trace.append(text) }
+        onNote?(text)
     }
 
     /// A rule was broken. The first violation ends the simulation.
@@ -85,49 +89,4 @@ final class World: @unchecked Sendable {
         let fraction = String(microseconds % 1_000_000)
         return "\(microseconds / 1_000_000).\(String(repeating: "0", count: 6 - fraction.count))\(fraction)"
     }
-}
-
-/// What must hold in every run.
-package enum Rule: String, CaseIterable, Sendable {
-    /// What a replica shows is a state that the primary published at that position.
-    case shownWasPublished
-    /// Positions of a replica never go back within an incarnation of the primary, nor to an earlier incarnation.
-    case positionsRise
-    /// What is published, and what receipts confirm, is durable as the journal promises.
-    case publishedIsDurable
-    /// An applied action is in the history at its revision.
-    case receiptsHold
-    /// No action is applied twice, and those of one sender keep their order.
-    case appliedOnce
-    /// An action has one outcome.
-    case oneOutcome
-    /// A sender reports no rejection that a later try would overcome, and no outcome as unknown without a reason.
-    case outcomesAreFinal
-    /// A rejected action leaves no trace in the state.
-    case rejectedLeaveNoTrace
-    /// The state after a start is the one that was published at its revision, and nothing acknowledged is lost.
-    case recoveredWasPublished
-    /// Once faults stop, all replicas show the primary's state, and every action has an outcome.
-    case converges
-    /// An effect starts once in an incarnation, after its action is durable.
-    case effectsStartOnce
-    /// A node subscribes to the feed before it joins, and ends each subscription once.
-    case subscriptionsMatch
-    /// Queues, buffers and tables stay within their limits.
-    case limitsHold
-    /// Only an action that ends the process is rejected as such.
-    case onlyGuiltyAreRejected
-    /// A node ends only for a reason that its fault explains.
-    case nodesStayUp
-}
-
-/// A broken rule.
-package struct Violation: Error, Sendable, CustomStringConvertible {
-    package let rule: Rule
-    package let message: String
-    package let time: Instant
-    /// The number of the event in which it was noticed.
-    package let event: Int
-
-    package var description: String { "\(rule) at \(time.offset), event \(event): \(message)" }
 }

@@ -40,6 +40,11 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     /// A start reuses the number of the last incarnation.
     case reusesEpoch
 
+    // The journal.
+
+    /// A record is noted as acknowledged with the next commit, after its receipts.
+    case acknowledgesAfterReceipts
+
     // The replica.
 
     /// A replica joins before it subscribes to the feed.

@@ -16,13 +16,13 @@ struct Simulate: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The number of seeds, from a random one on.")
-    var seeds: UInt64 = 100
+    @Option(help: "The number of seeds. (default: 1 with --seed, otherwise 100)")
+    var seeds: UInt64?
 
-    @Option(help: "The only seed; with --seeds, the first one.")
+    @Option(help: "The first seed. (default: a random one)")
     var seed: UInt64?
 
-    @Option(help: "Runs for these minutes, whatever the number of seeds is.")
+    @Option(help: "Runs for these minutes, instead of a number of seeds.")
     var minutes: Double?
 
     @Option(help: "The events of a seed before its faults end.")
@@ -37,14 +37,24 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Faults of the seed that do not happen, by number.", valueName: "numbers"))
     var skip: String?
 
-    @Flag(help: "Prints everything that happens.")
+    @Flag(help: "Prints everything that happens with a seed.")
     var trace = false
 
     @Option(help: ArgumentHelp("Plants a fault in the code. Debug builds only.", valueName: "fault"))
     var plant: PlantedFault?
 
     func validate() throws {
-        guard seeds > 0, jobs > 0, events > 0 else { throw ValidationError("seeds, jobs and events are at least 1") }
+        guard seeds != 0, jobs > 0, events > 0 else { throw ValidationError("seeds, jobs and events are at least 1") }
+        guard minutes.map({ $0 > 0 && $0 < .infinity }) ?? true else {
+            throw ValidationError("--minutes is a number above 0")
+        }
+        guard minutes == nil || seeds == nil else { throw ValidationError("give --seeds or --minutes, not both") }
+        guard !trace || seed != nil && seeds == nil && minutes == nil else {
+            throw ValidationError("--trace prints one seed: give --seed, without --seeds and --minutes")
+        }
+        guard seed.map({ $0 <= .max - count }) ?? true else {
+            throw ValidationError("the last seed is at most \(UInt64.max - 1)")
+        }
         guard plant == nil || PlantedFault.canBePlanted else {
             throw ValidationError("faults can be planted in debug builds only")
         }
@@ -65,26 +75,29 @@ struct Simulate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let isSingle = seed != nil && !CommandLine.arguments.contains { $0.hasPrefix("--seeds") } && minutes == nil
+        TrapReport.install()
         let first = seed ?? UInt64.random(in: 1...(1 << 40))
-        if isSingle, trace || plant == nil && skip != nil { return try show(first) }
-        let count = isSingle ? 1 : minutes == nil ? seeds : 1 << 32
+        if trace { return try show(first) }
+        let count = count
         let campaign = Campaign(seeds: first...(first + count - 1), options, threads: Int(min(UInt64(jobs), count)))
         let start = ContinuousClock.now
         let watching = Task { await watch(campaign, of: count, since: start) }
         let summary = try await campaign.result()
         watching.cancel()
         await watching.value
-        print(text(of: summary, after: start.duration(to: .now)))
+        print(text(of: summary, from: first, after: start.duration(to: .now)))
         if let failure = summary.failed.first { throw report(failure) }
+        if summary.seeds == 0 { throw CommandFailure.failed("no seed ended in that time") }
     }
 
-    /// Runs one seed with its trace.
+    /// The number of seeds, at most.
+    private var count: UInt64 { minutes == nil ? seeds ?? (seed == nil ? 100 : 1) : 1 << 32 }
+
+    /// Runs one seed, and prints what happens as it happens.
     private func show(_ seed: UInt64) throws {
         var options = options
-        options.keepsTrace = true
-        let report = Simulation(seed: seed, options).run()
-        for line in report.trace { print(line) }
+        options.onNote = { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) }
+        let report = SimulationRun(seed: seed, options).run()
         if let violation = report.violation { throw CommandFailure.failed("seed \(seed): \(violation)") }
     }
 
@@ -119,15 +132,16 @@ struct Simulate: AsyncParsableCommand {
         if isShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
     }
 
-    private func text(of summary: Campaign.Summary, after duration: Duration) -> String {
+    private func text(of summary: Campaign.Summary, from first: UInt64, after duration: Duration) -> String {
         let seconds = max(duration / .seconds(1), 0.001)
         let hours = summary.time / .seconds(3600)
         var lines = [
             String(
                 format:
-                    "%d seeds in %.1f s: %.1f per second; %d events, %.0f per second; "
+                    "%d seeds from %llu on in %.1f s: %.1f per second; %d events, %.0f per second; "
                     + "%.1f hours simulated, %.2f per second",
                 summary.seeds,
+                first,
                 seconds,
                 Double(summary.seeds) / seconds,
                 summary.events,

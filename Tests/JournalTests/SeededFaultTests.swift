@@ -31,6 +31,19 @@ import Threading
         try JournalWorld(durability, seed: seed).live()
     }
 
+    #if DEBUG
+        /// From the first seed that finds it on.
+        @Test func `finds receipts that are published before their record is noted as acknowledged`() {
+            withKnownIssue {
+                for seed in UInt64(138)..<150 {
+                    try PlantedFault.$current.withValue(.acknowledgesAfterReceipts) {
+                        try JournalWorld(.full, seed: seed).live()
+                    }
+                }
+            }
+        }
+    #endif
+
     /// A failure names the seed.
     @Test(arguments: Durability.allCases, (0..<2).map { _ in UInt64.random(in: .min ... .max) })
     func `loses nothing from a fresh seed, either`(durability: Durability, seed: UInt64) throws {

@@ -12,7 +12,7 @@ import Testing
         var options = SimulationOptions()
         options.keepsTrace = true
         options.eventsMin = 3000
-        let runs = (0..<2).map { _ in Simulation(seed: 7, options).run() }
+        let runs = (0..<2).map { _ in SimulationRun(seed: 7, options).run() }
         #expect(runs[0].trace == runs[1].trace)
         #expect(runs[0].trace.count > 100)
         #expect(runs[0].events == runs[1].events)
@@ -22,9 +22,9 @@ import Testing
         var options = SimulationOptions()
         options.keepsTrace = true
         options.eventsMin = 3000
-        let whole = Simulation(seed: 8, options).run().trace
+        let whole = SimulationRun(seed: 8, options).run().trace
         options.skippedFaults = [5]
-        let part = Simulation(seed: 8, options).run().trace
+        let part = SimulationRun(seed: 8, options).run().trace
         let end = try #require(whole.firstIndex { $0.contains("fault 5:") })
         #expect(whole[..<end] == part[..<end])
         #expect(!part.contains { $0.contains("fault 5:") })
@@ -34,7 +34,7 @@ import Testing
     private func check(_ seed: UInt64) {
         var options = SimulationOptions()
         options.eventsMin = Self.eventsMin
-        let report = Simulation(seed: seed, options).run()
+        let report = SimulationRun(seed: seed, options).run()
         let text = report.violation.map { "\($0)" } ?? ""
         #expect(report.violation == nil, "seed \(seed), \(Self.eventsMin) events: \(text)")
         #expect(report.faults.count >= 5, "seed \(seed) has only \(report.faults.count) kinds of faults")

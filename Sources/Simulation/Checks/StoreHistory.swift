@@ -46,8 +46,16 @@ final class StoreHistory {
     /// Where each action was applied last.
     private var applications: [WorkID: Position] = [:]
     private var rejected: Set<WorkID> = []
-    /// The last number of each session in each record.
-    private var numbers: [SessionID: [(record: JournalSequence, last: ActionNumber)]] = [:]
+    /// The last number of each session in each record; `nil` if the record evicts it.
+    private var numbers: [SessionID: [(record: JournalSequence, last: ActionNumber?)]] = [:]
+    /// What senders were told of each action.
+    private var isUnknown: [WorkID: Bool] = [:]
+    /// The last record that a watermark named.
+    private var lastOpened = JournalSequence(0)
+    /// Whether a start lacked what the incarnation before had published or acknowledged.
+    private(set) var hasLostRecords = false
+    /// The numbers with which each session may begin.
+    private var bases: [SessionID: Set<ActionNumber>] = [:]
     /// The work that was started in this incarnation.
     private var effectKeys: Set<String> = []
 
@@ -57,6 +65,9 @@ final class StoreHistory {
 
     /// Where an action was applied last.
     func application(of id: WorkID) -> Position? { applications[id] }
+
+    /// Whether actions are published that are in no record yet.
+    private var publishesUnrecorded: Bool { disk.map { $0.durability == .relaxed } ?? true }
 
     /// The digest of the published state.
     var digest: UInt64 { summary.digest }
@@ -82,6 +93,8 @@ final class StoreHistory {
             "the store \(store) starts as incarnation \(start.epoch) of \(lineage) after a later one"
         )
         histories[lineage]?.starts.append((start.epoch, start.revision))
+        if let position, position.lineage == lineage, start.revision < position.revision { hasLostRecords = true }
+        if let end = disk?.written.last, end < lastOpened { hasLostRecords = true }
         // Records that were lost.
         if let end = disk?.written.last { for id in numbers.keys { numbers[id]?.removeAll { $0.record > end } } }
     }
@@ -93,18 +106,33 @@ final class StoreHistory {
             return world.violated(.recoveredWasPublished, "the record \(record.sequence) cannot be read: \(error)")
         }
         note(batch.summary.digest, at: Position(lineage: lineage, epoch: batch.epoch, revision: batch.to))
+        for id in batch.forgotten { numbers[id, default: []].append((record.sequence, nil)) }
+        var revision = batch.from
         for run in batch.runs {
+            for entry in run.entries where entry.rejection == nil {
+                revision = revision.next
+                do {
+                    guard let action = try Self.actions.decode(entry.action) as? WorkAction else { continue }
+                    histories[lineage]?.actions[revision, default: []].append(
+                        Version(epoch: batch.epoch, content: action.id)
+                    )
+                } catch { world.violated(.recoveredWasPublished, "record \(record.sequence): \(error)") }
+            }
             let last = run.first.advanced(by: run.entries.count - 1)
-            let before = numbers[run.session]?.last
+            let before = durableNumber(of: run.session)
             world.require(
-                before.map { $0.last.next == run.first } ?? true,
+                run.session == .primary
+                    || before.map { $0.next == run.first } ?? bases[run.session]?.contains(run.first) ?? false,
                 .appliedOnce,
-                "record \(record.sequence) of \(store) has \(run.session)/\(run.first) after \(before?.last ?? last)"
+                "record \(record.sequence) of \(store) has \(run.session)/\(run.first) after "
+                    + (before.map { "\($0)" } ?? "none")
             )
             numbers[run.session, default: []].append((record.sequence, last))
         }
-        for id in batch.forgotten { numbers[id] = nil }
     }
+
+    /// The last number of a session in the journal; `nil` if it has none.
+    private func durableNumber(of session: SessionID) -> ActionNumber? { numbers[session]?.last?.last }
 
     /// A snapshot was stored.
     func stored(_ snapshot: JournalSnapshot, in lineage: Lineage) {
@@ -140,12 +168,12 @@ final class StoreHistory {
     func started(at position: Position, state: Value) {
         (tree, summary) = (state, Summary(of: state))
         if disk == nil {
+            hasLostRecords = self.position != nil
             begun(position.lineage, summary)
             histories[position.lineage]?.starts = [(position.epoch, position.revision)]
         }
-        let published = histories[position.lineage].flatMap { $0.content($0.digests, at: position) }
         world.require(
-            published == summary.digest,
+            digest(at: position) == summary.digest,
             .recoveredWasPublished,
             "the store \(store) starts at \(position) with another state than the recorded one"
         )
@@ -204,8 +232,9 @@ final class StoreHistory {
     }
 
     /// Receipts were published.
-    func published(_ receipts: Receipts) {
+    func published(_ receipts: Receipts, for session: SessionID) {
         guard let position else { return }
+        require(receipts.outcomes.end.previous, of: session, in: "receipts", orBefore: nil)
         for run in receipts.outcomes.runs {
             guard case .applied(let last) = run.outcome(of: run.end.previous) else { continue }
             world.require(
@@ -218,12 +247,26 @@ final class StoreHistory {
 
     /// A watermark was published.
     func published(_ watermark: Watermark, for session: SessionID) {
-        guard let disk, disk.durability != .relaxed, let number = watermark.number, let last = numbers[session]?.last
-        else { return }
+        lastOpened = max(lastOpened, watermark.opened)
+        // An unknown session's number is the one before the first action that its sender keeps.
+        guard let number = watermark.number else { return }
+        require(number, of: session, in: "a watermark", orBefore: bases[session]?.max())
+    }
+
+    /// Requires that a session's number is durable.
+    private func require(
+        _ number: ActionNumber,
+        of session: SessionID,
+        in frame: String,
+        orBefore base: ActionNumber?
+    ) {
+        guard !publishesUnrecorded else { return }
+        let last = [durableNumber(of: session), base?.previous].compactMap(\.self).max()
         world.require(
-            number <= last.last,
+            last.map { number <= $0 } ?? false,
             .publishedIsDurable,
-            "the store \(store) sent a watermark of \(session) with number \(number), \(last.last) is durable"
+            "the store \(store) sent \(frame) of \(session) with number \(number), durable is "
+                + (last.map { "\($0)" } ?? "none")
         )
     }
 
@@ -240,9 +283,11 @@ final class StoreHistory {
     }
 
     private func noteApplied(_ id: WorkID, at position: Position) {
-        histories[position.lineage]?.actions[position.revision, default: []].append(
-            Version(epoch: position.epoch, content: id)
-        )
+        if publishesUnrecorded {
+            histories[position.lineage]?.actions[position.revision, default: []].append(
+                Version(epoch: position.epoch, content: id)
+            )
+        }
         if let before = applications.updateValue(position, forKey: id) {
             world.require(
                 isLost(before, in: position),
@@ -283,9 +328,22 @@ final class StoreHistory {
 
     // MARK: Replicas and senders
 
+    /// Actions are pushed.
+    func pushed(_ header: ActionsHeader) { bases[header.session, default: []].insert(header.base) }
+
+    /// Whether the state at a position was published.
+    func published(_ digest: UInt64, at position: Position) -> Bool { self.digest(at: position) == digest }
+
+    private func digest(at position: Position) -> UInt64? {
+        histories[position.lineage].flatMap { $0.content($0.digests, at: position) }
+    }
+
     /// A replica shows a state.
     func shown(_ position: Position, digest: UInt64, by replica: String) {
-        let published = histories[position.lineage].flatMap { $0.content($0.digests, at: position) }
+        let isAhead = self.position.map {
+            $0.moved(to: position.revision) == position && $0.revision < position.revision
+        }
+        let published = isAhead ?? true ? nil : self.digest(at: position)
         world.require(
             published == digest,
             .shownWasPublished,
@@ -300,13 +358,25 @@ final class StoreHistory {
         guard let history = histories[position.lineage] else {
             return world.violated(.receiptsHold, "\(sender) was told that \(id) is applied at \(position)")
         }
-        // The ledger shows only the last actions of each update.
-        guard let applied = history.content(history.actions, at: position) else { return }
+        let applied = history.content(history.actions, at: position)
+        // Without a record, the ledger shows only the last actions of each update.
         world.require(
-            applied == id,
+            applied.map { $0 == id } ?? publishesUnrecorded,
             .receiptsHold,
-            "\(sender) was told that \(id) is applied at \(position), where \(applied) is"
+            "\(sender) was told that \(id) is applied at \(position), where "
+                + (applied.map { "\($0)" } ?? "no action") + " is"
         )
+    }
+
+    /// A sender was told the outcome of an action.
+    func reported(_ id: WorkID, isUnknown: Bool, to sender: String) {
+        if let before = self.isUnknown.updateValue(isUnknown, forKey: id) {
+            world.require(
+                !before || isUnknown,
+                .oneOutcome,
+                "\(sender) was told the outcome of \(id), which was reported as unknown before"
+            )
+        }
     }
 
     /// A sender was told that its action is rejected.

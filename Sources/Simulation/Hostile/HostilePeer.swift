@@ -11,7 +11,10 @@ struct HostilePeer {
         let pipe = PushPipe(world, to: server, network.path(of: "intruder"), onRoom: {}, onBreak: {})
         server.accept(pipe)
         for _ in 0..<random.from(1...5) { pipe.send(message(like: sender, &random)) }
-        for message in ownSession(sender.store, &random) { pipe.send(message) }
+        let frames = ownSession(sender.store, &random)
+        for frame in frames { pipe.send(frame) }
+        // They may have been refused.
+        world.schedule(after: random.duration(.seconds(1) ... .seconds(4))) { for frame in frames { pipe.send(frame) } }
         let feed = FeedPipe(world, to: server, network.path(of: "intruder"), onReadable: { _ in }, onBreak: {})
         server.accept(feed)
         for _ in 0..<random.from(1...5) {
@@ -24,8 +27,8 @@ struct HostilePeer {
         world.schedule(after: random.duration(.milliseconds(10) ... .seconds(5))) { [weak server] in
             feed.breaks()
             server?.remove(feed)
-            pipe.breaks()
         }
+        world.schedule(after: .seconds(4)) { pipe.breaks() }
     }
 
     /// The frames of a session that claims to have all outcomes before any is durable.
@@ -44,10 +47,11 @@ struct HostilePeer {
                 session: session,
                 opened: store.disk?.written.last ?? JournalSequence(0),
                 base: ActionNumber(1),
-                lowest: ActionNumber(UInt64(index) + UInt64(random.below(2))),
+                lowest: ActionNumber(UInt64(index)),
                 first: ActionNumber(UInt64(index)),
                 actions: actions
             )
+            store.history.pushed(frame.header)
             return Message.encode(.actions(frame), to: Address(store.name, .actions))
         }
     }

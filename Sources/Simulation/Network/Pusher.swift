@@ -43,10 +43,10 @@ final class Pusher {
         pipe = nil
     }
 
-    /// The connection breaks: some of what is in flight arrives, later than what the next connection brings.
-    func breakConnection(losingAll: Bool) {
-        if losingAll { pipe?.loseAll() } else { pipe?.breaks() }
-    }
+    /// The connection breaks. What is in flight is lost, or still arrives, perhaps among messages of the next connection.
+    ///
+    /// - Parameter count: how many of the messages in flight arrive at most.
+    func breakConnection(keeping count: Int) { pipe?.breaks(keeping: count) }
 
     private func connect(after delay: Duration) {
         network.world.schedule(after: delay) { [weak self] in self?.tryToConnect() }
@@ -120,8 +120,8 @@ final class PushPipe {
         onBreak()
     }
 
-    func loseAll() {
-        messages = []
+    func breaks(keeping count: Int) {
+        messages.removeLast(max(0, messages.count - count))
         breaks()
     }
 }

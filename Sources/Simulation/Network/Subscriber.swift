@@ -10,6 +10,8 @@ final class Subscriber {
     /// The subscriptions, with their counts.
     private(set) var wanted: [[UInt8]: Int] = [:]
     private var pipe: FeedPipe?
+    /// What had arrived on connections that broke: it is read before the messages of the next one.
+    private var unread: Deque<[UInt8]> = []
     private let onReadable: (Instant) -> Void
     private var isClosed = false
 
@@ -38,16 +40,18 @@ final class Subscriber {
 
     /// The next message that has arrived, without those that the socket unsubscribed from.
     func next() -> [UInt8]? {
-        while let message = pipe?.next(at: process.world.now) {
+        while let message = unread.popFirst() ?? pipe?.next(at: process.world.now) {
             if let end = message.firstIndex(of: 0), wanted[Array(message[...end])] != nil { return message }
         }
         return nil
     }
 
-    var nextArrival: Instant? { pipe?.nextArrival }
+    var nextArrival: Instant? { unread.isEmpty ? pipe?.nextArrival : process.world.now }
+    var hasUnread: Bool { !unread.isEmpty }
 
     func close() {
         isClosed = true
+        unread = []
         pipe?.breaks()
         if let pipe { network.server(at: endpoint)?.remove(pipe) }
         pipe = nil
@@ -87,6 +91,8 @@ final class Subscriber {
     }
 
     private func broken() {
+        while let message = pipe?.next(at: process.world.now) { unread.append(message) }
+        pipe?.dropMessages()
         pipe = nil
         connect(after: network.reconnectDelay())
     }
@@ -142,11 +148,12 @@ final class FeedPipe {
         return messages.removeFirst().message
     }
 
-    /// Loses what is in flight.
+    /// The connection is gone. Its subscriber takes what has arrived; the rest is lost.
     func breaks() {
         guard !isBroken else { return }
         isBroken = true
-        messages = []
         onBreak()
     }
+
+    func dropMessages() { messages = [] }
 }

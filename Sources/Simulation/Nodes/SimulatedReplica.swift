@@ -27,8 +27,11 @@ final class SimulatedReplica {
     private(set) var digest: UInt64?
     /// What its machine counted, and when.
     private(set) var events: [(time: Instant, event: ReplicaEvent)] = []
-    /// Whether it may show what a hostile primary sent.
-    var meetsHostilePrimary = false
+    /// Whether it has reported that it goes back, and does not show it yet.
+    private var hasReportedRewind = false
+    /// Until when a hostile primary may answer it. From then on it may still show what that sent, until it shows a
+    /// state that the true one published. `nil`: no hostile primary has answered since.
+    var hostileUntil: Instant?
 
     private static let messagesPerTurnMax = 512
 
@@ -84,8 +87,8 @@ final class SimulatedReplica {
 
     private func received(_ message: [UInt8]) {
         guard let (address, frame) = try? Message.decode(message), address.store == store.name else {
-            if meetsHostilePrimary { return }
-            return world.violated(.subscriptionsMatch, "\(name) received an unreadable message")
+            if hostileUntil != nil { return }
+            return world.violated(.messagesAreReadable, "\(name) received an unreadable message")
         }
         world.coverage.note(machine.phaseName, frame)
         perform(machine.received(frame, on: address.topic, at: process.now, using: &random))
@@ -121,7 +124,9 @@ final class SimulatedReplica {
             case .apply(let patch, let position): enqueue(.apply(patch: patch, position))
             case .verify(let position, let digest): enqueue(.verify(position, digest: digest))
             case .status(let status): enqueue(.status(status))
-            case .count(let event): events.append((world.now, event))
+            case .count(let event):
+                events.append((world.now, event))
+                if event == .rewound { hasReportedRewind = true }
             case .time: break
             }
         }
@@ -171,13 +176,29 @@ final class SimulatedReplica {
         if let last = self.position, last.lineage == position.lineage {
             world.require(
                 last.epoch < position.epoch
-                    || last.epoch == position.epoch && (last.revision <= position.revision || meetsHostilePrimary),
+                    || last.epoch == position.epoch && (last.revision <= position.revision || hostileUntil != nil),
                 .positionsRise,
                 "\(name) goes back from \(last) to \(position)"
             )
         }
+        if let last = self.position, last.lineage == position.lineage, position.revision < last.revision,
+            hostileUntil == nil
+        {
+            world.require(
+                hasReportedRewind,
+                .positionsRise,
+                "\(name) goes back from \(last) to \(position), and reports no rewind"
+            )
+            hasReportedRewind = false
+        }
         (self.position, self.digest) = (position, digest)
-        if !meetsHostilePrimary { store.history.shown(position, digest: digest, by: name) }
+        if let until = hostileUntil {
+            if world.now >= until, !socket.hasUnread, store.history.published(digest, at: position) {
+                hostileUntil = nil
+            }
+        } else {
+            store.history.shown(position, digest: digest, by: name)
+        }
     }
 }
 

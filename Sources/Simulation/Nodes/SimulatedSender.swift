@@ -33,8 +33,13 @@ final class SimulatedSender {
     private(set) var serial: UInt32
     private var lastTicket: Ticket
     /// Whether an outcome may be unknown: the primary may begin another history, lose records, or evict the session.
-    var mayLoseOutcomes: Bool
+    private var mayLoseOutcomes: Bool { limits != Limits() || store.history.hasLostRecords || hostileUntil != nil }
+    /// Until when a hostile primary may answer it. From then on its session may be another history's, until an action
+    /// is confirmed. `nil`: no hostile primary has answered since.
+    var hostileUntil: Instant?
     private let makeAction: (WorkID) -> WorkAction
+    /// Called when the frame that opens a session is pushed.
+    var onOpening: () -> Void = {}
 
     private static let messagesPerTurnMax = 512
     private static let framesPerTurnMax = 64
@@ -53,7 +58,6 @@ final class SimulatedSender {
         (self.name, self.index, self.store, self.world) = (name, index, store, world)
         (self.network, self.host, self.limits, self.file) = (network, host, limits, file)
         self.makeAction = makeAction
-        mayLoseOutcomes = store.disk?.durability != .full || limits != Limits()
         random = world.random.split()
         process = Process(name, on: host, in: world) {}
         if let file {
@@ -149,7 +153,9 @@ final class SimulatedSender {
                 .limitsHold,
                 "\(name) pushes actions from \(frame.header.lowest) to \(end), beyond its window"
             )
+            store.history.pushed(frame.header)
             let isSent = process.canOutput() && pusher.send(writer.bytes)
+            if frame.header.first == frame.header.base { onOpening() }
             world.coverage.note(machine.phaseName, isSent ? .pushed : .blocked)
             perform(isSent ? machine.pushed(frame, at: process.now, using: &random) : machine.blocked())
         }
@@ -190,7 +196,7 @@ final class SimulatedSender {
             case .save(let change): write(change)
             case .resolve(let runs):
                 for run in runs {
-                    world.note("\(name) has outcomes of \(run.count) actions from \(run.first) on: \(run.kind)")
+                    world.note("\(name) has \(run.count) outcomes from ticket \(run.first.rawValue) on: \(run.kind)")
                     for offset in 0..<run.count {
                         let ticket = run.first.advanced(by: offset)
                         resolve(ticket, run.outcome(of: ticket).result)
@@ -199,6 +205,8 @@ final class SimulatedSender {
             case .fail(let cause), .close(let cause):
                 world.violated(.nodesStayUp, "\(name) ended: \(cause)")
             case .status(let status): world.note("\(name) is \(status)")
+            case .count(.outcomesLost):
+                world.require(mayLoseOutcomes, .outcomesAreFinal, "\(name) was told that outcomes are lost")
             case .count, .giveUp, .answerSchema, .reuse: break
             }
         }
@@ -213,9 +221,15 @@ final class SimulatedSender {
             let isAgain = file != nil && (before == outcome || before.isUnknown || outcome.isUnknown)
             world.require(isAgain, .oneOutcome, "\(id) has two outcomes: \(before) and \(outcome)")
         }
+        // One that a hostile primary caused is reported before it is saved, and forgotten if the process ends then.
+        if outcomes[id] == nil, hostileUntil == nil {
+            store.history.reported(id, isUnknown: outcome.isUnknown, to: name)
+        }
         outcomes[id] = outcome
         switch outcome {
-        case .success(let position): store.history.confirmed(id, at: position, to: name)
+        case .success(let position):
+            store.history.confirmed(id, at: position, to: name)
+            if let until = hostileUntil, world.now >= until { hostileUntil = nil }
         case .failure(let reason):
             guard reason.code != .outcomeUnknown else {
                 return world.require(
@@ -284,9 +298,13 @@ final class SimulatedSessionFile {
             try session.apply(try SessionChange(decoding: change.encoded))
             session.dropResolved()
             let read = try SavedSession(decoding: session.encoded)
-            world.require(read == session, .oneOutcome, "a session is read as \(read), and was written as \(session)")
+            world.require(
+                read == session,
+                .sessionFilesAreReadable,
+                "a session is read as \(read), and was written as \(session)"
+            )
         } catch {
-            world.violated(.oneOutcome, "a change of a session file cannot be read: \(error)")
+            world.violated(.sessionFilesAreReadable, "a change of a session file cannot be read: \(error)")
         }
     }
 }

@@ -22,7 +22,7 @@ final class Disk {
     /// The numbers of records of the commits that found no room.
     fileprivate(set) var refusedCounts: [Int] = []
     /// Snapshots that cannot be read.
-    private(set) var damaged: Set<SnapshotEntry> = []
+    fileprivate(set) var damaged: Set<SnapshotEntry> = []
 
     init(_ world: World, _ durability: Durability) {
         (self.world, self.durability) = (world, durability)
@@ -147,6 +147,7 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
     func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
         guard !disk.isFull else { throw JournalFailure(.storageFull, Disk.full) }
         try output { $0.store(snapshot, as: kind) }
+        disk.damaged.remove(snapshot.entry)
         if let lineage { history.stored(snapshot, in: lineage) }
     }
 

@@ -115,7 +115,7 @@ final class JournalWriter: Sendable {
     func close() -> (count: Int, failure: JournalFailure)? {
         drain()
         // The last attempt may succeed.
-        commits.sync { if queue.withLock({ $0.waitsForRoom != nil }) { commit() } }
+        commits.sync { if queue.withLock({ $0.waitsForRoom != nil }), let records = dequeueAll() { store(records) } }
         let lost = queue.withLock { queue in
             defer { queue.records = [] }
             return queue.waitsForRoom.map { (count: queue.records.count, failure: $0) }
@@ -130,6 +130,11 @@ final class JournalWriter: Sendable {
     /// meanwhile.
     private func commit() {
         guard let records = dequeueAll() else { return }
+        // A job of its own, so that records are also enqueued during a commit where a queue runs in virtual time.
+        commits.async { [self] in store(records) }
+    }
+
+    private func store(_ records: [JournalRecord]) {
         do throws(JournalFailure) {
             let start = ContinuousClock.now
             try journal.append(records)

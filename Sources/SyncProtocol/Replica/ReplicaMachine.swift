@@ -40,6 +40,8 @@ package struct ReplicaMachine: Hashable, Sendable {
     private var join: Join?
     /// The position of the document after all directives; `nil` before the first snapshot.
     package private(set) var position: Position?
+    /// The last position from which it started from nothing, while the document still shows it.
+    private var abandonedPosition: Position?
     /// The revision of the document's snapshot.
     private var snapshotRevision: Revision?
     /// The number of restarts from nothing since the digest was last confirmed.
@@ -136,11 +138,13 @@ package struct ReplicaMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         var directives = leavePull() + leaveJoin()
-        if start == .nothing { position = nil }
+        if start == .nothing { abandonPosition() }
         phase = .waiting(until: now.advanced(by: delay))
         directives += changed(to: .joining)
         return delay == .zero ? directives + sendJoin(at: now, using: &generator) : directives
     }
+
+    private mutating func abandonPosition() { (position, abandonedPosition) = (nil, position ?? abandonedPosition) }
 
     private func leavePull() -> [ReplicaDirective] {
         guard case .pulling(let pull) = phase else { return [] }
@@ -391,7 +395,9 @@ package struct ReplicaMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         var directives: [ReplicaDirective] = []
-        if let position, position.lineage == pull.target.lineage, position.revision > pull.target.revision {
+        if let shown = position ?? abandonedPosition, shown.lineage == pull.target.lineage,
+            shown.revision > pull.target.revision
+        {
             directives.append(.count(.rewound))
         }
         directives += [
@@ -441,7 +447,7 @@ package struct ReplicaMachine: Hashable, Sendable {
 
     private mutating func incompatible(_ reason: Rejection, lineage: Lineage, epoch: Epoch) -> [ReplicaDirective] {
         let directives = leavePull() + leaveJoin()
-        position = nil
+        abandonPosition()
         phase = .incompatible(lineage: lineage, epoch: epoch)
         return directives + changed(to: .incompatible(reason))
     }

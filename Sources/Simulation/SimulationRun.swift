@@ -5,7 +5,7 @@ package import SyncProtocol
 
 /// A hostile day of a whole cluster: random nodes, settings, actions and faults. A seed determines everything that
 /// happens.
-package final class Simulation {
+package final class SimulationRun {
     private let options: SimulationOptions
     private let cluster: Cluster
     private var world: World { cluster.world }
@@ -15,21 +15,23 @@ package final class Simulation {
     private var burstLeft = 0
     /// The number of faults that were drawn, whether they were skipped or not.
     private var faultsDrawn = 0
-    private var kindsDrawn: Set<Fault> = []
 
     package init(seed: UInt64, _ options: SimulationOptions = SimulationOptions()) {
         self.options = options
         var random = SplitMix64(seed: ~seed)
         let limits = options.limits ?? (random.oneIn(2) ? Limits() : .tiny)
         var kinds = Fault.allCases
-        kinds.shuffle(using: &random)
-        faults = kinds.prefix(5 + random.below(kinds.count - 4)).sorted { $0.rawValue < $1.rawValue }
         let stores = (0..<(random.oneIn(4) ? 2 : 1)).map { _ in
             Cluster.StoreSetup(
                 durability: random.pick([.full, .full, .normal, .relaxed, nil]),
                 build: random.oneIn(2) ? .plain : .table
             )
         }
+        // Those that cannot have an effect.
+        if stores.allSatisfy({ $0.durability == nil }) { kinds.removeAll(where: \.isOfDisk) }
+        if stores.allSatisfy({ $0.build != .plain }) { kinds.removeAll { $0 == .upgrade } }
+        kinds.shuffle(using: &random)
+        faults = kinds.prefix(random.from(Self.kindsMin...kinds.count)).sorted { $0.rawValue < $1.rawValue }
         var policy = JournalPolicy()
         policy.snapshotBytes = random.pick([2 << 10, 64 << 10, 32 << 20])
         policy.snapshotRecords = random.pick([2, 20, policy.snapshotRecords])
@@ -40,7 +42,8 @@ package final class Simulation {
             stores: stores,
             policy: policy,
             faults: Set(faults),
-            keepsTrace: options.keepsTrace
+            keepsTrace: options.keepsTrace,
+            onNote: options.onNote
         )
         self.random = random
     }
@@ -56,6 +59,7 @@ package final class Simulation {
     }
 
     private func runToEnd() -> SimulationReport {
+        TrapReport.note(cluster.seed)
         cluster.primary.start()
         for _ in 0..<(1 + random.below(4)) { cluster.addReplica() }
         for _ in 0..<(1 + random.below(4)) { cluster.addSender() }
@@ -78,9 +82,13 @@ package final class Simulation {
         )
     }
 
-    private var isOver: Bool { world.eventCount >= options.eventsMin && kindsDrawn.count >= Self.kindsMin }
+    private var isOver: Bool {
+        world.eventCount >= options.eventsMin
+            && (cluster.faultCounts.count >= Self.kindsMin || !options.skippedFaults.isEmpty
+                || world.eventCount >= 10 * options.eventsMin)
+    }
 
-    /// The minimum number of kinds of faults in a day.
+    /// The minimum number of kinds of faults that have an effect, unless some are skipped.
     private static let kindsMin = 5
 
     // MARK: Events
@@ -115,7 +123,6 @@ package final class Simulation {
             // Numbers of its own: what follows does not depend on whether the fault is skipped.
             var random = self.random.split()
             let fault = random.pick(faults)
-            kindsDrawn.insert(fault)
             if !options.skippedFaults.contains(faultsDrawn) {
                 world.note("fault \(faultsDrawn): \(fault)")
                 cluster.happen(fault, &random)
@@ -138,6 +145,8 @@ package struct SimulationOptions: Sendable {
     /// `nil`: the standard limits or tiny ones, by the seed.
     package var limits: Limits?
     package var keepsTrace = false
+    /// Called with each line of the trace, as it happens.
+    package var onNote: (@Sendable (String) -> Void)?
     /// The numbers of faults that do not happen.
     package var skippedFaults: Set<Int> = []
 

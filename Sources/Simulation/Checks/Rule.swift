@@ -1,0 +1,50 @@
+package import SyncProtocol
+
+/// What must hold in every run.
+package enum Rule: String, CaseIterable, Sendable {
+    /// What a replica shows is a state that the primary published at that position.
+    case shownWasPublished
+    /// Positions of a replica never go back within an incarnation of the primary, nor to an earlier incarnation.
+    case positionsRise
+    /// What is published, and what receipts confirm, is durable as the journal promises.
+    case publishedIsDurable
+    /// An applied action is in the history at its revision.
+    case receiptsHold
+    /// No action is applied twice, and those of one sender keep their order.
+    case appliedOnce
+    /// An action has one outcome.
+    case oneOutcome
+    /// A sender reports no rejection that a later try would overcome, and no outcome as unknown without a reason.
+    case outcomesAreFinal
+    /// A rejected action leaves no trace in the state.
+    case rejectedLeaveNoTrace
+    /// The state after a start is the one that was published at its revision, and nothing acknowledged is lost.
+    case recoveredWasPublished
+    /// Once faults stop, all replicas show the primary's state, and every action has an outcome.
+    case converges
+    /// An effect starts once in an incarnation, after its action was published.
+    case effectsStartOnce
+    /// Nodes receive what can be decoded, unless a hostile primary sent it.
+    case messagesAreReadable
+    /// A session file is read as it was written.
+    case sessionFilesAreReadable
+    /// A node subscribes to the feed before it joins, and ends each subscription once.
+    case subscriptionsMatch
+    /// Queues, buffers and tables stay within their limits.
+    case limitsHold
+    /// Only an action that ends the process is rejected as such.
+    case onlyGuiltyAreRejected
+    /// A node ends only for a reason that its fault explains.
+    case nodesStayUp
+}
+
+/// A broken rule.
+package struct Violation: Error, Sendable, CustomStringConvertible {
+    package let rule: Rule
+    package let message: String
+    package let time: Instant
+    /// The number of the event in which it was noticed.
+    package let event: Int
+
+    package var description: String { "\(rule) at \(time.offset), event \(event): \(message)" }
+}

@@ -1,0 +1,59 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Prints the seed of a run that ends the process by a trap, since its report is lost.
+package enum TrapReport {
+    /// Written once, before any thread runs a seed.
+    private nonisolated(unsafe) static var seedOfThread = pthread_key_t()
+    /// What happened on each signal before, for example the runtime's backtrace.
+    private nonisolated(unsafe) static var actions: [(signal: Int32, action: sigaction)] = []
+
+    /// Call it once, before the first run.
+    package static func install() {
+        pthread_key_create(&seedOfThread, nil)
+        for signal in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV] {
+            var action = sigaction()
+            sigaction(signal, nil, &action)
+            actions.append((signal, action))
+            Self.handle(signal)
+        }
+    }
+
+    private static func handle(_ number: Int32) {
+        _ = signal(number) { number in
+            TrapReport.printSeed()
+            // The instruction is executed again, with what happened before.
+            for before in TrapReport.actions where before.signal == number {
+                var action = before.action
+                sigaction(number, &action, nil)
+            }
+        }
+    }
+
+    /// The current thread runs a seed from now on.
+    static func note(_ seed: UInt64) {
+        guard !actions.isEmpty else { return }
+        pthread_setspecific(seedOfThread, UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: seed)))
+    }
+
+    /// Only calls that are safe in a signal handler.
+    private static func printSeed() {
+        var seed = UInt(bitPattern: pthread_getspecific(seedOfThread))
+        let text: StaticString = "the process was ended by seed "
+        _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
+        // The digits from the last one on, and a line feed.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { digits in
+            var start = digits.count - 1
+            digits[start] = UInt8(ascii: "\n")
+            repeat {
+                start -= 1
+                digits[start] = UInt8(ascii: "0") + UInt8(seed % 10)
+                seed /= 10
+            } while seed > 0
+            _ = write(STDERR_FILENO, &digits[start], digits.count - start)
+        }
+    }
+}
