@@ -43,7 +43,7 @@ final class Pusher {
         pipe = nil
     }
 
-    /// The connection breaks. What is in flight is lost, or still arrives, perhaps among messages of the next connection.
+    /// The connection breaks. What is in flight is lost, or still arrives, perhaps among what the next one brings.
     ///
     /// - Parameter count: how many of the messages in flight arrive at most.
     func breakConnection(keeping count: Int) { pipe?.breaks(keeping: count) }
