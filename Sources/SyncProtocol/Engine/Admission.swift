@@ -133,7 +133,15 @@ struct Admission: Hashable, Sendable {
             return (0, frame.count, frame.frame.header.opened)
         }
         if sessions[id] == nil { open(frame, durable: durable, into: &directives) }
-        guard let (start, expected) = sessions[id].map({ ($0.outcomes.start, $0.expected) }) else { return nil }
+        guard let (start, expected, sessionOpened) = sessions[id].map({ ($0.outcomes.start, $0.expected, $0.opened) })
+        else {
+            return nil
+        }
+        let opened = max(sessionOpened, frame.frame.header.opened)
+        guard opened <= max(sessionOpened, opening(after: durable)) else {
+            refuse(frame.identity, of: id, .forgottenSession, into: &directives)
+            return nil
+        }
         guard frame.first <= expected else {
             answerAhead(frame, expected, durable: durable, into: &directives)
             return nil
@@ -149,7 +157,7 @@ struct Admission: Hashable, Sendable {
                 appendReceipts(session.durableOutcomes(from: frame.first, through: last), of: id, into: &directives)
             }
         }
-        return (known, min(frame.count - known, room(of: session)), session.opened)
+        return (known, min(frame.count - known, room(of: session)), opened)
     }
 
     /// Opens the session of a frame, unless it may be an evicted one.
@@ -299,8 +307,8 @@ struct Admission: Hashable, Sendable {
     var ownRoom: Int { room(of: sessions.own) }
 
     /// Records the outcomes of the next numbers of a session.
-    mutating func record(_ outcomes: OutcomeRuns, of id: SessionID) {
-        sessions.update(id) { $0.append(contentsOf: outcomes, countMax: limits.windowActionsMax) }
+    mutating func record(_ outcomes: OutcomeRuns, of id: SessionID, opened: JournalSequence) {
+        sessions.update(id) { $0.append(contentsOf: outcomes, opened: opened, countMax: limits.windowActionsMax) }
     }
 
     /// Evicts sessions while all have too many outcomes: those with more than their share, since the others would make

@@ -9,8 +9,9 @@ internal import StateCore
 package struct SessionTable: Hashable, Sendable {
     /// The state of one session.
     struct Session: Hashable, Sendable {
-        /// The journal sequence at which the session was opened.
-        let opened: JournalSequence
+        /// The journal sequence at which the session was opened, or which its sender has adopted since: an incarnation
+        /// that had evicted the session may have ended before that was durable.
+        private(set) var opened: JournalSequence
         /// The outcomes of the last reduced numbers; those beyond `durable` may not be durable yet.
         private(set) var outcomes: OutcomeRuns
         /// The last number whose outcome is durable.
@@ -41,13 +42,17 @@ package struct SessionTable: Hashable, Sendable {
         }
 
         /// Records the outcomes of the next numbers, and forgets the oldest durable ones beyond `countMax`.
-        mutating func append(contentsOf others: OutcomeRuns, countMax: Int) {
+        ///
+        /// - Parameter opened: as the frame of the actions stated it.
+        mutating func append(contentsOf others: OutcomeRuns, opened: JournalSequence, countMax: Int) {
+            self.opened = max(self.opened, opened)
             outcomes.append(contentsOf: others)
             trim(countMax: countMax)
         }
 
         /// Records durable outcomes of the next numbers, and forgets the oldest ones beyond `countMax`.
-        fileprivate mutating func append(durable others: OutcomeRuns, countMax: Int) {
+        fileprivate mutating func append(durable others: OutcomeRuns, opened: JournalSequence, countMax: Int) {
+            self.opened = max(self.opened, opened)
             outcomes.append(contentsOf: others)
             durable = reduced
             trim(countMax: countMax)
@@ -194,14 +199,13 @@ package struct SessionTable: Hashable, Sendable {
     /// - sessions only in the replayed table were evicted,
     /// - sessions only in this table remember no durable outcome.
     ///
-    /// A session that was evicted and opened again is another one.
+    /// A session with another `opened` may have been evicted and opened again, and is another one then.
     package func agrees(with replayed: SessionTable) -> Bool {
         own.durable == replayed.own.durable
             && sessions.allSatisfy { id, session in
-                guard let other = replayed.sessions[id], other.opened == session.opened else {
-                    return session.outcomes.start > session.durable
-                }
-                return other.durable == session.durable
+                let remembersNothing = session.outcomes.start > session.durable
+                guard let other = replayed.sessions[id] else { return remembersNothing }
+                return other.durable == session.durable || other.opened != session.opened && remembersNothing
             }
             && replayed.sessions.allSatisfy { id, session in
                 sessions[id]?.opened == session.opened || session.opened < horizon
@@ -234,7 +238,7 @@ package struct SessionTable: Hashable, Sendable {
             let outcomes = try run.outcomes(after: revision)
             revision = revision.advanced(by: run.appliedCount)
             update(run.session) { session in
-                session.append(durable: outcomes, countMax: countMax)
+                session.append(durable: outcomes, opened: run.opened, countMax: countMax)
                 session.dropMessages(bytesMax: messageBytesMax)
             }
         }

@@ -168,7 +168,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
             var left = budget
             while let next = admission.dequeue(within: &left, durable: published.sequence, into: &directives) {
                 let outcomes = batch.reduce(next.slice, of: next.frame, opened: next.opened, marking: marking)
-                admission.record(outcomes, of: next.frame.header.session)
+                admission.record(outcomes, of: next.frame.header.session, opened: next.opened)
             }
         }
         takeRequests(for: &batch, budget, at: now, waiting: &observers, into: &directives)
@@ -254,7 +254,7 @@ extension StoreEngine {
             switch request {
             case .action(let action) where isCancelled: answer(action, .rejected(.effectCancelled), into: &directives)
             case .action(let action):
-                admission.record(batch.reduce(action, admission.ownNumber), of: .primary)
+                admission.record(batch.reduce(action, admission.ownNumber), of: .primary, opened: JournalSequence(0))
                 left -= 1
             // A replayed state contains the actions that were dispatched before, so a replay waits until these are
             // published. An observer without a replay is added at once: later actions may still join the batch, and
@@ -292,7 +292,9 @@ extension StoreEngine {
                 let again = batch.reducedAgain(part, after: latest, rejecting: reason, marking: marking) {
                     commits.cancels($0)
                 }
-                for resolved in again.results.outcomes { admission.record(resolved.outcomes, of: resolved.session) }
+                for resolved in again.results.outcomes {
+                    admission.record(resolved.outcomes, of: resolved.session, opened: resolved.opened)
+                }
                 close(again, marking: marking, into: &directives)
             }
         }

@@ -216,6 +216,8 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
+        // An incarnation that has ended.
+        if let position, position.lineage == welcome.lineage, welcome.epoch < position.epoch { return [] }
         heartbeatInterval = max(welcome.heartbeatInterval, .milliseconds(1))
         join?.head = welcome.head
         if let offer = welcome.offer {

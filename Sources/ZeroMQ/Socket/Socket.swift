@@ -171,6 +171,41 @@ package struct Socket: ~Copyable {
         }
     }
 
+    /// Receives the frames of the next message without blocking.
+    ///
+    /// - Returns: `nil` if there is no message.
+    /// - Throws: as ``receive()``.
+    func receiveFrames() throws(ZeroMQError) -> [[UInt8]]? {
+        var frames: [[UInt8]] = []
+        var message = zmq_msg_t()
+        return try withUnsafeMutablePointer(to: &message) { (message) throws(ZeroMQError) in
+            zmq_msg_init(message)
+            defer { zmq_msg_close(message) }
+            repeat {
+                guard try receiveFrame(into: message) else { return nil }
+                frames.append(
+                    [UInt8](UnsafeRawBufferPointer(start: zmq_msg_data(message), count: zmq_msg_size(message)))
+                )
+            } while zmq_msg_more(message) != 0
+            return frames
+        }
+    }
+
+    /// Sends a message of several frames without blocking.
+    ///
+    /// - Returns: `false` if no peer has room. A `router` drops a message whose peer is gone.
+    /// - Throws: as ``send(_:)-(UnsafeRawBufferPointer)``.
+    func send(frames: [[UInt8]]) throws(ZeroMQError) -> Bool {
+        for (index, frame) in frames.enumerated() {
+            let flags = ZMQ_DONTWAIT | (index < frames.count - 1 ? ZMQ_SNDMORE : 0)
+            while zmq_send(handle.used(), frame, frame.count, flags) < 0 {
+                if wouldBlock() { return false }
+                if !wasInterrupted() { throw .failed("cannot send on a \(kind) socket", errno: zmq_errno()) }
+            }
+        }
+        return true
+    }
+
     private func receiveFrame(into message: UnsafeMutablePointer<zmq_msg_t>) throws(ZeroMQError) -> Bool {
         while zmq_msg_recv(message, handle.used(), ZMQ_DONTWAIT) < 0 {
             if wouldBlock() { return false }
@@ -214,6 +249,8 @@ package enum SocketKind: Hashable, Sendable {
     case pull
     /// Exchanges messages with one peer.
     case pair
+    /// Answers the requests of many peers: the first frame of a message is the peer's address.
+    case router
 
     var number: Int32 {
         switch self {
@@ -223,6 +260,7 @@ package enum SocketKind: Hashable, Sendable {
         case .push: ZMQ_PUSH
         case .pull: ZMQ_PULL
         case .pair: ZMQ_PAIR
+        case .router: ZMQ_ROUTER
         }
     }
 }
@@ -335,6 +373,11 @@ final class SocketHandle {
     func set(_ option: Int32, wide number: Int64) throws(ZeroMQError) {
         var number = number
         try check(zmq_setsockopt(used(), option, &number, MemoryLayout<Int64>.size), option)
+    }
+
+    /// Without a copy of the value.
+    func set(_ option: Int32, _ value: UnsafeRawBufferPointer) throws(ZeroMQError) {
+        try check(zmq_setsockopt(used(), option, value.baseAddress, value.count), option)
     }
 
     func set(_ option: Int32, _ value: [UInt8]) throws(ZeroMQError) {

@@ -62,6 +62,9 @@ package struct SocketOptions: Hashable, Sendable {
     /// The kernel's receive buffer of a connection, in bytes; `nil`: the system's choice.
     package var receiveBufferBytes: Int?
 
+    /// Encryption and authentication; `nil`: none. Each message is 33 bytes larger with it.
+    package var security: CurveSecurity?
+
     package init() {}
 
     /// The standard options, changed by the closure.
@@ -105,6 +108,7 @@ package struct SocketOptions: Hashable, Sendable {
         if xpubVerbose && socket.kind == .xpub { try socket.set(ZMQ_XPUB_VERBOSE, true) }
         try applyLiveness(to: socket)
         try applyTransport(to: socket)
+        try security?.apply(to: socket)
     }
 
     private func applyLiveness(to socket: SocketHandle) throws(ZeroMQError) {

@@ -817,4 +817,20 @@ import Testing
         #expect(answers.refusals() == [.overloaded, .unknownSession], "each once a turn")
         #expect(answers.refusals(on: .receipts(Fixture.session)).map(\.frame?.first.rawValue) == [3, 2])
     }
+
+    /// An incarnation had evicted it, and told its sender the later sequence, but ended before that was durable. The
+    /// late duplicate of the frame with which the sender went on must not open the session again.
+    @Test func `is refused from the sequence on that its sender adopted`() {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
+        bench.push(1...1)
+        bench.turnAndCommit()
+        bench.push(2...2, opened: 1, base: 2)
+        bench.turnAndCommit()
+        bench.push(1...1, of: Fixture.otherSession, opened: 1)
+        bench.turnAndCommit()
+        let head = bench.engine.engine.published.revision
+        let answers = bench.push(2...2, opened: 1, base: 2) + bench.turnAndCommit()
+        #expect(answers.refusals() == [.unknownSession])
+        #expect(bench.engine.engine.published.revision == head)
+    }
 }

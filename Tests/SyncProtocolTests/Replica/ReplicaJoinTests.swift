@@ -73,6 +73,18 @@ import Testing
         #expect(bench.chunk(1, [1], of: 5).installed == [5])
     }
 
+    @Test func `a welcome of an earlier incarnation is ignored`() {
+        var bench = ReplicaBench.live(at: 5)
+        bench.receive(Fixture.update(7, 8))
+        bench.wait()
+        let earlier = Epoch(Fixture.epoch.rawValue - 1)
+        bench.welcome(head: 9, epoch: earlier)
+        #expect(bench.machine.position == Fixture.position(5))
+        #expect(bench.receive(Fixture.update(5, 6, epoch: earlier)).applied == [])
+        bench.welcome(head: 5)
+        #expect(bench.status == .live)
+    }
+
     @Test func `updates before the welcome are ignored, those after it are applied`() {
         var bench = ReplicaBench.live(at: 5)
         bench.receive(Fixture.update(6, 7))
