@@ -331,7 +331,7 @@ final class Cluster {
 
     /// Longer than all deadlines of the protocol, and than what a queue holds takes to be sent.
     private static let restTimeMax = Duration.seconds(600)
-    /// Many times what any day needs: nodes that keep each other busy never come to rest.
+    /// Many times what any run needs: nodes that keep each other busy never come to rest.
     private static let restEventsMax = 500_000
 
     private func calm() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Simulation
 
-/// Situations that random days reach rarely, each by a script.
+/// Situations that random runs reach rarely, each by a script.
 @Suite struct ScenarioTests {
     static let seeds: ClosedRange<UInt64> = 1...5
 

@@ -5,7 +5,7 @@ import Testing
     /// Seeds that have always been run, so that a test that begins to fail shows the change that broke it.
     @Test(arguments: 1...fixedCount) func `breaks no rule, with fixed seeds`(seed: UInt64) { check(seed) }
 
-    /// Seeds that were never run. A failure shows the seed, with which `statecast-simulate --seed` repeats the day.
+    /// Seeds that were never run. A failure shows the seed, with which `statecast-simulate --seed` repeats the run.
     @Test(arguments: freshSeeds) func `breaks no rule, with fresh seeds`(seed: UInt64) { check(seed) }
 
     @Test func `is the same each time`() {
@@ -30,7 +30,7 @@ import Testing
         #expect(!part.contains { $0.contains("fault 5:") })
     }
 
-    /// A day with fewer events than users run, so that the tests end soon.
+    /// A run with fewer events than users run, so that the tests end soon.
     private func check(_ seed: UInt64) {
         var options = SimulationOptions()
         options.eventsMin = Self.eventsMin

@@ -140,6 +140,11 @@ import ZeroMQ
         #expect(code { _ = try AuthenticationHandler.add(name) { _ in nil } } == nil)
     }
 
+    @Test func `belong to the context of their domain`() throws {
+        let options = try serving(Users())
+        #expect(code { _ = try Socket(.pull, options: options, in: Context()) } == .invalidOption)
+    }
+
     @Test func `have no domain without a name`() {
         #expect(code { _ = try AuthenticationHandler.add("") { _ in nil } } == .invalidOption)
     }
@@ -186,7 +191,12 @@ import ZeroMQ
         }
     }
 
-    @Test(arguments: ["", "short", "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh\n", String(repeating: "\u{E9}", count: 20)])
+    @Test(
+        arguments: [
+            "", "short", "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh\n", String(repeating: "\u{E9}", count: 20),
+            String(repeating: "#", count: 40),
+        ]
+    )
     func `is not made from other texts`(text: String) {
         #expect(CurveKeyPair(secretText: Array(text.utf8)) == nil)
         #expect(CurvePublicKey(text) == nil)

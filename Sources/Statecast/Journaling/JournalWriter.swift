@@ -113,6 +113,8 @@ final class JournalWriter: Sendable {
     ///
     /// - Returns: the number of records that were published and could not be stored, and why.
     func close() -> (count: Int, failure: JournalFailure)? {
+        // A retry may be under way: its first job enqueues the second one.
+        for _ in 0..<2 { commits.sync {} }
         drain()
         // The last attempt may succeed.
         commits.sync { if queue.withLock({ $0.waitsForRoom != nil }), let records = dequeueAll() { store(records) } }

@@ -137,13 +137,13 @@ struct Admission: Hashable, Sendable {
         else {
             return nil
         }
+        guard frame.first <= expected else {
+            answerAhead(frame, expected, durable: durable, into: &directives)
+            return nil
+        }
         let opened = max(sessionOpened, frame.frame.header.opened)
         guard opened <= max(sessionOpened, opening(after: durable)) else {
             refuse(frame.identity, of: id, .forgottenSession, into: &directives)
-            return nil
-        }
-        guard frame.first <= expected else {
-            answerAhead(frame, expected, durable: durable, into: &directives)
             return nil
         }
         // Not for a frame that is ahead: it may be a stray one.

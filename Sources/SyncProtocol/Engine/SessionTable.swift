@@ -199,16 +199,18 @@ package struct SessionTable: Hashable, Sendable {
     /// - sessions only in the replayed table were evicted,
     /// - sessions only in this table remember no durable outcome.
     ///
-    /// A session with another `opened` may have been evicted and opened again, and is another one then.
+    /// A session with a later `opened` in this table may have been evicted and opened again, and is another one then.
+    /// Or its sender adopted that sequence, which is not recorded yet.
     package func agrees(with replayed: SessionTable) -> Bool {
         own.durable == replayed.own.durable
             && sessions.allSatisfy { id, session in
                 let remembersNothing = session.outcomes.start > session.durable
                 guard let other = replayed.sessions[id] else { return remembersNothing }
-                return other.durable == session.durable || other.opened != session.opened && remembersNothing
+                let isAnother = other.opened < session.opened && other.opened < horizon
+                return other.durable == session.durable || isAnother && remembersNothing
             }
             && replayed.sessions.allSatisfy { id, session in
-                sessions[id]?.opened == session.opened || session.opened < horizon
+                sessions[id].map { $0.opened >= session.opened } ?? false || session.opened < horizon
             }
     }
 

@@ -217,7 +217,9 @@ package struct ReplicaMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         // An incarnation that has ended.
-        if let position, position.lineage == welcome.lineage, welcome.epoch < position.epoch { return [] }
+        if let shown = position ?? abandonedPosition, shown.lineage == welcome.lineage, welcome.epoch < shown.epoch {
+            return []
+        }
         heartbeatInterval = max(welcome.heartbeatInterval, .milliseconds(1))
         join?.head = welcome.head
         if let offer = welcome.offer {

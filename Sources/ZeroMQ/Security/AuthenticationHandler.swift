@@ -7,6 +7,8 @@ internal import Threading
 /// server socket is made, exists until the process ends, and ends the process if it fails. A socket is told apart by
 /// its domain; one whose domain is unknown accepts nobody.
 ///
+/// Do not shut down a context that has one.
+///
 /// Unchecked, but safe: after `init`, its thread alone uses the socket.
 package final class AuthenticationHandler: @unchecked Sendable {
     /// Decides whether a peer may connect. Called on the handler's thread: it must not wait.
@@ -19,7 +21,7 @@ package final class AuthenticationHandler: @unchecked Sendable {
 
     private let socket: Socket
     /// Keeps the context alive, which identifies the handler.
-    private let context: Context
+    fileprivate let context: Context
     private let decisions = Locked<[String: Decision]>([:])
 
     /// Adds a domain: from now on, sockets may use it.
@@ -122,6 +124,9 @@ package final class AuthenticationDomain: Hashable, Sendable {
     }
 
     deinit { handler.remove(name) }
+
+    /// Whether the handler authenticates the peers of a context's sockets.
+    func isOf(_ context: Context) -> Bool { handler.context === context }
 
     package static func == (left: AuthenticationDomain, right: AuthenticationDomain) -> Bool { left === right }
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }

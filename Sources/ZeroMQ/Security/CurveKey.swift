@@ -44,7 +44,8 @@ package struct CurveKeyPair: Hashable, Sendable, CustomStringConvertible, Custom
             let result = zmq_curve_keypair(&publicText, secretText)
             precondition(result == 0, "libzmq was built without CURVE: \(systemText(of: zmq_errno()))")
         }
-        return CurveKeyPair(secret)
+        guard let pair = CurveKeyPair(secret) else { preconditionFailure("libzmq made a secret key that is none") }
+        return pair
     }
 
     /// The pair of a secret key.
@@ -59,12 +60,13 @@ package struct CurveKeyPair: Hashable, Sendable, CustomStringConvertible, Custom
         )
     }
 
-    private init(_ secret: SecretBytes) {
+    /// `nil` if five characters are more than four bytes can hold.
+    private init?(_ secret: SecretBytes) {
         self.secret = secret
         var text = [CChar](repeating: 0, count: Z85.textCount + 1)
-        let result = secret.withText { zmq_curve_public(&text, $0) }
-        precondition(result == 0, "libzmq was built without CURVE: \(systemText(of: zmq_errno()))")
-        guard let key = CurvePublicKey(Z85.text(text)) else { preconditionFailure("libzmq made no public key") }
+        guard secret.withText({ zmq_curve_public(&text, $0) }) == 0, let key = CurvePublicKey(Z85.text(text)) else {
+            return nil
+        }
         publicKey = key
     }
 

@@ -10,6 +10,12 @@ package enum CurveSecurity: Hashable, Sendable {
     func apply(to socket: SocketHandle) throws(ZeroMQError) {
         switch self {
         case .server(let keys, let domain):
+            guard domain.isOf(socket.context) else {
+                throw ZeroMQError(
+                    .invalidOption,
+                    "the authentication domain \(domain.name.debugDescription) is not of the socket's context"
+                )
+            }
             try socket.set(ZMQ_CURVE_SERVER, true)
             try socket.set(ZMQ_ZAP_DOMAIN, Array(domain.name.utf8))
             try Self.setSecret(of: keys, socket)

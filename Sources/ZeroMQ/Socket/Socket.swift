@@ -304,7 +304,7 @@ func pollTimeout(until deadline: ContinuousClock.Instant?) -> CInt {
 final class SocketHandle {
     private let pointer: UnsafeMutableRawPointer
     let kind: SocketKind
-    private let context: Context
+    let context: Context
     private var claims: [SocketFileClaim] = []
 
     /// The events for which the socket was ready when they were last read; all if its context was shut down.

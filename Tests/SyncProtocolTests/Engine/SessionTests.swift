@@ -130,6 +130,19 @@ import Testing
         #expect(!recorded.agrees(with: sessions))
     }
 
+    @Test func `a session whose sender adopted a later sequence agrees with the records before`() throws {
+        var bench = PrimaryBench()
+        bench.push(1...1)
+        bench.turnAndCommit()
+        let recorded = try #require(bench.context).sessions
+        bench.push(2...2, opened: 1, base: 2)
+        bench.turn()
+        let sessions = try #require(bench.context).sessions
+        #expect(sessions != recorded)
+        #expect(sessions.agrees(with: recorded))
+        #expect(!recorded.agrees(with: sessions))
+    }
+
     @Test func `a fresh session is admitted after an eviction`() throws {
         var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
         for number in UInt64(1)...5 {
