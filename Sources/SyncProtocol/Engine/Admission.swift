@@ -18,6 +18,9 @@ struct Admission: Hashable, Sendable {
     /// The bound of all sessions' runs. A recovered store has those of each session's last numbers: it forgets none of
     /// them only because it was restarted.
     private let sessionRunsMax: Int
+    /// The bound of the number of sessions. A recovered store may have more than its limit allows, until the next
+    /// session is opened: the limit was lowered, or an eviction was only in a snapshot that is damaged.
+    let sessionsMax: Int
     private let actionsEndpoint: String
     /// Answers that are given once per turn, so that a flood of frames does not cause a flood of answers.
     private var answered: Set<Answer> = []
@@ -40,6 +43,7 @@ struct Admission: Hashable, Sendable {
         incarnation = history.incarnation
         limits = settings.limits
         sessionRunsMax = max(limits.sessionRunsMax, sessions.runCount)
+        sessionsMax = max(limits.sessionsMax, sessions.count)
         actionsEndpoint = settings.actionsEndpoint
     }
 

@@ -91,7 +91,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         let frameBytesMax = Inbox.bytes(ofMessage: limits.frameBytesMax)
         let counts = [
             ("joins", feed.joinsWaiting, limits.joinsWaitingMax),
-            ("sessions", admission.sessions.count, limits.sessionsMax),
+            ("sessions", admission.sessions.count, admission.sessionsMax),
             ("actions of a session", admission.sessions.undurableCountMax, limits.windowActionsMax),
             ("updates", feed.updatesKept, limits.ringUpdatesMax),
             ("snapshots", feed.snapshotsKept, limits.snapshotsMax),
