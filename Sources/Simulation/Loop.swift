@@ -1,6 +1,8 @@
 import SyncProtocol
 
 /// The loop of a node: polls when something is ready or due.
+///
+/// Unchecked, but safe: see ``World``.
 final class Loop: @unchecked Sendable {
     private let process: Process
     private let poll: () -> Void

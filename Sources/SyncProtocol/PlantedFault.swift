@@ -1,5 +1,5 @@
 /// A fault in production code that exists only to be found: the simulation proves with it that its checks notice such a
-/// fault. `Tests/EndToEndTests/SimulateTests.swift` names a seed that finds each one, and those that are not found yet.
+/// fault. `Tests/EndToEndTests/SimulateTests.swift` names a seed that finds each one.
 ///
 /// Faults can be planted in debug builds only. In release, ``isPlanted`` is the constant `false`.
 package enum PlantedFault: String, CaseIterable, Sendable {

@@ -130,7 +130,9 @@ final class SimulatedStore {
     }
 }
 
-/// A value that one thread uses, for closures that production code requires to be sendable.
+/// A value for closures that production code requires to be sendable.
+///
+/// Unchecked, but safe: a simulation runs in one thread, which alone uses the value.
 struct Unchecked<Content>: @unchecked Sendable {
     let value: Content
     init(_ value: Content) { self.value = value }

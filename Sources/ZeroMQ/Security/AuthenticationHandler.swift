@@ -3,9 +3,9 @@ internal import Threading
 /// Decides which peers may connect to the sockets of this process that have CURVE: the handler of ZeroMQ's
 /// authentication protocol (ZAP, ZeroMQ RFC 27).
 ///
-/// libzmq asks it at each handshake, and accepts everyone if there is no handler. So it is bound before the first
+/// libzmq asks it at each handshake, and accepts every peer if there is no handler. So it is bound before the first
 /// server socket is made, exists until the process ends, and ends the process if it fails. A socket is told apart by
-/// its domain; one whose domain is unknown accepts nobody.
+/// its domain. A socket whose domain is unknown accepts no peer.
 ///
 /// Do not shut down a context that has one.
 ///
@@ -88,7 +88,7 @@ package final class AuthenticationHandler: @unchecked Sendable {
                 _ = try socket.wait(for: .readable)
             }
         } catch {
-            fatalError("peers can no longer be authenticated, and libzmq would accept everyone: \(error)")
+            fatalError("peers can no longer be authenticated, and libzmq would accept every peer: \(error)")
         }
     }
 
