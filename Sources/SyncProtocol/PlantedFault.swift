@@ -66,6 +66,8 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case resolvesOneMore
     /// An action is sent before it is in the session file.
     case sendsBeforeSaved
+    /// An outcome that a sender decides is reported before it is in the session file.
+    case reportsUnsavedDecisions
     /// A primary that lost acknowledged outcomes is not noticed.
     case missesLostOutcomes
     /// Actions that were sent in another lineage are sent again.

@@ -60,6 +60,7 @@ import Testing
             .followsForeignRefusals: 27,
             .resolvesOneMore: 1,
             .sendsBeforeSaved: 1,
+            .reportsUnsavedDecisions: 1_006_769,
             .missesLostOutcomes: 9,
             .resendsInOtherLineage: 1,
         ]

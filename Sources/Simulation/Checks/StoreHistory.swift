@@ -52,6 +52,8 @@ final class StoreHistory {
     private var isUnknown: [WorkID: Bool] = [:]
     /// The last record that a watermark named.
     private var lastOpened = JournalSequence(0)
+    /// The last number of each session in its receipts.
+    private var acknowledged: [SessionID: ActionNumber] = [:]
     /// Whether a start lacked what the incarnation before had published or acknowledged.
     private(set) var hasLostRecords = false
     /// The numbers with which each session may begin.
@@ -97,6 +99,8 @@ final class StoreHistory {
         if let end = disk?.written.last, end < lastOpened { hasLostRecords = true }
         // Records that were lost.
         if let end = disk?.written.last { for id in numbers.keys { numbers[id]?.removeAll { $0.record > end } } }
+        // Also those of rejections, which make no revision.
+        if acknowledged.contains(where: { isLost($0.value, of: $0.key) }) { hasLostRecords = true }
     }
 
     /// A record was written.
@@ -133,6 +137,12 @@ final class StoreHistory {
 
     /// The last number of a session in the journal; `nil` if it has none.
     private func durableNumber(of session: SessionID) -> ActionNumber? { numbers[session]?.last?.last }
+
+    /// Whether a number that was acknowledged is in no record, and its session was not evicted.
+    private func isLost(_ number: ActionNumber, of session: SessionID) -> Bool {
+        guard let entry = numbers[session]?.last else { return true }
+        return entry.last.map { $0 < number } ?? false
+    }
 
     /// A snapshot was stored.
     func stored(_ snapshot: JournalSnapshot, in lineage: Lineage) {
@@ -234,7 +244,9 @@ final class StoreHistory {
     /// Receipts were published.
     func published(_ receipts: Receipts, for session: SessionID) {
         guard let position else { return }
-        require(receipts.outcomes.end.previous, of: session, in: "receipts", orBefore: nil)
+        let last = receipts.outcomes.end.previous
+        require(last, of: session, in: "receipts", orBefore: nil)
+        acknowledged[session] = max(acknowledged[session] ?? last, last)
         for run in receipts.outcomes.runs {
             guard case .applied(let last) = run.outcome(of: run.end.previous) else { continue }
             world.require(

@@ -217,14 +217,11 @@ final class SimulatedSender {
             return world.violated(.oneOutcome, "\(name) has an outcome of \(ticket), which it never used")
         }
         if let before = outcomes[id] {
-            // A sender that restarts before it saved an outcome requests it again.
-            let isAgain = file != nil && (before == outcome || before.isUnknown || outcome.isUnknown)
+            // A sender that restarts before it saved a receipt requests it again, and the primary may have lost it.
+            let isAgain = file != nil && (before == outcome || outcome.isUnknown)
             world.require(isAgain, .oneOutcome, "\(id) has two outcomes: \(before) and \(outcome)")
         }
-        // One that a hostile primary caused is reported before it is saved, and forgotten if the process ends then.
-        if outcomes[id] == nil, hostileUntil == nil {
-            store.history.reported(id, isUnknown: outcome.isUnknown, to: name)
-        }
+        if outcomes[id] == nil { store.history.reported(id, isUnknown: outcome.isUnknown, to: name) }
         outcomes[id] = outcome
         switch outcome {
         case .success(let position):

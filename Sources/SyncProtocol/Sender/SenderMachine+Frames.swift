@@ -102,7 +102,7 @@ extension SenderMachine {
     private mutating func begin(_ watermark: Watermark) -> [SenderDirective] {
         let isOther = registration.map { $0.saved.lineage != watermark.lineage } ?? false
         if isOther, PlantedFault.resendsInOtherLineage.isPlanted { outbox.requeueSent() }
-        let directives = isOther ? [.count(.lineageChanged)] + resolve(abandonSent(Rejection.otherLineage.message)) : []
+        let directives = isOther ? [.count(.lineageChanged)] + decide(abandonSent(Rejection.otherLineage.message)) : []
         registration = Registration(
             saved: .init(lineage: watermark.lineage, opened: watermark.opened, base: outbox.next),
             watermark: watermark
@@ -168,7 +168,7 @@ extension SenderMachine {
         if refusal.retryAfter != nil, PlantedFault.reportsTransientRefusal.isPlanted {
             let runs = outbox.abandonSent().map { $0.resolved(.rejected(refusal.reason), in: session) }
             beginSession(using: &generator)
-            return [count] + resolve(runs) + askAgain(at: now, using: &generator)
+            return [count] + decide(runs) + askAgain(at: now, using: &generator)
         }
         if let retryAfter = refusal.retryAfter {
             phase = .pausing(until: now.advanced(by: retryAfter + delay))
@@ -215,7 +215,7 @@ extension SenderMachine {
         until: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        let unsent = saver == nil ? resolve(rejectQueued(reason)) : []
+        let unsent = saver == nil ? decide(rejectQueued(reason)) : []
         let directives = abandonSession(reason, using: &generator)
         phase = .refused(reason, until: until)
         return directives + unsent + changed(to: .refused(reason))
@@ -232,7 +232,7 @@ extension SenderMachine {
         _ cause: Rejection,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        let directives = resolve(abandonSent(cause.message))
+        let directives = decide(abandonSent(cause.message))
         beginSession(using: &generator)
         return directives
     }

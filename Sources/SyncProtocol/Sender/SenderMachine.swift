@@ -109,7 +109,8 @@ package struct SenderMachine: Hashable, Sendable {
         var runs = abandonSent(cause) + rejectQueued(.notSent(because: cause))
         if let saver {
             let kept = ResolvedRun.Kind.rejected(.kept(because: cause))
-            runs = runs.map { ResolvedRun($0.first, count: $0.count, sent: nil, kept) } + saver.unsaved(because: cause)
+            runs = (runs + saver.unreported).map { ResolvedRun($0.first, count: $0.count, sent: nil, kept) }
+            runs += saver.unsaved(because: cause)
         }
         return [.giveUp(runs, because: cause), .close(because: cause)]
     }
@@ -141,14 +142,14 @@ package struct SenderMachine: Hashable, Sendable {
     /// Enqueues the actions of a chunk. Resolves those at once that cannot be sent.
     private mutating func enqueue(_ chunk: ActionChunk) -> [SenderDirective] {
         outbox.append(chunk)
-        if case .refused(let reason, _) = phase, saver == nil { return resolve(rejectQueued(reason)) + dropChunks() }
+        if case .refused(let reason, _) = phase, saver == nil { return decide(rejectQueued(reason)) + dropChunks() }
         return (chunk.largestActionBytes > actionBytesMax ? rejectOversize() : []) + dropChunks()
     }
 
     /// Rejects the queued actions that are too large.
     mutating func rejectOversize() -> [SenderDirective] {
         let bytesMax = actionBytesMax
-        return resolve(
+        return decide(
             outbox.removeQueued(largerThan: bytesMax).map { ticket, bytes in
                 ResolvedRun(ticket, sent: nil, .rejected(.tooLarge(bytes, bytesMax: bytesMax)))
             }
@@ -160,10 +161,16 @@ package struct SenderMachine: Hashable, Sendable {
         outbox.removeQueued().map { ResolvedRun($0.ticket, count: $0.count, sent: nil, .rejected(reason)) }
     }
 
-    /// Saves and reports outcomes.
+    /// Saves and reports outcomes that a receipt contains.
     mutating func resolve(_ runs: [ResolvedRun]) -> [SenderDirective] {
         for run in runs { saver?.resolve(run) }
         return Self.report(runs)
+    }
+
+    /// Saves outcomes that this sender decides, and reports them once they are saved.
+    mutating func decide(_ runs: [ResolvedRun]) -> [SenderDirective] {
+        for run in runs { saver?.decide(run) }
+        return saver == nil || PlantedFault.reportsUnsavedDecisions.isPlanted ? Self.report(runs) : []
     }
 
     private static func report(_ runs: [ResolvedRun]) -> [SenderDirective] { runs.isEmpty ? [] : [.resolve(runs)] }
@@ -376,14 +383,14 @@ package struct SenderMachine: Hashable, Sendable {
         return save()
     }
 
-    /// The first `count` changes are on the disk: their actions may be sent, and receipts before their checkpoint are
-    /// not needed any more.
+    /// The first `count` changes are on the disk: their actions may be sent, what this sender decided may be reported,
+    /// and receipts before their checkpoint are not needed any more.
     ///
     /// - Parameter failure: why no further change will be. Actions that cannot be saved must not be sent.
     package mutating func saved(_ count: Int, failure: SaveFailure? = nil) -> [SenderDirective] {
-        guard !isStopped, let (chunks, first) = saver?.written(count) else { return [] }
+        guard !isStopped, let (chunks, decided, first) = saver?.written(count) else { return [] }
         if let first { outbox.releaseReceipts(before: first) }
-        let directives = chunks.flatMap { enqueue($0) }
+        let directives = Self.report(decided) + chunks.flatMap { enqueue($0) }
         guard let failure, saver?.failed(failure) == true else { return directives }
         return directives + [.status(.refused(Rejection(.stopped, failure.message))), .fail(because: failure.message)]
     }

@@ -12,17 +12,20 @@ package struct SaveFailure: Error, Hashable {
     }
 }
 
-/// Decides which part of a session to save and when: an action reaches the outbox only after it is saved, and frames
-/// wait until the identity of their session is saved.
+/// Decides which part of a session to save and when: an action reaches the outbox only after it is saved, frames wait
+/// until the identity of their session is saved, and so does the report of an outcome that the sender itself decides.
 struct SessionSaver: Hashable, Sendable {
     /// A change that was passed to the writer and whose write was not confirmed.
     private struct Unconfirmed: Hashable, Sendable {
         let chunks: [ActionChunk]
+        let decided: [ResolvedRun]
         /// The oldest number without a receipt.
         let first: ActionNumber
     }
 
     private var change = SessionChange()
+    /// The outcomes of the change that the sender decided.
+    private var decided: [ResolvedRun] = []
     private var unconfirmed: Deque<Unconfirmed> = []
     private var checkpoint: SessionCheckpoint
     /// The number of changes on the disk.
@@ -53,9 +56,14 @@ struct SessionSaver: Hashable, Sendable {
         lastSubmitted = chunk.last
     }
 
-    /// Adds the outcomes of actions.
-    mutating func resolve(_ run: ResolvedRun) {
+    /// Adds the outcome of actions, from a receipt: if it is lost, the next process receives it again.
+    mutating func resolve(_ run: ResolvedRun) { change.resolve(run) }
+
+    /// Adds the outcome of actions that the sender decides. It is reported when it is saved: otherwise the next process
+    /// could decide another one, or send the actions again.
+    mutating func decide(_ run: ResolvedRun) {
         change.resolve(run)
+        decided.append(run)
         // The actions get no number, and a resumed session needs that information.
         if run.sent == nil { needsBarrier = true }
     }
@@ -78,25 +86,27 @@ struct SessionSaver: Hashable, Sendable {
             self.checkpoint = checkpoint
         }
         guard !hasFailed, !change.isEmpty else { return nil }
-        defer { (change, needsBarrier) = (SessionChange(), false) }
-        unconfirmed.append(Unconfirmed(chunks: change.chunks, first: checkpoint.first))
+        defer { (change, decided, needsBarrier) = (SessionChange(), [], false) }
+        unconfirmed.append(Unconfirmed(chunks: change.chunks, decided: decided, first: checkpoint.first))
         if needsBarrier { barrier = saved + unconfirmed.count }
         return change
     }
 
     /// The first `count` changes are on the disk.
     ///
-    /// - Returns: the actions that may be sent now, and the saved number from which on receipts are needed.
-    mutating func written(_ count: Int) -> (chunks: [ActionChunk], first: ActionNumber?) {
-        var chunks: [ActionChunk] = []
+    /// - Returns: the actions that may be sent now, the outcomes that may be reported, and the saved number from which on
+    ///   receipts are needed.
+    mutating func written(_ count: Int) -> (chunks: [ActionChunk], decided: [ResolvedRun], first: ActionNumber?) {
+        var (chunks, decided): ([ActionChunk], [ResolvedRun]) = ([], [])
         var first: ActionNumber?
         while saved < count, let change = unconfirmed.popFirst() {
             saved += 1
             last = change.chunks.last?.last ?? last
             chunks += change.chunks
+            decided += change.decided
             first = change.first
         }
-        return (chunks, first)
+        return (chunks, decided, first)
     }
 
     /// No further change is written.
@@ -108,6 +118,9 @@ struct SessionSaver: Hashable, Sendable {
         if failure.mayBeSaved { lastUncertain = unconfirmed.last { !$0.chunks.isEmpty }?.chunks.last?.last ?? last }
         return true
     }
+
+    /// The decided outcomes that are not known to be on the disk.
+    var unreported: [ResolvedRun] { unconfirmed.flatMap(\.decided) + decided }
 
     /// The outcomes of the actions that are not known to be on the disk, when the sender gives them up.
     func unsaved(because cause: String) -> [ResolvedRun] {

@@ -81,6 +81,7 @@ import Testing
         bench.watermark(nil)
         #expect(bench.push().count == 1)
         bench.refuse(.unknownSession, first: 1)
+        bench.handle { $0.save() }
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
         #expect(bench.machine.session != Fixture.session)
     }
@@ -88,6 +89,7 @@ import Testing
     @Test func `reports unknown outcomes in another history`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, lineage: Fixture.otherLineage)
+        bench.handle { $0.save() }
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
         #expect(bench.machine.checkpoint.registration?.lineage == Fixture.otherLineage)
         #expect(bench.machine.checkpoint.first == ActionNumber(6))
@@ -114,6 +116,7 @@ import Testing
     @Test func `that was copied has diverged, and its sent actions are unknown`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(9)
+        bench.handle { $0.save() }
         #expect((1...5).allSatisfy { bench.code(Ticket(rawValue: $0)) == .outcomeUnknown })
         guard case .refused(let reason)? = bench.status else {
             Issue.record("\(String(describing: bench.status))")

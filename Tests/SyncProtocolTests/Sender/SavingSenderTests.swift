@@ -73,10 +73,38 @@ import Testing
         bench.handle { $0.submitted(ActionChunk(actions, first: Ticket(rawValue: 1))) }
         bench.handle { $0.save() }
         bench.written()
-        #expect(bench.code(Ticket(rawValue: 2)) == .tooLarge)
         #expect(bench.push().isEmpty)
+        #expect(bench.code(Ticket(rawValue: 2)) == nil)
         bench.written()
+        #expect(bench.code(Ticket(rawValue: 2)) == .tooLarge)
         #expect(bench.push().map(\.numbers) == [1...2])
+    }
+
+    /// The next process would report another outcome, or send the action again, if this one ended in between.
+    @Test func `reports an outcome that it decides itself when that is on the disk`() throws {
+        var bench = Self.open()
+        let ticket = bench.send()[0]
+        bench.written()
+        bench.push()
+        bench.watermark(nil, lineage: Lineage(bits: 9))
+        bench.push()
+        #expect(bench.code(ticket) == nil)
+        var saved = SavedBench().session
+        for change in bench.changes { try saved.apply(change) }
+        #expect(saved.outcomes.map(\.code) == [.outcomeUnknown])
+        bench.written()
+        #expect(bench.code(ticket) == .outcomeUnknown)
+    }
+
+    @Test func `keeps actions whose decided outcome cannot be saved`() {
+        var bench = Self.open(actionBytesMax: 10)
+        let ticket = bench.send(Array(repeating: 7, count: 11))
+        bench.written()
+        bench.push()
+        bench.written(bench.changes.count - 1, failure: SaveFailure("the disk failed", mayBeSaved: true))
+        #expect(bench.code(ticket) == nil)
+        bench.handle { $0.stop(because: "the disk failed") }
+        #expect(bench.code(ticket) == .kept)
     }
 
     @Test func `saves what is acknowledged, and the end of the input, at once`() {
