@@ -52,8 +52,10 @@ func syntax(_ name: String) -> Target.Dependency {
 // On Debian the compiler finds the header and the library without it; Homebrew's are elsewhere.
 #if os(macOS)
     let libzmqPackage: String? = "libzmq"
+    let sodiumPackage: String? = "libsodium"
 #else
     let libzmqPackage: String? = nil
+    let sodiumPackage: String? = nil
 #endif
 
 /// One row per module, from the pure core outwards: each module imports only modules that are listed before it.
@@ -69,7 +71,17 @@ let layers: [Target] = [
         pkgConfig: libzmqPackage,
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
-    .target(name: "ZeroMQ", dependencies: ["Threading", "DurableFiles", "CZeroMQ"], swiftSettings: settings),
+    .systemLibrary(
+        name: "CSodium",
+        pkgConfig: sodiumPackage,
+        providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
+    ),
+    .target(name: "Cryptography", dependencies: ["CSodium"], swiftSettings: settings),
+    .target(
+        name: "ZeroMQ",
+        dependencies: ["Threading", "DurableFiles", "Cryptography", "CZeroMQ"],
+        swiftSettings: settings
+    ),
     .target(name: "CChecksum"),
     .target(
         name: "Journal",
@@ -84,8 +96,8 @@ let layers: [Target] = [
     .target(
         name: "Statecast",
         dependencies: [
-            "Threading", "DurableFiles", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "Journal", deque,
-            logging, metrics, lifecycle,
+            "Threading", "DurableFiles", "Cryptography", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ",
+            "Journal", deque, logging, metrics, lifecycle,
         ],
         swiftSettings: settings
     ),
@@ -231,6 +243,11 @@ let executables: [Target] = [
         swiftSettings: settings
     ),
     .executableTarget(
+        name: "statecast-keys",
+        dependencies: ["CommandLineSupport", "Statecast", argumentParser],
+        swiftSettings: settings
+    ),
+    .executableTarget(
         name: "statecast-crash-test",
         dependencies: [
             "Statecast", "StateCore", "CounterApp", "Journal", "SQLiteJournal", "StateCoding", "SyncProtocol",
@@ -284,6 +301,7 @@ let tests: [Target] = [
         exclude: ["Golden"],
         swiftSettings: settings
     ),
+    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: settings),
     .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ", "Threading"], swiftSettings: settings),
     .testTarget(
         name: "StatecastTests",
@@ -318,8 +336,8 @@ let tests: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "statecast-primary", "poison-primary", "statecast-crash-test", "statecast-replica", "statecast-send",
-            "statecast-journal", "statecast-simulate", "fleet-agent", "counter-example", "Statecast", "SyncProtocol",
-            subprocess,
+            "statecast-journal", "statecast-keys", "statecast-simulate", "fleet-agent", "counter-example", "Statecast",
+            "SyncProtocol", subprocess,
         ],
         swiftSettings: settings
     ),
@@ -368,6 +386,7 @@ let package = Package(
         .executable(name: "statecast-replica", targets: ["statecast-replica"]),
         .executable(name: "statecast-send", targets: ["statecast-send"]),
         .executable(name: "statecast-journal", targets: ["statecast-journal"]),
+        .executable(name: "statecast-keys", targets: ["statecast-keys"]),
     ] as [Product]).filter { product in targets.contains { $0.name == product.name } },
     traits: [
         .trait(

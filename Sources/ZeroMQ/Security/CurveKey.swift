@@ -1,12 +1,5 @@
 internal import CZeroMQ
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
+internal import Cryptography
 
 /// A public key of CURVE, libzmq's encryption and authentication (ZeroMQ RFC 26). It identifies a node, and everyone
 /// may know it.
@@ -14,7 +7,7 @@ package struct CurvePublicKey: Hashable, Sendable, LosslessStringConvertible {
     /// The size of a key, in bytes.
     static let byteCount = 32
 
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// - Parameter bytes: 32 of them; otherwise `nil`.
     package init?(bytes: some Collection<UInt8>) {
@@ -32,16 +25,17 @@ package struct CurvePublicKey: Hashable, Sendable, LosslessStringConvertible {
     package var description: String { Z85.text(of: bytes) }
 }
 
-/// A key pair of CURVE. The secret key is in no description, and is overwritten when the last reference to it is gone.
+/// A key pair of CURVE. The secret key is in no description, and in memory of its own.
 package struct CurveKeyPair: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     package let publicKey: CurvePublicKey
-    private let secret: SecretBytes
+    /// The text of the secret key, and a zero byte.
+    private let secret: SecretMemory
 
     /// Makes a new random pair.
     package static func generate() -> CurveKeyPair {
-        let secret = SecretBytes { secretText in
+        let secret = SecretMemory(byteCount: Z85.textCount + 1) { secretText in
             var publicText = [CChar](repeating: 0, count: Z85.textCount + 1)
-            let result = zmq_curve_keypair(&publicText, secretText)
+            let result = zmq_curve_keypair(&publicText, secretText.assumingMemoryBound(to: CChar.self).baseAddress)
             precondition(result == 0, "libzmq was built without CURVE: \(systemText(of: zmq_errno()))")
         }
         guard let pair = CurveKeyPair(secret) else { preconditionFailure("libzmq made a secret key that is none") }
@@ -53,28 +47,26 @@ package struct CurveKeyPair: Hashable, Sendable, CustomStringConvertible, Custom
     /// - Parameter secretText: 40 characters of Z85; otherwise `nil`. The caller overwrites its copy.
     package init?(secretText: some Collection<UInt8>) {
         guard secretText.count == Z85.textCount, secretText.allSatisfy(Z85.isDigit) else { return nil }
-        self.init(
-            SecretBytes { text in
-                for (index, digit) in secretText.enumerated() { text[index] = CChar(bitPattern: digit) }
-            }
-        )
+        self.init(SecretMemory(byteCount: Z85.textCount + 1) { $0.copyBytes(from: secretText) })
     }
 
     /// `nil` if five characters are more than four bytes can hold.
-    private init?(_ secret: SecretBytes) {
+    private init?(_ secret: SecretMemory) {
         self.secret = secret
         var text = [CChar](repeating: 0, count: Z85.textCount + 1)
-        guard secret.withText({ zmq_curve_public(&text, $0) }) == 0, let key = CurvePublicKey(Z85.text(text)) else {
+        guard secret.withBytes({ zmq_curve_public(&text, $0.assumingMemoryBound(to: CChar.self).baseAddress) }) == 0,
+            let key = CurvePublicKey(Z85.text(text))
+        else {
             return nil
         }
         publicKey = key
     }
 
-    /// Calls a closure with the secret key, as 40 characters of Z85 and a zero byte. It must not keep them.
+    /// Calls a closure with the secret key: 40 characters of Z85 and a zero byte. It must not keep them.
     package func withSecretText<Result, Failure: Error>(
-        _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try secret.withText(body)
+        try secret.withBytes(body)
     }
 
     package static func == (left: Self, right: Self) -> Bool { left.publicKey == right.publicKey }
@@ -83,36 +75,6 @@ package struct CurveKeyPair: Hashable, Sendable, CustomStringConvertible, Custom
     /// Names the public key only.
     package var description: String { "the key pair of \(publicKey)" }
     package var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
-}
-
-/// Memory for the text of a secret key.
-///
-/// Unchecked, but safe: nothing writes to it between `init` and `deinit`.
-private final class SecretBytes: @unchecked Sendable {
-    private let text: UnsafeMutablePointer<CChar>
-    private static let byteCount = Z85.textCount + 1
-
-    init(_ fill: (UnsafeMutablePointer<CChar>) -> Void) {
-        text = .allocate(capacity: Self.byteCount)
-        text.initialize(repeating: 0, count: Self.byteCount)
-        fill(text)
-    }
-
-    deinit {
-        // Not an assignment, which the optimizer removes.
-        #if canImport(Darwin)
-            memset_s(text, Self.byteCount, 0, Self.byteCount)
-        #else
-            explicit_bzero(text, Self.byteCount)
-        #endif
-        text.deallocate()
-    }
-
-    func withText<Result, Failure: Error>(
-        _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(text)
-    }
 }
 
 /// The text of keys: Z85 (ZeroMQ RFC 32), 40 characters for 32 bytes.

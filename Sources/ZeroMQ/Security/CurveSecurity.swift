@@ -27,8 +27,6 @@ package enum CurveSecurity: Hashable, Sendable {
     }
 
     private static func setSecret(of keys: CurveKeyPair, _ socket: SocketHandle) throws(ZeroMQError) {
-        try keys.withSecretText { (text) throws(ZeroMQError) in
-            try socket.set(ZMQ_CURVE_SECRETKEY, UnsafeRawBufferPointer(start: text, count: 41))
-        }
+        try keys.withSecretText { (text) throws(ZeroMQError) in try socket.set(ZMQ_CURVE_SECRETKEY, text) }
     }
 }

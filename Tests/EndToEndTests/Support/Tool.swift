@@ -16,6 +16,7 @@ struct Tool {
     static let replica = Tool(name: "statecast-replica")
     static let send = Tool(name: "statecast-send")
     static let journal = Tool(name: "statecast-journal")
+    static let keys = Tool(name: "statecast-keys")
     static let agent = Tool(name: "fleet-agent")
     /// See Tests/PoisonPrimary.
     static let poison = Tool(name: "poison-primary")

@@ -1,0 +1,72 @@
+import Statecast
+import Testing
+
+@Suite struct `An access list` {
+    private static let key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+    private static let other = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
+
+    @Test func `denies what no line permits`() throws {
+        let list = try AccessList(parsing: "\(Self.key) kiosk follow=fleet send=fleet/HostAdded")
+        let (key, other) = (try #require(NodePublicKey(Self.key)), try #require(NodePublicKey(Self.other)))
+        #expect(list.user(of: key) == "kiosk" && list.user(of: other) == nil)
+        #expect(list.mayFollow("fleet", user: "kiosk") && !list.mayFollow("counter", user: "kiosk"))
+        #expect(list.maySend("HostAdded", to: "fleet", user: "kiosk") && list.maySend(to: "fleet", user: "kiosk"))
+        #expect(!list.maySend("HostAdded", to: "counter", user: "kiosk"))
+        #expect(!list.maySend("HostRetired", to: "fleet", user: "kiosk"))
+        #expect(!list.maySend(to: "counter", user: "kiosk"))
+        #expect(!list.mayFollow("fleet", user: "board") && !AccessList().mayFollow("fleet", user: "kiosk"))
+    }
+
+    @Test func `lets a user connect that may do nothing`() throws {
+        let list = try AccessList(parsing: "\(Self.key)\tkiosk")
+        #expect(list.user(of: try #require(NodePublicKey(Self.key))) == "kiosk")
+        #expect(!list.mayFollow("fleet", user: "kiosk") && !list.maySend(to: "fleet", user: "kiosk"))
+    }
+
+    @Test func `gives a user the permissions of all its keys`() throws {
+        let list = try AccessList(parsing: "\(Self.key) board follow=fleet\n\(Self.other) board follow=counter")
+        #expect(list.mayFollow("fleet", user: "board") && list.mayFollow("counter", user: "board"))
+    }
+
+    @Test func `may have comments`() throws {
+        let list = try AccessList(parsing: "# first\n#\n\n  #indented\r\n\(Self.key) board\n")
+        #expect(list.user(of: try #require(NodePublicKey(Self.key))) == "board")
+    }
+
+    /// Its first five characters stand for 32 bits, and "#" is the last digit.
+    @Test func `has no key that begins like a comment`() {
+        #expect(NodePublicKey("#0000" + Self.key.dropFirst(5)) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("Host*", "HostAdded", true), ("Host*", "Host", true), ("Host*", "Hos", false),
+            ("*Added", "HostAdded", true),
+            ("*", "", true), ("*", "any", true), ("**", "any", true), ("H*t*d", "HostAdded", true),
+            ("H*x*d", "HostAdded", false), ("a*a", "a", false), ("a*a", "aa", true), ("a*b*b", "ab", false),
+            ("Host", "HostAdded", false), ("*a*a*", "ba", false), ("*ab*ab", "abcab", true),
+        ]
+    )
+    func `matches names`(pattern: String, name: String, isMatch: Bool) throws {
+        let list = try AccessList(parsing: "\(Self.key) kiosk send=fleet/\(pattern)")
+        #expect(list.maySend(name, to: "fleet", user: "kiosk") == isMatch)
+    }
+
+    @Test(
+        arguments: [
+            ("short kiosk", 1, "got \"short\""), ("\(key)", 1, "expected the name of a user"),
+            ("# c\n\(key) ki/osk", 2, "ki/osk"), ("\(key) \(String(repeating: "u", count: 65))", 1, "1 to 64"),
+            ("\(key) a\n\n\(key) b", 3, "the key of \"b\" is in an earlier line"),
+            ("\(key) a follow", 1, "got \"follow\""), ("\(key) a follow=", 1, "follow="),
+            ("\(key) a follow=fleet,", 1, "follow=fleet,"), ("\(key) a follow=fl/eet", 1, "fl/eet"),
+            ("\(key) a send=fleet", 1, "send=fleet"), ("\(key) a send=fleet/", 1, "send=fleet/"),
+            ("\(key) a send=/Host", 1, "send=/Host"), ("\(key) a read=fleet", 1, "read=fleet"),
+            ("\(key) a Follow=fleet", 1, "Follow"),
+        ] as [(String, Int, String)]
+    )
+    func `is refused with the first wrong line`(text: String, line: Int, message: String) {
+        let failure = #expect(throws: AccessListError.self) { try AccessList(parsing: text) }
+        #expect(failure?.line == line)
+        #expect(failure?.message.contains(message) == true, "\(failure?.message ?? "")")
+    }
+}
