@@ -157,9 +157,49 @@ package struct FileIdentity: Hashable, Sendable {
         self.init(status)
     }
 
-    private init(_ status: stat) {
+    fileprivate init(_ status: stat) {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}
+
+/// What a file is, who may access it, and which version of it.
+package struct FileStatus: Hashable, Sendable {
+    package let isRegular: Bool
+    /// Whether this process's user or root owns it; other owners can change the permissions.
+    package let isOwned: Bool
+    /// The permissions of the owner, the group and others: `0o777` at most.
+    package let permissions: Int
+    private let owner: UInt64
+    private let identity: FileIdentity
+    private let byteCount: Int64
+    private let changed: [Int]
+
+    /// Follows symbolic links; `nil` and `errno` if there is no such file.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    package init?(_ file: borrowing OpenFile) {
+        var status = stat()
+        guard fstat(file.descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+        isOwned = status.st_uid == geteuid() || status.st_uid == 0
+        permissions = Int(status.st_mode & 0o777)
+        owner = UInt64(status.st_uid)
+        identity = FileIdentity(status)
+        byteCount = Int64(status.st_size)
+        #if canImport(Darwin)
+            changed = [status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec]
+        #else
+            changed = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        #endif
     }
 }
 

@@ -23,8 +23,8 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
         public static let journal = Code(description: "journal")
         /// The session file is in use, damaged, of another store, or not writable; the message says which.
         public static let session = Code(description: "session")
-        /// A key file or an access list is malformed, cannot be read or written, or is accessible to others; the message
-        /// says which.
+        /// A key file or an access list is malformed, cannot be read or written, or is accessible to others; the
+        /// message says which.
         public static let keys = Code(description: "keys")
         /// The node has ended, or `run()` was called twice.
         public static let closed = Code(description: "closed")

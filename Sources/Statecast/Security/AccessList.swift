@@ -8,8 +8,8 @@ internal import SyncProtocol
 /// Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID  board    follow=*
 /// ```
 ///
-/// A user with several keys, as while they are exchanged, has the permissions of all of its lines. In a name, `*` stands
-/// for any characters, also none. Empty lines, and those that begin with `#`, as no key does, are comments.
+/// A user with several keys, as while they are exchanged, has the permissions of all of its lines. In a name, `*`
+/// stands for any characters, also none. Empty lines, and those that begin with `#`, as no key does, are comments.
 public struct AccessList: Hashable, Sendable {
     /// What a user may do.
     fileprivate struct Permissions: Hashable, Sendable {
@@ -79,7 +79,8 @@ extension AccessList {
             guard (1...Self.userBytesMax).contains(user.utf8.count), user.unicodeScalars.allSatisfy(Self.isAllowed)
             else {
                 throw wrong(
-                    "a user's name has 1 to \(Self.userBytesMax) of the characters a-z A-Z 0-9 . _ @ and -, got \"\(user)\""
+                    "a user's name has 1 to \(Self.userBytesMax) of the characters a-z A-Z 0-9 . _ @ and -, "
+                        + "got \"\(user)\""
                 )
             }
             guard users.updateValue(String(user), forKey: key) == nil else {

@@ -52,8 +52,8 @@ extension NodeKeys {
     private static func malformed(_ path: String, _ fault: String) -> StatecastError {
         StatecastError(
             .keys,
-            "the key file \(path) \(fault): expected a line \"public KEY\" and a line \"secret KEY\", as statecast-keys "
-                + "generate writes them"
+            "the key file \(path) \(fault): expected a line \"public KEY\" and a line \"secret KEY\", as "
+                + "statecast-keys generate writes them"
         )
     }
 
@@ -64,32 +64,16 @@ extension NodeKeys {
         ofFileAt path: String,
         _ credentialsDirectory: String?
     ) throws(StatecastError) -> [UInt8] {
-        let (status, bytes): (stat, [UInt8])
-        do throws(SystemFailure) {
-            // O_NONBLOCK: opening a pipe may wait for its other end.
-            let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-            var found = stat()
-            guard fstat(file.descriptor, &found) == 0 else { throw SystemFailure("read", path, errno) }
-            (status, bytes) = (found, found.st_mode & S_IFMT == S_IFREG ? try file.read(bytesMax, at: 0) : [])
-        } catch {
-            throw StatecastError(.keys, "the key file \(path) cannot be read: \(error.reason)", cause: error)
-        }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw StatecastError(
-                .keys,
-                "the key file \(path) belongs to another user (\(status.st_uid)), who can read and replace it: make it "
-                    + "this user's"
-            )
-        }
+        let file = try SmallFile(readingFileAt: path, "key file", bytesMax: bytesMax)
         let isCredential = credentialsDirectory.map { contains($0, path) } ?? false
-        guard status.st_mode & (isCredential ? S_IRWXO : S_IRWXO | S_IRWXG) == 0 else {
+        guard file.status.isOwned, file.status.permissions & (isCredential ? 0o007 : 0o077) == 0 else {
             throw StatecastError(
                 .keys,
-                "the key file \(path) is accessible to other users: run chmod 600 on it, and make new keys if they may "
-                    + "have read it"
+                "the key file \(path) is accessible to other users: make it this user's or root's, run chmod 600 on "
+                    + "it, and make new keys if others may have read it"
             )
         }
-        return bytes
+        return file.bytes
     }
 
     /// Whether the path, without symbolic links, is directly in a directory.

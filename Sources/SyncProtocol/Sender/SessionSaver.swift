@@ -94,8 +94,8 @@ struct SessionSaver: Hashable, Sendable {
 
     /// The first `count` changes are on the disk.
     ///
-    /// - Returns: the actions that may be sent now, the outcomes that may be reported, and the saved number from which on
-    ///   receipts are needed.
+    /// - Returns: the actions that may be sent now, the outcomes that may be reported, and the saved number from which
+    ///   on receipts are needed.
     mutating func written(_ count: Int) -> (chunks: [ActionChunk], decided: [ResolvedRun], first: ActionNumber?) {
         var (chunks, decided): ([ActionChunk], [ResolvedRun]) = ([], [])
         var first: ActionNumber?

@@ -1,0 +1,77 @@
+internal import DurableFiles
+internal import Threading
+
+/// The file of an access list, which is read again when it has changed. A list that cannot be used does not replace the
+/// one before.
+package final class AccessFile: Sendable {
+    private let path: String
+    private let content: Locked<Content>
+
+    private struct Content {
+        var list: AccessList
+        /// Of the file that was read last, also if its list is not used.
+        var status: FileStatus?
+    }
+
+    /// Reads the file.
+    ///
+    /// - Throws: ``StatecastError`` with code `keys`: the file cannot be read, others can write to it, or a line is
+    ///   wrong.
+    package init(readingFileAt path: String) throws(StatecastError) {
+        self.path = path
+        let (list, status) = try Self.read(path)
+        content = Locked(Content(list: list, status: status))
+    }
+
+    /// The last list that could be used. Safe on any thread.
+    package var list: AccessList { content.withLock { $0.list } }
+
+    /// What ``refresh(always:)`` found.
+    package enum Refresh: Sendable {
+        case unchanged
+        /// The list was replaced; the one before.
+        case replaced(AccessList)
+        /// The list stays: the file that has changed cannot be used. Reported once for each change.
+        case failed(StatecastError)
+    }
+
+    /// Reads the file again if it has changed. One caller at a time.
+    ///
+    /// - Parameter always: also if it seems not to have changed.
+    package func refresh(always: Bool = false) -> Refresh {
+        let status = FileStatus(path)
+        guard always || status != content.withLock({ $0.status }) else { return .unchanged }
+        do throws(StatecastError) {
+            // Without the lock, which others need for each peer.
+            let (list, status) = try Self.read(path)
+            let before = content.withLock { content in
+                defer { content = Content(list: list, status: status) }
+                return content.list
+            }
+            return list == before ? .unchanged : .replaced(before)
+        } catch {
+            content.withLock { $0.status = status }
+            return .failed(error)
+        }
+    }
+
+    /// The maximum size of a list: some hundred thousand keys.
+    private static let bytesMax = 64 << 20
+
+    private static func read(_ path: String) throws(StatecastError) -> (AccessList, FileStatus) {
+        let file = try SmallFile(readingFileAt: path, "access list", bytesMax: bytesMax)
+        guard file.status.isOwned, file.status.permissions & 0o022 == 0 else {
+            throw StatecastError(
+                .keys,
+                "others can write to the access list \(path), and let themselves in: make it this user's or root's, "
+                    + "and run chmod go-w on it"
+            )
+        }
+        guard let text = String(validating: file.bytes, as: UTF8.self) else {
+            throw StatecastError(.keys, "the access list \(path) is not a text in UTF-8")
+        }
+        do throws(AccessListError) { return (try AccessList(parsing: text), file.status) } catch {
+            throw StatecastError(.keys, "the access list \(path), \(error)", cause: error)
+        }
+    }
+}
