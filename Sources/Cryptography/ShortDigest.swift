@@ -1,6 +1,7 @@
 internal import CSodium
 
-/// A digest of 128 bits (BLAKE2b, RFC 7693) from which the input cannot be found, if that has as many random bits.
+/// A digest of 128 bits (BLAKE2b, RFC 7693). If the input has at least 128 random bits, it cannot be found from the
+/// digest.
 package struct ShortDigest: Hashable, Sendable, CustomStringConvertible {
     /// The first and the last 64 bits.
     package let high: UInt64

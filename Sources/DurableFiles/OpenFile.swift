@@ -166,13 +166,14 @@ package struct FileIdentity: Hashable, Sendable {
 /// What a file is, who may access it, and which version of it.
 package struct FileStatus: Hashable, Sendable {
     package let isRegular: Bool
-    /// Whether this process's user or root owns it; other owners can change the permissions.
-    package let isOwned: Bool
+    /// Whether this process's user or root owns it. Another owner can change the permissions.
+    package let isOwnedByUserOrRoot: Bool
     /// The permissions of the owner, the group and others: `0o777` at most.
     package let permissions: Int
     private let owner: UInt64
     private let identity: FileIdentity
     private let byteCount: Int64
+    /// When its content, permissions or names changed last. Unlike the time of the content, no program can set it.
     private let changed: [Int]
 
     /// Follows symbolic links; `nil` and `errno` if there is no such file.
@@ -190,15 +191,15 @@ package struct FileStatus: Hashable, Sendable {
 
     private init(_ status: stat) {
         isRegular = status.st_mode & S_IFMT == S_IFREG
-        isOwned = status.st_uid == geteuid() || status.st_uid == 0
+        isOwnedByUserOrRoot = status.st_uid == geteuid() || status.st_uid == 0
         permissions = Int(status.st_mode & 0o777)
         owner = UInt64(status.st_uid)
         identity = FileIdentity(status)
         byteCount = Int64(status.st_size)
         #if canImport(Darwin)
-            changed = [status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec]
+            changed = [status.st_ctimespec.tv_sec, status.st_ctimespec.tv_nsec]
         #else
-            changed = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+            changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
         #endif
     }
 }

@@ -104,17 +104,16 @@ final class Cluster {
         sender.end()
         senders.removeAll { $0 === sender }
         guard let file = sender.file else { return addSender() }
-        let next = start(sender.store, index: sender.index, on: sender.host, file: file)
         // Its file may know the history of a hostile primary.
-        next.hostileUntil = next.hostileUntil ?? sender.hostileUntil
-        return next
+        return start(sender.store, index: sender.index, on: sender.host, file: file, sender.hostileUntil)
     }
 
     private func start(
         _ store: SimulatedStore,
         index: UInt32,
         on host: Host,
-        file: SimulatedSessionFile?
+        file: SimulatedSessionFile?,
+        _ hostileUntil: Instant? = nil
     ) -> SimulatedSender {
         let bits = seed ^ UInt64(index) << 32
         let sender = SimulatedSender(
@@ -129,7 +128,7 @@ final class Cluster {
         ) { [weak self] id in
             self?.action(id, SplitMix64(seed: bits ^ UInt64(id.serial))) ?? WorkAction(id: id, kind: .change, bits: 0)
         }
-        if world.now < hostileUntil { sender.hostileUntil = hostileUntil }
+        sender.hostileUntil = world.now < self.hostileUntil ? self.hostileUntil : hostileUntil
         if actionFaults.contains(.hostilePeer) {
             sender.onOpening = { [weak self, unowned sender] in self?.intrudeSoon(on: sender) }
         }
@@ -369,6 +368,10 @@ final class Cluster {
         for sender in senders where !sender.isDone {
             return "\(sender.name) has \(sender.machine.pendingCount) actions in its outbox, "
                 + "\(sender.outcomesMissing) without an outcome"
+        }
+        for sender in senders {
+            guard let id = sender.unreported.first else { continue }
+            return "no process of \(sender.name) was told the outcome of \(id), which is in its file"
         }
         for replica in replicas {
             let history = replica.store.history

@@ -68,6 +68,8 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case sendsBeforeSaved
     /// An outcome that a sender decides is reported before it is in the session file.
     case reportsUnsavedDecisions
+    /// The session file drops an outcome that the sender has decided and not yet reported.
+    case dropsUnreportedOutcomes
     /// A primary that lost acknowledged outcomes is not noticed.
     case missesLostOutcomes
     /// Actions that were sent in another lineage are sent again.

@@ -61,6 +61,7 @@ import Testing
             .resolvesOneMore: 1,
             .sendsBeforeSaved: 1,
             .reportsUnsavedDecisions: 1_006_769,
+            .dropsUnreportedOutcomes: 5_000_000,
             .missesLostOutcomes: 9,
             .resendsInOtherLineage: 1,
         ]

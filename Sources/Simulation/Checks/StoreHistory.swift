@@ -380,6 +380,9 @@ final class StoreHistory {
         )
     }
 
+    /// Whether a sender was told the outcome of an action.
+    func hasReported(_ id: WorkID) -> Bool { isUnknown[id] != nil }
+
     /// A sender was told the outcome of an action.
     func reported(_ id: WorkID, isUnknown: Bool, to sender: String) {
         if let before = self.isUnknown.updateValue(isUnknown, forKey: id) {

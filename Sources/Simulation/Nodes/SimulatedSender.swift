@@ -65,10 +65,7 @@ final class SimulatedSender {
             lastTicket = file.session.last
             // It reads its input again from there, and makes the same actions.
             serial = UInt32(file.session.mark.position)
-            // The others have their outcome, and wait for that of an earlier one.
-            let resolved = file.session.outcomes
-            for saved in file.session.actions
-            where !resolved.contains(where: { $0.first <= saved.ticket && saved.ticket < $0.end }) {
+            for saved in file.session.actions {
                 actions[saved.ticket] = WorkID(sender: index, serial: UInt32(saved.position ?? 0))
             }
         } else {
@@ -82,6 +79,9 @@ final class SimulatedSender {
         socket = Subscriber(of: process, network, host: name, to: SimulatedPrimary.endpoint) { [weak self] in
             self?.loop.wake(at: $0)
         }
+        for saved in file?.session.actions ?? [] {
+            if let outcome = saved.outcome { resolve(saved.ticket, outcome.result) }
+        }
         perform(machine.start(at: process.now, using: &random))
         loop.wake()
     }
@@ -90,6 +90,12 @@ final class SimulatedSender {
         process.end()
         socket.close()
         pusher?.close()
+    }
+
+    /// Its actions that are on the disk, and whose outcome neither this process nor one before was told.
+    var unreported: [WorkID] {
+        (file.map { 1..<UInt32($0.session.mark.position) + 1 } ?? 1..<1).map { WorkID(sender: index, serial: $0) }
+            .filter { !store.history.hasReported($0) }
     }
 
     /// Whether every action has its outcome, on the disk if there is one.
@@ -201,6 +207,7 @@ final class SimulatedSender {
                         let ticket = run.first.advanced(by: offset)
                         resolve(ticket, run.outcome(of: ticket).result)
                     }
+                    if case .applied = run.kind, let until = hostileUntil, world.now >= until { hostileUntil = nil }
                 }
             case .fail(let cause), .close(let cause):
                 world.violated(.nodesStayUp, "\(name) ended: \(cause)")
@@ -226,7 +233,6 @@ final class SimulatedSender {
         switch outcome {
         case .success(let position):
             store.history.confirmed(id, at: position, to: name)
-            if let until = hostileUntil, world.now >= until { hostileUntil = nil }
         case .failure(let reason):
             guard reason.code != .outcomeUnknown else {
                 return world.require(
@@ -292,8 +298,9 @@ final class SimulatedSessionFile {
     /// Applies a change as a reader of the file does, from its bytes.
     func save(_ change: SessionChange, _ world: World) {
         do {
-            try session.apply(try SessionChange(decoding: change.encoded))
-            session.dropResolved()
+            let change = try SessionChange(decoding: change.encoded)
+            try session.apply(change)
+            session.dropResolved(after: change)
             let read = try SavedSession(decoding: session.encoded)
             world.require(
                 read == session,

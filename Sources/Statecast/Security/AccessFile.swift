@@ -9,7 +9,7 @@ package final class AccessFile: Sendable {
 
     private struct Content {
         var list: AccessList
-        /// Of the file that was read last, also if its list is not used.
+        /// Of the file that was judged last, also if its list is not used.
         var status: FileStatus?
     }
 
@@ -29,9 +29,10 @@ package final class AccessFile: Sendable {
     /// What ``refresh(always:)`` found.
     package enum Refresh: Sendable {
         case unchanged
-        /// The list was replaced; the one before.
-        case replaced(AccessList)
-        /// The list stays: the file that has changed cannot be used. Reported once for each change.
+        /// The list was replaced.
+        case replaced(old: AccessList)
+        /// The list stays, since the file cannot be used. Reported once for each version of the file, and again for
+        /// each failure to read it.
         case failed(StatecastError)
     }
 
@@ -40,16 +41,18 @@ package final class AccessFile: Sendable {
     /// - Parameter always: also if it seems not to have changed.
     package func refresh(always: Bool = false) -> Refresh {
         let status = FileStatus(path)
-        guard always || status != content.withLock({ $0.status }) else { return .unchanged }
+        guard always || status == nil || status != content.withLock({ $0.status }) else { return .unchanged }
         do throws(StatecastError) {
             // Without the lock, which others need for each peer.
             let (list, status) = try Self.read(path)
-            let before = content.withLock { content in
+            let old = content.withLock { content in
                 defer { content = Content(list: list, status: status) }
                 return content.list
             }
-            return list == before ? .unchanged : .replaced(before)
+            return list == old ? .unchanged : .replaced(old: old)
         } catch {
+            // A file that could not be read, such as without a free descriptor, is tried again.
+            if error.cause is SystemFailure { return .failed(error) }
             content.withLock { $0.status = status }
             return .failed(error)
         }
@@ -59,19 +62,18 @@ package final class AccessFile: Sendable {
     private static let bytesMax = 64 << 20
 
     private static func read(_ path: String) throws(StatecastError) -> (AccessList, FileStatus) {
-        let file = try SmallFile(readingFileAt: path, "access list", bytesMax: bytesMax)
-        guard file.status.isOwned, file.status.permissions & 0o022 == 0 else {
-            throw StatecastError(
-                .keys,
-                "others can write to the access list \(path), and let themselves in: make it this user's or root's, "
-                    + "and run chmod go-w on it"
-            )
-        }
+        let file = try CheckedFile(
+            readingFileAt: path,
+            "access list",
+            bytesMax: bytesMax,
+            forbidden: { _ in 0o022 },
+            advice: "other users can change it, and could add their own keys: run chmod go-w on it"
+        )
         guard let text = String(validating: file.bytes, as: UTF8.self) else {
-            throw StatecastError(.keys, "the access list \(path) is not a text in UTF-8")
+            throw StatecastError(.keys, "the access list \(path) is not used: it is no text in UTF-8")
         }
         do throws(AccessListError) { return (try AccessList(parsing: text), file.status) } catch {
-            throw StatecastError(.keys, "the access list \(path), \(error)", cause: error)
+            throw StatecastError(.keys, "the access list \(path) is not used: \(error)", cause: error)
         }
     }
 }

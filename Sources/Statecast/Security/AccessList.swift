@@ -8,7 +8,7 @@ internal import SyncProtocol
 /// Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID  board    follow=*
 /// ```
 ///
-/// A user with several keys, as while they are exchanged, has the permissions of all of its lines. In a name, `*`
+/// A user with several keys, as while they are replaced, has the permissions of all of its lines. In a name, `*`
 /// stands for any characters, also none. Empty lines, and those that begin with `#`, as no key does, are comments.
 public struct AccessList: Hashable, Sendable {
     /// What a user may do.
@@ -64,33 +64,63 @@ extension AccessList {
     /// The maximum size of a user's name, in bytes.
     private static let userBytesMax = 64
 
-    /// Parses a list; a list with one wrong line is not used at all.
+    /// Parses a list. If one line is wrong, no line is used.
+    ///
+    /// Each line ends with a line feed, also the last one: a file that was not written to its end could permit more
+    /// than the whole file. Other control characters are refused, since an editor could show them as the end of a line.
     public init(parsing text: String) throws(AccessListError) {
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
             func wrong(_ message: String) -> AccessListError { AccessListError(line: index + 1, message: message) }
-            let words = line.split { $0 == " " || $0 == "\t" }
-            guard let first = words.first, !first.hasPrefix("#") else { continue }
-            guard let key = NodePublicKey(String(first)) else {
+            guard index < lines.count - 1 || line.isEmpty else {
+                throw wrong("the last line does not end with a line feed; the file may be incomplete")
+            }
+            let line = String(Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line))
+            guard let odd = line.unicodeScalars.first(where: Self.isLikeNewline) else {
+                try add(line, wrong)
+                continue
+            }
+            throw wrong("the character U+\(String(odd.value, radix: 16, uppercase: true)) is not allowed")
+        }
+    }
+
+    private mutating func add(
+        _ line: String,
+        _ wrong: (String) -> AccessListError
+    ) throws(AccessListError) {
+        let words = line.split { $0 == " " || $0 == "\t" }
+        guard let first = words.first, !first.hasPrefix("#") else { return }
+        guard let key = NodePublicKey(String(first)) else {
+            throw wrong(
+                "expected a public key of 40 characters, as statecast-keys show prints it, got \"\(first.prefix(80))\""
+            )
+        }
+        guard let user = words.dropFirst().first else { throw wrong("expected the name of a user after the key") }
+        guard (1...Self.userBytesMax).contains(user.utf8.count), user.unicodeScalars.allSatisfy(Self.isAllowed)
+        else {
+            throw wrong(
+                "a user's name has 1 to \(Self.userBytesMax) of the characters a-z A-Z 0-9 . _ @ and -, "
+                    + "got \"\(user.prefix(80))\""
+            )
+        }
+        guard users.updateValue(String(user), forKey: key) == nil else {
+            throw wrong("the key of \"\(user)\" is in an earlier line")
+        }
+        for word in words.dropFirst(2) {
+            guard permissions[String(user), default: Permissions()].add(word) else {
                 throw wrong(
-                    "expected a public key of 40 characters, as statecast-keys show prints it, got \"\(first)\""
+                    "expected follow=STORE,STORE or send=STORE/ACTION,STORE/ACTION, got \"\(word.prefix(80))\""
                 )
             }
-            guard let user = words.dropFirst().first else { throw wrong("expected the name of a user after the key") }
-            guard (1...Self.userBytesMax).contains(user.utf8.count), user.unicodeScalars.allSatisfy(Self.isAllowed)
-            else {
-                throw wrong(
-                    "a user's name has 1 to \(Self.userBytesMax) of the characters a-z A-Z 0-9 . _ @ and -, "
-                        + "got \"\(user)\""
-                )
-            }
-            guard users.updateValue(String(user), forKey: key) == nil else {
-                throw wrong("the key of \"\(user)\" is in an earlier line")
-            }
-            for word in words.dropFirst(2) {
-                guard permissions[String(user), default: Permissions()].add(word) else {
-                    throw wrong("expected follow=STORE,... or send=STORE/ACTION,..., got \"\(word)\"")
-                }
-            }
+        }
+    }
+
+    /// Control characters except the tab, and the other characters that end a line in Unicode.
+    private static func isLikeNewline(_ character: Unicode.Scalar) -> Bool {
+        switch character.value {
+        case 9: false
+        case 0..<32, 0x7F..<0xA0, 0x2028, 0x2029, 0xFEFF: true
+        default: false
         }
     }
 
@@ -129,11 +159,11 @@ extension AccessList.Permissions {
 
 /// A name, or a pattern in which `*` stands for any characters.
 struct NamePattern: Hashable, Sendable {
-    /// The parts between the stars.
-    private let parts: [String]
+    /// The bytes between the stars.
+    private let parts: [[UInt8]]
 
     init(_ text: Substring) {
-        parts = text.split(omittingEmptySubsequences: false) { $0 == "*" }.map(String.init)
+        parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map(Array.init)
     }
 
     /// `nil` if no store can have such a name.
@@ -143,16 +173,21 @@ struct NamePattern: Hashable, Sendable {
         self.init(text)
     }
 
+    /// In time proportional to the product of both sizes.
     func matches(_ name: String) -> Bool {
-        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return parts == [name] }
-        var rest = name[...]
-        guard rest.hasPrefix(first) else { return false }
-        rest.removeFirst(first.count)
-        // The first place of each part leaves the most for the others.
-        for part in parts.dropFirst().dropLast() where !part.isEmpty {
-            guard let range = rest.firstRange(of: part) else { return false }
-            rest = rest[range.upperBound...]
+        guard let first = parts.first, let last = parts.last, parts.count > 1 else {
+            return name.utf8.elementsEqual(parts.joined())
         }
-        return rest.hasSuffix(last)
+        var rest = Array(name.utf8)[...]
+        guard rest.starts(with: first) else { return false }
+        rest = rest.dropFirst(first.count)
+        // Taking the earliest match of each part leaves the longest rest for the others.
+        for part in parts.dropFirst().dropLast() {
+            while !rest.starts(with: part) {
+                guard rest.popFirst() != nil else { return false }
+            }
+            rest = rest.dropFirst(part.count)
+        }
+        return rest.count >= last.count && rest.suffix(last.count).elementsEqual(last)
     }
 }

@@ -22,37 +22,56 @@ extension NodeKeys {
 
     /// Reads a key file.
     ///
+    /// Nobody else may be able to replace the file either: its folder must be as protected.
+    ///
     /// - Parameters:
-    ///   - path: of a file that belongs to this process's user or to root, and to which nobody else has access.
+    ///   - path: of a file that belongs to this process's user or to root, and to which nobody else has access. On
+    ///     macOS access control lists (ACL) are not checked.
     ///   - credentialsDirectory: where the service manager keeps the process's credentials (`$CREDENTIALS_DIRECTORY` of
-    ///     systemd). There a file may seem to be accessible to a group: systemd gives access with a list (ACL).
+    ///     systemd). A file there may seem to be readable by its group: systemd gives access with an ACL.
     /// - Throws: ``StatecastError`` with code `keys`: what is wrong with the file, and what to do. It quotes nothing of
     ///   the file.
     public init(readingFileAt path: String, credentialsDirectory: String? = nil) throws(StatecastError) {
-        var bytes = try Self.bytes(ofFileAt: path, credentialsDirectory)
+        let file = try CheckedFile(
+            readingFileAt: path,
+            "key file",
+            bytesMax: Self.bytesMax,
+            forbidden: { status in
+                credentialsDirectory.map { Self.contains($0, path, status) } ?? false ? 0o037 : 0o077
+            },
+            advice: "run chmod 600 on it, and make new keys if others may have read it"
+        )
+        var bytes = file.bytes
         defer { SecretMemory.wipe(&bytes) }
         var keys: CurveKeyPair?
         var publicKey: CurvePublicKey?
-        for line in bytes.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            guard let first = line.first, first != UInt8(ascii: "#") else { continue }
             let word = line.prefix { $0 != UInt8(ascii: " ") }
             let key = line.dropFirst(word.count + 1)
             if word.elementsEqual("public".utf8), publicKey == nil {
                 publicKey = CurvePublicKey(String(decoding: key, as: UTF8.self))
+                guard publicKey != nil else { throw Self.malformed(path, "line \(index + 1) has no valid key") }
             } else if word.elementsEqual("secret".utf8), keys == nil {
                 keys = CurveKeyPair(secretText: key)
+                guard keys != nil else { throw Self.malformed(path, "line \(index + 1) has no valid key") }
             } else {
-                throw Self.malformed(path, "has a line that is not expected")
+                throw Self.malformed(path, "line \(index + 1) is not expected")
             }
         }
-        guard let keys, let publicKey else { throw Self.malformed(path, "lacks a key, or has a malformed one") }
-        guard keys.publicKey == publicKey else { throw Self.malformed(path, "has two keys that are no pair") }
+        guard let keys, let publicKey else { throw Self.malformed(path, "a key is missing") }
+        guard keys.publicKey == publicKey else {
+            throw Self.malformed(path, "the public key does not belong to the secret key")
+        }
         curve = keys
     }
 
     private static func malformed(_ path: String, _ fault: String) -> StatecastError {
         StatecastError(
             .keys,
-            "the key file \(path) \(fault): expected a line \"public KEY\" and a line \"secret KEY\", as "
+            "the key file \(path) is not used: \(fault); expected a line \"public KEY\" and a line \"secret KEY\", as "
                 + "statecast-keys generate writes them"
         )
     }
@@ -60,26 +79,12 @@ extension NodeKeys {
     /// More than a key file with some comments has.
     private static let bytesMax = 4096
 
-    private static func bytes(
-        ofFileAt path: String,
-        _ credentialsDirectory: String?
-    ) throws(StatecastError) -> [UInt8] {
-        let file = try SmallFile(readingFileAt: path, "key file", bytesMax: bytesMax)
-        let isCredential = credentialsDirectory.map { contains($0, path) } ?? false
-        guard file.status.isOwned, file.status.permissions & (isCredential ? 0o007 : 0o077) == 0 else {
-            throw StatecastError(
-                .keys,
-                "the key file \(path) is accessible to other users: make it this user's or root's, run chmod 600 on "
-                    + "it, and make new keys if others may have read it"
-            )
+    /// Whether a file is directly in a directory.
+    private static func contains(_ directory: String, _ path: String, _ file: FileStatus) -> Bool {
+        guard let folder = resolved(directory), let target = resolved(path), FileStatus(target) == file else {
+            return false
         }
-        return file.bytes
-    }
-
-    /// Whether the path, without symbolic links, is directly in a directory.
-    private static func contains(_ directory: String, _ path: String) -> Bool {
-        guard let folder = resolved(directory), let file = resolved(path) else { return false }
-        return file.split(separator: "/").dropLast() == folder.split(separator: "/")[...]
+        return target.split(separator: "/").dropLast() == folder.split(separator: "/")[...]
     }
 
     private static func resolved(_ path: String) -> String? {

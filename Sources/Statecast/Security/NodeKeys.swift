@@ -22,7 +22,7 @@ public struct NodePublicKey: Hashable, Sendable, LosslessStringConvertible {
 
 /// The key pair of a node, for encrypted and authenticated connections (CURVE, ZeroMQ RFC 26).
 ///
-/// The secret key is in no description, and its memory is in no core dump.
+/// The secret key is in no description. The memory of this copy is in no core dump; libzmq has copies of its own.
 public struct NodeKeys: Hashable, Sendable, CustomStringConvertible {
     let curve: CurveKeyPair
 

@@ -97,9 +97,15 @@ actor SenderNode {
     func stop(because cause: String) {
         intake.close(because: cause)
         dequeue()
-        perform(machine.save())
-        writer?.close()
+        writer?.drain()
         reportSaved()
+        // What is saved can lead to outcomes, which are saved in turn.
+        while case let changes = machine.save(), !changes.isEmpty {
+            perform(changes)
+            writer?.drain()
+            reportSaved()
+        }
+        writer?.close()
         perform(machine.stop(because: cause))
     }
 

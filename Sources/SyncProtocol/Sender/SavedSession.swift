@@ -130,8 +130,12 @@ package struct SavedSession: Equatable, Sendable {
     /// Begins another input.
     package mutating func beginInput() { (mark, isInputEnded) = (.start, false) }
 
-    /// Drops the oldest actions that have their outcome.
-    package mutating func dropResolved() { dropOutcomes(before: last.next) }
+    /// Drops the oldest actions that have their outcome, after a change was applied that does not keep them.
+    package mutating func dropResolved(after change: SessionChange) {
+        if change.keepsOutcomes != true || PlantedFault.dropsUnreportedOutcomes.isPlanted {
+            dropOutcomes(before: last.next)
+        }
+    }
 
     /// Drops the oldest actions that have their outcome, up to a ticket.
     private mutating func dropOutcomes(before end: Ticket) {

@@ -109,8 +109,8 @@ package struct SenderMachine: Hashable, Sendable {
         var runs = abandonSent(cause) + rejectQueued(.notSent(because: cause))
         if let saver {
             let kept = ResolvedRun.Kind.rejected(.kept(because: cause))
-            runs = (runs + saver.unreported).map { ResolvedRun($0.first, count: $0.count, sent: nil, kept) }
-            runs += saver.unsaved(because: cause)
+            runs = runs.map { ResolvedRun($0.first, count: $0.count, sent: nil, kept) }
+            runs += saver.unreported(because: cause) + saver.unsaved(because: cause)
         }
         return [.giveUp(runs, because: cause), .close(because: cause)]
     }

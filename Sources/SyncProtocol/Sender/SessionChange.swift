@@ -11,6 +11,9 @@ package struct SessionChange: Hashable, Sendable {
     package private(set) var acknowledged: Ticket?
     package private(set) var mark: InputMark?
     package private(set) var isInputEnded: Bool?
+    /// Whether the session has outcomes that the sender decided and has not reported yet: until it has, the file keeps
+    /// all outcomes. `nil` if there are none.
+    var keepsOutcomes: Bool?
 
     package init() {}
 
@@ -37,18 +40,19 @@ package struct SessionChange: Hashable, Sendable {
         if let acknowledged = later.acknowledged { acknowledge(upTo: acknowledged) }
         mark = later.mark ?? mark
         isInputEnded = later.isInputEnded ?? isInputEnded
+        keepsOutcomes = later.keepsOutcomes ?? keepsOutcomes
     }
 }
 
 // MARK: Coding
 
-/// The encoding in CBOR: an array of 8 elements. In files of format 1 it has 6, and contains single actions and their
-/// outcomes instead of chunks and runs.
+/// The encoding in CBOR: an array of 9 elements, in older files 8. In files of format 1 it has 6, and contains single
+/// actions and their outcomes instead of chunks and runs.
 extension SessionChange {
     package var encoded: [UInt8] {
         let size = chunks.reduce(0) { $0 + $1.bytes.count + 32 + 24 * $1.marks.count }
         var writer = CBORWriter(reserving: 64 + size + 64 * resolved.count)
-        writer.array(count: 8)
+        writer.array(count: 9)
         if let checkpoint { checkpoint.write(to: &writer) } else { writer.null() }
         // Single actions of format 1, and their outcomes.
         writer.array(count: 0)
@@ -60,6 +64,7 @@ extension SessionChange {
         for chunk in chunks { chunk.write(from: chunk.first, to: &writer) }
         writer.array(count: resolved.count)
         for run in resolved { run.write(to: &writer) }
+        if let keepsOutcomes { writer.bool(keepsOutcomes) } else { writer.null() }
         return writer.bytes
     }
 
@@ -77,7 +82,10 @@ extension SessionChange {
             chunks += try reader.list { reader throws(CodingFailure) in try ActionChunk(from: &reader) }
             resolved += try reader.list { reader throws(CodingFailure) in try ResolvedRun(from: &reader) }
         }
-        for _ in (count >= 8 ? 8 : 6)..<count { try reader.skip() }
+        if count >= 9 {
+            keepsOutcomes = try reader.optional { reader throws(CodingFailure) in try reader.bool() }
+        }
+        for _ in (count >= 9 ? 9 : count >= 8 ? 8 : 6)..<count { try reader.skip() }
         try reader.requireEnd()
     }
 }

@@ -12,8 +12,9 @@ package struct SaveFailure: Error, Hashable {
     }
 }
 
-/// Decides which part of a session to save and when: an action reaches the outbox only after it is saved, frames wait
-/// until the identity of their session is saved, and so does the report of an outcome that the sender itself decides.
+/// Decides which part of a session to save and when: an action reaches the outbox only after it is saved, and frames
+/// wait until the identity of their session is saved. An outcome that the sender decides, which no receipt contains, is
+/// reported after it is saved.
 struct SessionSaver: Hashable, Sendable {
     /// A change that was passed to the writer and whose write was not confirmed.
     private struct Unconfirmed: Hashable, Sendable {
@@ -34,6 +35,8 @@ struct SessionSaver: Hashable, Sendable {
     private var barrier = 0
     private var needsBarrier = false
     private var hasFailed = false
+    /// Whether the unconfirmed changes may be on the disk nevertheless, after a failure.
+    private var mayBeSaved = false
     /// The last action on the disk, the last one that may be there, and the last submitted one.
     private var last: Ticket
     private var lastUncertain: Ticket
@@ -86,6 +89,7 @@ struct SessionSaver: Hashable, Sendable {
             self.checkpoint = checkpoint
         }
         guard !hasFailed, !change.isEmpty else { return nil }
+        if !unreported.isEmpty { change.keepsOutcomes = true }
         defer { (change, decided, needsBarrier) = (SessionChange(), [], false) }
         unconfirmed.append(Unconfirmed(chunks: change.chunks, decided: decided, first: checkpoint.first))
         if needsBarrier { barrier = saved + unconfirmed.count }
@@ -106,6 +110,8 @@ struct SessionSaver: Hashable, Sendable {
             decided += change.decided
             first = change.first
         }
+        // The file may drop them from the next change on.
+        if !decided.isEmpty { self.change.keepsOutcomes = false }
         return (chunks, decided, first)
     }
 
@@ -115,12 +121,21 @@ struct SessionSaver: Hashable, Sendable {
     mutating func failed(_ failure: SaveFailure) -> Bool {
         guard !hasFailed else { return false }
         hasFailed = true
+        mayBeSaved = failure.mayBeSaved
         if failure.mayBeSaved { lastUncertain = unconfirmed.last { !$0.chunks.isEmpty }?.chunks.last?.last ?? last }
         return true
     }
 
     /// The decided outcomes that are not known to be on the disk.
-    var unreported: [ResolvedRun] { unconfirmed.flatMap(\.decided) + decided }
+    private var unreported: [ResolvedRun] { unconfirmed.flatMap(\.decided) + decided }
+
+    /// The outcomes of these actions, when the sender gives them up.
+    func unreported(because cause: String) -> [ResolvedRun] {
+        let uncertain = ResolvedRun.Kind.unknown(because: "\(cause); the session file may contain its outcome")
+        return unreported.map {
+            ResolvedRun($0.first, count: $0.count, sent: nil, mayBeSaved ? uncertain : .rejected(.kept(because: cause)))
+        }
+    }
 
     /// The outcomes of the actions that are not known to be on the disk, when the sender gives them up.
     func unsaved(because cause: String) -> [ResolvedRun] {

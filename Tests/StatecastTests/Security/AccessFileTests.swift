@@ -12,7 +12,7 @@ import Testing
 
     /// Replaces the file, so that the new one is another file.
     private func write(_ text: String, mode: Int = 0o644) throws {
-        try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+        try Data((text + "\n").utf8).write(to: URL(filePath: path), options: .atomic)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
@@ -33,7 +33,7 @@ import Testing
         #expect(Self.word(file.refresh()) == "unchanged", "nothing has changed")
         try write("\(Self.key) board follow=counter")
         let refresh = file.refresh()
-        guard case .replaced(let before) = refresh else {
+        guard case .replaced(old: let before) = refresh else {
             Issue.record("\(refresh)")
             return
         }
@@ -57,6 +57,7 @@ import Testing
         #expect(isOpen(file, to: "fleet"))
         try FileManager.default.removeItem(atPath: path)
         #expect(Self.word(file.refresh()) == "failed", "it is gone")
+        #expect(Self.word(file.refresh()) == "failed", "it may come back")
         #expect(isOpen(file, to: "fleet"))
         try write("\(Self.key) board follow=*")
         #expect(Self.word(file.refresh()) == "replaced", "it is back")

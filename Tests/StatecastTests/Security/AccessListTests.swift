@@ -6,7 +6,7 @@ import Testing
     private static let other = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 
     @Test func `denies what no line permits`() throws {
-        let list = try AccessList(parsing: "\(Self.key) kiosk follow=fleet send=fleet/HostAdded")
+        let list = try AccessList(parsing: "\(Self.key) kiosk follow=fleet send=fleet/HostAdded\n")
         let (key, other) = (try #require(NodePublicKey(Self.key)), try #require(NodePublicKey(Self.other)))
         #expect(list.user(of: key) == "kiosk" && list.user(of: other) == nil)
         #expect(list.mayFollow("fleet", user: "kiosk") && !list.mayFollow("counter", user: "kiosk"))
@@ -18,13 +18,13 @@ import Testing
     }
 
     @Test func `lets a user connect that may do nothing`() throws {
-        let list = try AccessList(parsing: "\(Self.key)\tkiosk")
+        let list = try AccessList(parsing: "\(Self.key)\tkiosk\n")
         #expect(list.user(of: try #require(NodePublicKey(Self.key))) == "kiosk")
         #expect(!list.mayFollow("fleet", user: "kiosk") && !list.maySend(to: "fleet", user: "kiosk"))
     }
 
     @Test func `gives a user the permissions of all its keys`() throws {
-        let list = try AccessList(parsing: "\(Self.key) board follow=fleet\n\(Self.other) board follow=counter")
+        let list = try AccessList(parsing: "\(Self.key) board follow=fleet\n\(Self.other) board follow=counter\n")
         #expect(list.mayFollow("fleet", user: "board") && list.mayFollow("counter", user: "board"))
     }
 
@@ -48,8 +48,18 @@ import Testing
         ]
     )
     func `matches names`(pattern: String, name: String, isMatch: Bool) throws {
-        let list = try AccessList(parsing: "\(Self.key) kiosk send=fleet/\(pattern)")
+        let list = try AccessList(parsing: "\(Self.key) kiosk send=fleet/\(pattern)\n")
         #expect(list.maySend(name, to: "fleet", user: "kiosk") == isMatch)
+    }
+
+    @Test func `is refused if its last line does not end`() {
+        let failure = #expect(throws: AccessListError.self) { try AccessList(parsing: "# c\n\(Self.key) board") }
+        #expect(failure?.line == 2 && failure?.message.contains("incomplete") == true)
+    }
+
+    @Test(arguments: ["\r", "\u{B}", "\u{C}", "\u{0}", "\u{85}", "\u{2028}", "\u{2029}", "\u{FEFF}"])
+    func `is refused with characters that an editor may show as the end of a line`(character: String) {
+        #expect(throws: AccessListError.self) { try AccessList(parsing: "# c\(character)\(Self.key) board\n") }
     }
 
     @Test(
@@ -65,7 +75,7 @@ import Testing
         ] as [(String, Int, String)]
     )
     func `is refused with the first wrong line`(text: String, line: Int, message: String) {
-        let failure = #expect(throws: AccessListError.self) { try AccessList(parsing: text) }
+        let failure = #expect(throws: AccessListError.self) { try AccessList(parsing: text + "\n") }
         #expect(failure?.line == line)
         #expect(failure?.message.contains(message) == true, "\(failure?.message ?? "")")
     }

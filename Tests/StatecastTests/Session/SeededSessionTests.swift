@@ -254,7 +254,7 @@ private final class SenderProcess {
         savedBefore = saved
         try file.save(next)
         try saved.apply(next)
-        if retention == .untilDelivered { saved.dropResolved() }
+        if retention == .untilDelivered { saved.dropResolved(after: next) }
         self.isReported = isReported
         if isReported { perform(machine.saved(changeCount)) }
         return true

@@ -77,7 +77,7 @@ import Testing
 
     @Test func `drops outcomes in order only`() throws {
         var session = try Self.full().session
-        session.dropResolved()
+        session.dropResolved(after: SessionChange())
         #expect(session.actions.map(\.ticket.rawValue) == [2, 3, 4])
     }
 

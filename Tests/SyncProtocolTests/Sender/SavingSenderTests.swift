@@ -96,15 +96,44 @@ import Testing
         #expect(bench.code(ticket) == .outcomeUnknown)
     }
 
-    @Test func `keeps actions whose decided outcome cannot be saved`() {
+    /// Otherwise a process that ends before the report takes the outcome with it.
+    @Test func `keeps an outcome that it decides in the file until it is reported`() throws {
         var bench = Self.open(actionBytesMax: 10)
         let ticket = bench.send(Array(repeating: 7, count: 11))
         bench.written()
         bench.push()
-        bench.written(bench.changes.count - 1, failure: SaveFailure("the disk failed", mayBeSaved: true))
+        bench.send()
+        var saved = SavedBench().session
+        func apply(_ changes: some Sequence<SessionChange>) throws {
+            for change in changes {
+                try saved.apply(change)
+                saved.dropResolved(after: change)
+            }
+        }
+        let written = bench.changes.count
+        try apply(bench.changes)
+        #expect(saved.actions.map(\.ticket.rawValue) == [1, 2])
+        #expect(saved.outcomes.map(\.code) == [.tooLarge])
+        bench.written()
+        #expect(bench.code(ticket) == .tooLarge)
+        bench.push()
+        try apply(bench.changes[written...])
+        #expect(saved.actions.map(\.ticket.rawValue) == [2])
+    }
+
+    @Test(arguments: [(true, .outcomeUnknown), (false, .kept)] as [(Bool, Rejection.Code)])
+    func `tells whether the file may have a decided outcome that cannot be saved`(
+        mayBeSaved: Bool,
+        code: Rejection.Code
+    ) {
+        var bench = Self.open(actionBytesMax: 10)
+        let ticket = bench.send(Array(repeating: 7, count: 11))
+        bench.written()
+        bench.push()
+        bench.written(bench.changes.count - 1, failure: SaveFailure("the disk failed", mayBeSaved: mayBeSaved))
         #expect(bench.code(ticket) == nil)
         bench.handle { $0.stop(because: "the disk failed") }
-        #expect(bench.code(ticket) == .kept)
+        #expect(bench.code(ticket) == code)
     }
 
     @Test func `saves what is acknowledged, and the end of the input, at once`() {

@@ -16,8 +16,8 @@ import Testing
             try read.apply(decoded)
             try written.apply(try SessionChange(decoding: change.encoded))
             if history.dropsResolved {
-                read.dropResolved()
-                written.dropResolved()
+                read.dropResolved(after: decoded)
+                written.dropResolved(after: change)
             }
             #expect(read == written)
             #expect(read.actions == history.actions)

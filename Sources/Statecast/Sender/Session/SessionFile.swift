@@ -75,8 +75,9 @@ public final class SessionFile: Sendable {
         do throws(CodingFailure) {
             var saved = try SavedSession(decoding: first)
             for record in records.dropFirst() {
-                try saved.apply(try SessionChange(decoding: record))
-                if retention == .untilDelivered { saved.dropResolved() }
+                let change = try SessionChange(decoding: record)
+                try saved.apply(change)
+                if retention == .untilDelivered { saved.dropResolved(after: change) }
             }
             try saved.requireResumable()
             return saved
@@ -132,7 +133,7 @@ public final class SessionFile: Sendable {
             }
             try log.append(change.encoded)
             do { try storage.saved.apply(change) } catch { preconditionFailure("the session file \(path): \(error)") }
-            if retention == .untilDelivered { storage.saved.dropResolved() }
+            if retention == .untilDelivered { storage.saved.dropResolved(after: change) }
             guard log.end > storage.bytesMax else { return }
             // Without room for a second file, the first one continues to grow.
             if (try? log.replace(with: storage.saved.encoded)) != nil {
@@ -191,10 +192,13 @@ final class SessionWriter: Sendable {
         if isFirst { queue.async { [self] in writeAll() } }
     }
 
-    /// Waits until all submitted changes are durable, and closes the file.
+    /// Waits until all submitted changes are durable, or none can be written any more.
+    func drain() { queue.sync {} }
+
+    /// Waits as ``drain()``, and closes the file.
     func close() {
         pending.withLock { $0.isClosed = true }
-        queue.sync {}
+        drain()
         file.close()
     }
 

@@ -182,7 +182,7 @@ enum RecordLaws {
                 try require(!error.message.isEmpty, "a failure has a message")
                 return
             }
-            if isDropping { session.dropResolved() }
+            if isDropping { session.dropResolved(after: change) }
             try check(session)
         }
     }

@@ -188,7 +188,7 @@ struct SenderRun {
             do throws(CodingFailure) { try self.file?.session.apply(read) } catch {
                 throw BrokenLaw("a change follows its session: \(error)")
             }
-            if !file.keepsOutcomes { self.file?.session.dropResolved() }
+            if !file.keepsOutcomes { self.file?.session.dropResolved(after: read) }
         }
         let count = min(count, file.unwritten.count)
         self.file?.unwritten.removeFirst(count)
