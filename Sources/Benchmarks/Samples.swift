@@ -6,6 +6,9 @@ final class Samples: Sendable {
 
     func add(_ value: UInt64) { values.withLock { $0.append(value) } }
 
+    /// The number of values since the last call of ``take()``.
+    var count: Int { values.withLock { $0.count } }
+
     /// All values since the last call.
     func take() -> [UInt64] {
         values.withLock { values in
