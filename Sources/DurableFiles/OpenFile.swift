@@ -170,7 +170,6 @@ package struct FileStatus: Hashable, Sendable {
     package let isOwnedByUserOrRoot: Bool
     /// The permissions of the owner, the group and others: `0o777` at most.
     package let permissions: Int
-    private let owner: UInt64
     private let identity: FileIdentity
     private let byteCount: Int64
     /// When its content, permissions or names changed last. Unlike the time of the content, no program can set it.
@@ -193,7 +192,6 @@ package struct FileStatus: Hashable, Sendable {
         isRegular = status.st_mode & S_IFMT == S_IFREG
         isOwnedByUserOrRoot = status.st_uid == geteuid() || status.st_uid == 0
         permissions = Int(status.st_mode & 0o777)
-        owner = UInt64(status.st_uid)
         identity = FileIdentity(status)
         byteCount = Int64(status.st_size)
         #if canImport(Darwin)

@@ -10,7 +10,7 @@ struct KeysCommand: AsyncParsableCommand {
         abstract: "Makes and shows the keys of nodes, for encrypted and authenticated connections.",
         discussion: """
             A key file has the public and the secret key of one node. It must belong to the node's user, or to root, \
-            and be accessible to nobody else. The public key identifies the node, and may be known to everyone.
+            and be accessible to no other user. The public key identifies the node, and may be known to everyone.
 
             Exit codes: 0 done, 64 wrong usage, 1 failed.
             """,

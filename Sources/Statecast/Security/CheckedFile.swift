@@ -8,9 +8,10 @@ internal import DurableFiles
     internal import Darwin
 #endif
 
-/// A file that was read as a whole, if only this process's user, root and whom the permissions allow could change it.
+/// A file that was read as a whole. It belongs to this process's user or to root, and lacks the permissions that
+/// its reader forbids.
 struct CheckedFile {
-    let bytes: [UInt8]
+    var bytes: [UInt8]
     let status: FileStatus
 
     /// - Parameters:

@@ -22,17 +22,17 @@ extension NodeKeys {
 
     /// Reads a key file.
     ///
-    /// Nobody else may be able to replace the file either: its folder must be as protected.
+    /// No other user may be able to replace the file: protect its folder, too.
     ///
     /// - Parameters:
-    ///   - path: of a file that belongs to this process's user or to root, and to which nobody else has access. On
+    ///   - path: of a file that belongs to this process's user or to root, and to which no other user has access. On
     ///     macOS access control lists (ACL) are not checked.
     ///   - credentialsDirectory: where the service manager keeps the process's credentials (`$CREDENTIALS_DIRECTORY` of
     ///     systemd). A file there may seem to be readable by its group: systemd gives access with an ACL.
     /// - Throws: ``StatecastError`` with code `keys`: what is wrong with the file, and what to do. It quotes nothing of
     ///   the file.
     public init(readingFileAt path: String, credentialsDirectory: String? = nil) throws(StatecastError) {
-        let file = try CheckedFile(
+        var file = try CheckedFile(
             readingFileAt: path,
             "key file",
             bytesMax: Self.bytesMax,
@@ -41,8 +41,12 @@ extension NodeKeys {
             },
             advice: "run chmod 600 on it, and make new keys if others may have read it"
         )
-        var bytes = file.bytes
-        defer { SecretMemory.wipe(&bytes) }
+        // In place: with another reference to the bytes, a copy of them would be wiped.
+        defer { SecretMemory.wipe(&file.bytes) }
+        curve = try Self.keys(in: file.bytes, of: path)
+    }
+
+    private static func keys(in bytes: [UInt8], of path: String) throws(StatecastError) -> CurveKeyPair {
         var keys: CurveKeyPair?
         var publicKey: CurvePublicKey?
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -53,19 +57,19 @@ extension NodeKeys {
             let key = line.dropFirst(word.count + 1)
             if word.elementsEqual("public".utf8), publicKey == nil {
                 publicKey = CurvePublicKey(String(decoding: key, as: UTF8.self))
-                guard publicKey != nil else { throw Self.malformed(path, "line \(index + 1) has no valid key") }
+                guard publicKey != nil else { throw malformed(path, "line \(index + 1) has no valid key") }
             } else if word.elementsEqual("secret".utf8), keys == nil {
                 keys = CurveKeyPair(secretText: key)
-                guard keys != nil else { throw Self.malformed(path, "line \(index + 1) has no valid key") }
+                guard keys != nil else { throw malformed(path, "line \(index + 1) has no valid key") }
             } else {
-                throw Self.malformed(path, "line \(index + 1) is not expected")
+                throw malformed(path, "line \(index + 1) is not expected")
             }
         }
-        guard let keys, let publicKey else { throw Self.malformed(path, "a key is missing") }
+        guard let keys, let publicKey else { throw malformed(path, "a key is missing") }
         guard keys.publicKey == publicKey else {
-            throw Self.malformed(path, "the public key does not belong to the secret key")
+            throw malformed(path, "the public key does not belong to the secret key")
         }
-        curve = keys
+        return keys
     }
 
     private static func malformed(_ path: String, _ fault: String) -> StatecastError {
