@@ -1,17 +1,19 @@
-import Synchronization
 internal import Threading
 
 /// Runs of many seeds, in several threads.
 package final class Campaign: Sendable {
     /// What all finished runs have in common.
-    package struct Summary: Sendable {
+    package struct Totals: Sendable {
         package private(set) var seeds = 0
         package private(set) var events = 0
         /// The virtual time.
         package private(set) var time = Duration.zero
         package private(set) var faults: [Fault: Int] = [:]
         package private(set) var coverage = Coverage()
-        package private(set) var failed: [SimulationReport] = []
+        /// The smallest number of kinds of faults that had an effect in a run.
+        package private(set) var faultKindsMin = Int.max
+        /// The first run that broke a rule.
+        package private(set) var failure: SimulationReport?
 
         mutating func add(_ report: SimulationReport) {
             seeds += 1
@@ -19,12 +21,13 @@ package final class Campaign: Sendable {
             time += report.time
             faults.merge(report.faults, uniquingKeysWith: +)
             coverage.add(report.coverage)
-            if report.violation != nil { failed.append(report) }
+            faultKindsMin = min(faultKindsMin, report.faults.count)
+            if report.violation != nil { failure = failure ?? report }
         }
     }
 
     private struct Progress {
-        var summary = Summary()
+        var totals = Totals()
         var next: UInt64
         var threadsLeft: Int
         var isStopped = false
@@ -48,21 +51,21 @@ package final class Campaign: Sendable {
     }
 
     /// What is done so far.
-    package var summary: Summary { progress.change { $0.summary } }
+    package var totals: Totals { progress.change { $0.totals } }
 
     /// Ends the runs after those that have begun.
     package func stop() { progress.change { $0.isStopped = true } }
 
     /// Waits for the end of all runs.
-    package func result() async throws -> Summary {
-        try await progress.wait { $0.threadsLeft == 0 ? $0.summary : nil }
+    package func result() async throws -> Totals {
+        try await progress.wait { $0.threadsLeft == 0 ? $0.totals : nil }
     }
 
     private func work() {
         while let seed = nextSeed() {
             let report = SimulationRun(seed: seed, options).run()
             progress.change { progress in
-                progress.summary.add(report)
+                progress.totals.add(report)
                 // One failure is enough to look at.
                 if report.violation != nil { progress.isStopped = true }
             }

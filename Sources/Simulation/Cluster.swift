@@ -15,11 +15,9 @@ final class Cluster {
     let seed: UInt64
     let world: World
     let network: Network
-    let limits: Limits
-    /// Which special actions senders submit.
-    private let actionFaults: Set<Fault>
-    /// The faults that had an effect.
-    private(set) var faultCounts: [Fault: Int] = [:]
+    let sizes: Sizes
+    /// The kinds of faults of this cluster: some are special actions of senders, the others are injected.
+    private let faults: Set<Fault>
     /// Actions whose kind is not left to chance.
     var chosenKinds: [WorkID: WorkAction.Kind] = [:]
     let stores: [SimulatedStore]
@@ -28,31 +26,30 @@ final class Cluster {
     private(set) var senders: [SimulatedSender] = []
     private var senderCount: UInt32 = 0
     private var replicaCount = 0
-    /// Whether faults and new actions are over.
-    private(set) var isCalm = false
+    /// Whether no fault is injected any more, and no new action submitted.
+    private(set) var hasStoppedFaults = false
     /// Until when a hostile primary may answer.
     private var hostileUntil = SyncProtocol.Instant.origin
     private var random: SplitMix64
 
     /// - Parameters:
     ///   - policy: when the journals store snapshots, and what they keep.
-    ///   - faults: those by which senders submit special actions. The others happen by ``happen(_:)``.
-    ///   - queueMax: the messages that may wait in each subscriber's pipe; `nil`: as fits the limits.
+    ///   - faults: the kinds of faults. Special actions of senders are part of them; ``inject(_:_:)`` injects the
+    ///     others.
     init(
         seed: UInt64,
-        limits: Limits = Limits(),
+        _ sizes: Sizes = .standard,
         stores: [StoreSetup] = [StoreSetup(durability: .full)],
         policy: JournalPolicy = JournalPolicy(),
         faults: Set<Fault> = [],
-        queueMax: Int? = nil,
         keepsTrace: Bool = false,
         onNote: ((String) -> Void)? = nil
     ) {
-        (self.seed, self.limits, actionFaults) = (seed, limits, faults)
+        (self.seed, self.sizes, self.faults) = (seed, sizes, faults)
         let world = World(seed: seed, keepsTrace: keepsTrace, onNote: onNote)
         self.world = world
         random = world.random.split()
-        network = Network(world, queueMax: queueMax ?? (limits == Limits() ? 2000 : 40))
+        network = Network(world, queueMax: sizes.queueMax)
         self.stores = stores.enumerated().map { index, setup in
             do {
                 return SimulatedStore(
@@ -60,13 +57,14 @@ final class Cluster {
                     name: try StoreName("store\(index)"),
                     disk: setup.durability.map { Disk(world, $0) },
                     build: setup.build,
-                    patchBytesMax: limits.patchBytesMax
+                    patchBytesMax: sizes.limits.patchBytesMax
                 )
             } catch { preconditionFailure("\(error)") }
         }
-        primary = SimulatedPrimary(world, network, self.stores, limits: limits, policy: policy)
+        primary = SimulatedPrimary(world, network, self.stores, sizes, policy: policy)
         let kinds = self.stores.map { "\($0.name) \($0.disk?.durability.rawValue ?? "none") \($0.build)" }
         world.note("seed \(seed): \(kinds), \(faults.map(\.rawValue).sorted())")
+        scheduleSync()
     }
 
     // MARK: Nodes
@@ -80,7 +78,7 @@ final class Cluster {
             world,
             network,
             on: host(),
-            limits: limits
+            limits: sizes.limits
         )
         if world.now < hostileUntil { replica.hostileUntil = hostileUntil }
         replicas.append(replica)
@@ -93,16 +91,16 @@ final class Cluster {
         senderCount += 1
         let store = store ?? random.pick(stores)
         let isSaved = isSaved ?? random.oneIn(2)
-        let file =
-            isSaved ? SimulatedSessionFile(SavedSession(store: store.name, session: SessionID(using: &random))) : nil
+        let session = SavedSession(store: store.name, session: SessionID(using: &random))
+        let file = isSaved ? SimulatedSessionFile(session, keepsOutcomes: random.oneIn(2)) : nil
         return start(store, index: senderCount, on: host(), file: file)
     }
 
     /// Ends a sender. Another one continues its session if that is saved.
     @discardableResult
     func restart(_ sender: SimulatedSender) -> SimulatedSender {
-        sender.end()
         senders.removeAll { $0 === sender }
+        sender.end()
         guard let file = sender.file else { return addSender() }
         // Its file may know the history of a hostile primary.
         return start(sender.store, index: sender.index, on: sender.host, file: file, sender.hostileUntil)
@@ -123,13 +121,20 @@ final class Cluster {
             world,
             network,
             on: host,
-            limits: limits,
+            sizes,
             file: file
         ) { [weak self] id in
             self?.action(id, SplitMix64(seed: bits ^ UInt64(id.serial))) ?? WorkAction(id: id, kind: .change, bits: 0)
         }
         sender.hostileUntil = world.now < self.hostileUntil ? self.hostileUntil : hostileUntil
-        if actionFaults.contains(.hostilePeer) {
+        // Not at once: a call of the sender may be on the stack.
+        sender.onEnd = { [world, weak self, weak sender] in
+            world.schedule(after: .zero) {
+                guard let self, let sender, self.senders.contains(where: { $0 === sender }) else { return }
+                self.restart(sender)
+            }
+        }
+        if faults.contains(.hostilePeer) {
             sender.onOpening = { [weak self, unowned sender] in self?.intrudeSoon(on: sender) }
         }
         senders.append(sender)
@@ -139,25 +144,20 @@ final class Cluster {
 
     private func host() -> Host { Host(using: &random) }
 
-    /// The action of a number: the same one each time.
+    /// The action with an identity. It follows from the identity, so that a sender that reads its input again submits
+    /// the same one.
     private func action(_ id: WorkID, _ random: SplitMix64) -> WorkAction {
         var random = random
         if let kind = chosenKinds[id] { return WorkAction(id: id, kind: kind, bits: random.next()) }
         var kind = WorkAction.Kind.change
         switch random.below(60) {
-        case 0...2 where actionFaults.contains(.actionsRefused):
-            kind = .refused
-            count(.actionsRefused)
+        case 0...2 where faults.contains(.actionsRejected): kind = .rejected
         // A text of a megabyte takes long.
-        case 3...5 where actionFaults.contains(.changesTooLarge) && (limits.frameBytesMax < 10_000 || random.oneIn(20)):
+        case 3...5
+        where faults.contains(.changesTooLarge) && (sizes.limits.frameBytesMax < 10_000 || random.oneIn(20)):
             kind = random.oneIn(3) ? .tooLarge : .large
-            count(.changesTooLarge)
-        case 6 where actionFaults.contains(.reducerTraps) && random.oneIn(8):
-            kind = .trap
-            count(.reducerTraps)
-        case 7...9 where actionFaults.contains(.reducerRandom):
-            kind = .random
-            count(.reducerRandom)
+        case 6 where faults.contains(.reducerTraps) && random.oneIn(8): kind = .trap
+        case 7...9 where faults.contains(.reducerRandom): kind = .random
         case 10...11: kind = .effect
         case 12: kind = .work
         case 13: kind = .cancel
@@ -190,91 +190,113 @@ final class Cluster {
         }
     }
 
-    /// A journal of durability `normal` syncs its log every second.
-    func scheduleSync() {
+    /// Journals sync what they have written within a second.
+    private func scheduleSync() {
         world.schedule(after: .seconds(1)) { [self] in
             for store in stores where primary.isServing { store.disk?.sync() }
-            if !isCalm { scheduleSync() }
+            if !hasStoppedFaults { scheduleSync() }
         }
     }
 
     // MARK: Faults
 
-    /// Lets a fault happen now, to some node. Counts it if it has an effect.
-    func happen(_ fault: Fault) {
-        var random = random.split()
-        happen(fault, &random)
-    }
-
-    func happen(_ fault: Fault, _ random: inout SplitMix64) {
+    /// Injects a fault into some node. It is counted when it has an effect: now or later.
+    ///
+    /// - Parameter random: determines the node and the extent. What the cluster does otherwise does not depend on it.
+    func inject(_ fault: Fault, _ random: inout SplitMix64) {
         let (replica, sender) = (random.pick(replicas), random.pick(senders))
-        let store = random.pick(fault.isOfDisk ? stores.filter { $0.disk != nil } : stores)
+        let disks = stores.compactMap(\.disk)
+        let disk = disks.isEmpty ? nil : random.pick(disks)
+        let store = random.pick(stores)
         let isReplica = random.oneIn(2)
         let (name, socket): (String, Subscriber) =
             isReplica ? (replica.name, replica.socket) : (sender.name, sender.socket)
         let path = network.path(of: name)
-        let hasEffect =
-            switch fault {
-            case .pushBreaks, .pushLost: sender.pusher != nil
-            case .primaryPauses, .primaryEnds, .primaryEndsAtOutput: primary.process?.isAlive == true
-            case .primaryStops: primary.isServing
-            case .upgrade: store.build == .plain
-            default: !fault.isOfActions
-            }
-        guard hasEffect else { return }
-        count(fault)
-        let target =
-            switch fault {
-            case .feedBreaks, .feedHalfOpen, .partitionUp, .partitionDown, .subscriberPauses: name
-            case .pushBreaks, .pushLost, .senderEnds, .hostilePeer: sender.name
-            case .replicaEnds: replica.name
-            case .diskFull, .diskStuck, .diskFails, .snapshotDamaged, .upgrade: store.name.text
-            case .clockJumps: "a clock"
-            default: "primary"
-            }
-        world.note("\(fault): \(target)")
+        var isCountedLater = false
+        /// The node, if there is something that can fail.
+        var target: String?
         switch fault {
-        case .feedBreaks: socket.breakConnection(noticedAfter: .zero)
-        case .feedHalfOpen: socket.breakConnection(noticedAfter: random.duration(.seconds(1) ... .seconds(30)))
-        case .pushBreaks: sender.pusher?.breakConnection(keeping: .max)
-        case .pushLost: sender.pusher?.breakConnection(keeping: random.oneIn(2) ? 0 : random.below(8))
-        case .partitionUp: path.block(.up, until: end(of: .milliseconds(10) ... .seconds(60), &random))
-        case .partitionDown: path.block(.down, until: end(of: .milliseconds(10) ... .seconds(60), &random))
+        case .feedBreaks: if socket.breakConnection(noticedAfter: .zero) { target = name }
+        case .feedHalfOpen:
+            let delay = random.duration(.seconds(1) ... .seconds(30))
+            if socket.breakConnection(noticedAfter: delay) { target = name }
+        case .pushBreaks: if sender.pusher?.breakConnection(keeping: .max) == true { target = sender.name }
+        case .pushLost:
+            let count = random.oneIn(2) ? 0 : random.below(8)
+            if sender.pusher?.breakConnection(keeping: count) == true { target = sender.name }
+        case .partition, .partitionUp, .partitionDown:
+            let end = end(of: .milliseconds(10) ... .seconds(60), &random)
+            if fault != .partitionDown { path.block(.up, until: end) }
+            if fault != .partitionUp { path.block(.down, until: end) }
+            target = name
         case .subscriberPauses:
             let time = random.duration(.milliseconds(1) ... .seconds(3600))
-            if isReplica { replica.process.pause(for: time) } else { sender.process.pause(for: time) }
-        case .primaryPauses: primary.process?.pause(for: random.duration(.milliseconds(1) ... .seconds(20)))
+            (isReplica ? replica.process : sender.process).pause(for: time)
+            target = name
+        case .primaryPauses:
+            let time = random.duration(.milliseconds(1)...(random.oneIn(20) ? .seconds(3600) : .seconds(20)))
+            target = primary.process.map { process in
+                process.pause(for: time)
+                return process.name
+            }
         case .replicaEnds:
             replica.end()
             replicas.removeAll { $0 === replica }
             addReplica()
-        case .senderEnds where random.oneIn(2): restart(sender)
+            target = replica.name
         case .senderEnds:
-            sender.process.atEnd { [weak self] in
-                if let self, self.senders.contains(where: { $0 === sender }) { self.restart(sender) }
-            }
-            sender.process.end(afterOutputs: random.below(10))
-        case .primaryEnds: primary.process?.end()
-        case .primaryEndsAtOutput: primary.process?.end(afterOutputs: random.below(20))
-        case .primaryCrashLoops: primary.crashesLeft = random.from(2...4)
-        case .primaryStops: primary.stop()
+            restart(sender)
+            target = sender.name
+        case .senderEndsAtOutput:
+            sender.process.end(afterOutputs: random.below(10), by: fault)
+            (target, isCountedLater) = (sender.name, true)
+        case .senderStops:
+            sender.stop()
+            restart(sender)
+            target = sender.name
+        case .sessionFileFails where sender.file != nil:
+            sender.failsNextSave = true
+            (target, isCountedLater) = (sender.name, true)
+        case .sessionFileFails: break
+        case .primaryEnds:
+            target = primary.process?.name
+            primary.process?.end()
+        case .primaryEndsAtOutput:
+            primary.process?.end(afterOutputs: random.below(20), by: fault)
+            (target, isCountedLater) = (primary.process?.name, true)
+        case .primaryCrashLoops:
+            primary.crashesLeft = random.from(2...4)
+            (target, isCountedLater) = ("its next processes", true)
+        case .primaryStops:
+            if primary.isServing { target = primary.process?.name }
+            primary.stop()
         case .powerCut:
             primary.process?.end()
-            for store in stores { store.disk?.cutPower() }
-        case .upgrade:
+            for store in stores { store.cutPower() }
+            target = "primary"
+        case .upgrade where store.build == .plain:
             primary.process?.end()
             store.build = .nextPlain
-        case .diskFull: store.disk?.fullUntil = end(of: .milliseconds(1) ... .seconds(20), &random)
-        case .diskStuck: store.disk?.stuckUntil = end(of: .milliseconds(100) ... .seconds(20), &random)
-        case .diskFails: store.disk?.failNext()
-        case .snapshotDamaged: store.disk?.damageNewestSnapshot()
+            target = store.name.text
+        case .upgrade: break
+        case .diskFull:
+            disk?.fullUntil = end(of: .milliseconds(1) ... .seconds(20), &random)
+            (target, isCountedLater) = (disk.map { _ in "a disk" }, true)
+        case .diskStuck:
+            disk?.stuckUntil = end(of: .milliseconds(100) ... .seconds(20), &random)
+            (target, isCountedLater) = (disk.map { _ in "a disk" }, true)
+        case .diskFails:
+            disk?.failsNext = true
+            (target, isCountedLater) = (disk.map { _ in "a disk" }, true)
+        case .snapshotDamaged: if disk?.damageNewestSnapshot() == true { target = "a disk" }
         case .clockJumps:
             let jump = Int64(random.below(7_200_000)) - 3_600_000
             (random.oneIn(3) ? primary.host : isReplica ? replica.host : sender.host).wallOffset += jump
+            target = "a clock"
         case .hostilePeer:
             // What it sends may be under way when the disk is full.
             if random.oneIn(2) { sender.store.disk?.fullUntil = world.now.advanced(by: .seconds(1)) }
-            intrude(on: sender, &random)
+            if intrude(on: sender, &random) { target = sender.name }
         case .hostilePrimary:
             primary.process?.end()
             let time = random.duration(.milliseconds(10) ... .seconds(10))
@@ -288,23 +310,27 @@ final class Cluster {
                 after: primary.published,
                 store.history.position
             ).serve(for: time)
-        case .reducerTraps, .actionsRefused, .changesTooLarge, .reducerRandom: break
+            target = "its endpoint"
+        case .reducerTraps, .actionsRejected, .changesTooLarge, .reducerRandom: break
         }
+        guard let target else { return }
+        world.note("\(fault): \(target)")
+        if !isCountedLater { world.count(fault) }
     }
-
-    private func count(_ fault: Fault) { faultCounts[fault, default: 0] += 1 }
 
     /// While the primary does not know the session of a sender.
     private func intrudeSoon(on sender: SimulatedSender) {
         guard random.oneIn(2) else { return }
         world.schedule(after: random.duration(.microseconds(1) ... .milliseconds(5))) { [self] in
-            if !isCalm, sender.process.isAlive { intrude(on: sender, &random) }
+            if !hasStoppedFaults, sender.process.isAlive { _ = intrude(on: sender, &random) }
         }
     }
 
-    private func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) {
-        guard let server = network.server(at: SimulatedPrimary.endpoint), primary.isServing else { return }
+    /// - Returns: whether there is a primary to which a hostile peer can connect.
+    private func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) -> Bool {
+        guard let server = network.server(at: SimulatedPrimary.endpoint), primary.isServing else { return false }
         HostilePeer(world: world, network: network, server: server).intrude(on: sender, &random)
+        return true
     }
 
     private func end(of range: ClosedRange<Duration>, _ random: inout SplitMix64) -> SyncProtocol.Instant {
@@ -313,33 +339,40 @@ final class Cluster {
         return end
     }
 
-    // MARK: Rest
+    // MARK: Convergence
 
-    /// Ends all faults, lets everything go on, and checks that the cluster comes to rest.
-    func comeToRest() {
-        calm()
-        let (start, deadline) = (world.eventCount, world.now.advanced(by: Self.restTimeMax))
-        while world.violation == nil, !isAtRest, world.now < deadline,
-            world.eventCount < start + Self.restEventsMax, world.step()
+    /// Stops faults and new actions for good, and checks that the cluster converges: replicas show the primary's state,
+    /// and every action has its outcome.
+    func converge() {
+        stopFaults()
+        let (start, deadline) = (world.eventCount, world.now.advanced(by: Self.convergenceTimeMax))
+        while world.violation == nil, !hasConverged, world.now < deadline,
+            world.eventCount < start + Self.convergenceEventsMax, world.step()
         {}
-        if world.violation == nil, let reason = unrest {
-            let what = "\(world.eventCount - start) events and at most \(Self.restTimeMax)"
+        if world.violation == nil, let reason = reasonAgainstConvergence {
+            let what = "\(world.eventCount - start) events and at most \(Self.convergenceTimeMax)"
             world.violated(.converges, "after \(what) without faults, \(reason)")
         }
     }
 
     /// Longer than all deadlines of the protocol, and than what a queue holds takes to be sent.
-    private static let restTimeMax = Duration.seconds(600)
-    /// Many times what any run needs: nodes that keep each other busy never come to rest.
-    private static let restEventsMax = 500_000
+    private static let convergenceTimeMax = Duration.seconds(600)
+    /// Many times what any run needs: nodes that keep each other busy never converge.
+    private static let convergenceEventsMax = 500_000
 
-    private func calm() {
-        world.note("calm")
-        isCalm = true
+    /// What remains: a damaged snapshot, actions that trap, messages that are delayed already, and a hostile primary,
+    /// which ends within ten seconds.
+    private func stopFaults() {
+        world.note("faults stop")
+        hasStoppedFaults = true
         for store in stores { store.disk?.heal() }
-        for replica in replicas { replica.process.resume() }
-        for sender in senders { sender.process.resume() }
-        primary.process?.resume()
+        for replica in replicas { replica.process.heal() }
+        for sender in senders {
+            sender.process.heal()
+            sender.failsNextSave = false
+        }
+        primary.process?.heal()
+        primary.crashesLeft = 0
         // Replicas of another build than their primary's do not show its state.
         for replica in replicas where replica.build != replica.store.build {
             replica.end()
@@ -351,16 +384,17 @@ final class Cluster {
 
     /// Ends all processes, which release each other then.
     func end() {
+        let ended = senders
+        senders = []
         for replica in replicas { replica.end() }
-        for sender in senders { sender.end() }
+        for sender in ended { sender.end() }
         primary.process?.end()
         world.end()
     }
 
-    private var isAtRest: Bool { unrest == nil }
+    private var hasConverged: Bool { reasonAgainstConvergence == nil }
 
-    /// Why the cluster is not at rest.
-    private var unrest: String? {
+    private var reasonAgainstConvergence: String? {
         guard primary.isServing else { return "the primary does not serve" }
         for store in stores where !store.openRequests.isEmpty {
             return "\(store.name) has not answered \(store.openRequests.count) requests of its own process"
@@ -375,42 +409,14 @@ final class Cluster {
         }
         for replica in replicas {
             let history = replica.store.history
-            guard replica.status == .live, replica.position?.revision == history.position?.revision,
-                replica.digest == history.digest
+            // An incarnation begins where the one before ended, without another state to show.
+            guard replica.status == .live, replica.position?.lineage == history.position?.lineage,
+                replica.position?.revision == history.position?.revision, replica.digest == history.digest
             else {
                 return "\(replica.name) is \(replica.status) at \(replica.position.map { "\($0)" } ?? "none"), "
                     + "the primary at \(history.position.map { "\($0)" } ?? "none")"
             }
         }
         return nil
-    }
-}
-
-extension Limits {
-    /// Limits so small that every bound is reached.
-    static var tiny: Limits {
-        var limits = Limits()
-        limits.sessionsMax = 2
-        limits.sessionRunsMax = 40
-        limits.frameBytesMax = Limits.topicBytesMax + 64 + 900
-        limits.actionBytesMax = 400
-        limits.windowActionsMax = 8
-        limits.windowBytesMax = 400
-        limits.frameBytesMin = 40
-        limits.frameBytesTarget = 120
-        limits.uncommittedRecordsMax = 4
-        limits.heldBytesMax = 4000
-        limits.catchUpUpdatesMax = 3
-        limits.catchUpComposedMax = 20
-        limits.ringUpdatesMax = 40
-        limits.chunkBytesMax = 200
-        limits.chunksAheadMax = 2
-        limits.backlogBytesMax = 2500
-        limits.joinsPerTurnMax = 1
-        limits.joinsWaitingMax = 2
-        limits.chunkBytesPerTurnMax = 400
-        limits.snapshotsMax = 2
-        limits.snapshotRetention = .seconds(5)
-        return limits
     }
 }

@@ -6,40 +6,54 @@ package enum Fault: String, CaseIterable, Sendable {
     case feedHalfOpen
     /// A sender's connection breaks; what is in flight still arrives, perhaps among what the next connection brings.
     case pushBreaks
-    /// A sender's connection breaks, with all that is in flight.
+    /// A sender's connection breaks, with all that is in flight, or all but a few messages.
     case pushLost
-    /// Nothing reaches the primary from one node for a time.
+    /// What one node sends to the primary from now on is delayed until an end; what the primary sends arrives.
     case partitionUp
-    /// Nothing reaches one node from the primary for a time.
+    /// What the primary sends to one node from now on is delayed until an end; what the node sends arrives.
     case partitionDown
-    /// A subscriber does nothing for a time, up to an hour.
+    /// Both.
+    case partition
+    /// A replica or a sender does nothing for a time, up to an hour.
     case subscriberPauses
+    /// The primary does nothing for a time, up to an hour.
     case primaryPauses
+    /// A replica's process ends between two events; another one begins without a state.
     case replicaEnds
+    /// A sender's process ends between two events; another one resumes its session, if that is saved.
     case senderEnds
+    /// A sender's process ends in the middle of a turn or a write.
+    case senderEndsAtOutput
+    /// A sender is closed by its user.
+    case senderStops
+    /// A write to a session file fails, and the sender ends.
+    case sessionFileFails
     /// The primary's process ends between two turns.
     case primaryEnds
     /// The primary's process ends in the middle of a turn or a commit.
     case primaryEndsAtOutput
     /// The primary's next processes end soon after they start.
     case primaryCrashLoops
+    /// The primary is stopped by its operator.
     case primaryStops
     /// The primary's host loses its power: what was not synced is gone.
     case powerCut
     /// The primary is started with another state type.
     case upgrade
+    /// Commits are refused for lack of room, for up to 20 s.
     case diskFull
-    /// Commits take seconds.
+    /// Commits wait, for up to 20 s.
     case diskStuck
     /// A commit fails, and whether it took effect is unknown.
     case diskFails
+    /// The newest snapshot cannot be read any more.
     case snapshotDamaged
     /// A wall clock is set.
     case clockJumps
     /// A reducer ends the process.
     case reducerTraps
     /// A policy rejects actions.
-    case actionsRefused
+    case actionsRejected
     /// Changes that do not fit an update.
     case changesTooLarge
     /// A reducer that is not a function of the state and the action.
@@ -52,5 +66,5 @@ package enum Fault: String, CaseIterable, Sendable {
     /// Whether it happens to the disk of a journal.
     var isOfDisk: Bool { [.diskFull, .diskStuck, .diskFails, .snapshotDamaged].contains(self) }
     /// Whether it is an action that a sender submits.
-    var isOfActions: Bool { [.reducerTraps, .actionsRefused, .changesTooLarge, .reducerRandom].contains(self) }
+    var isOfActions: Bool { [.reducerTraps, .actionsRejected, .changesTooLarge, .reducerRandom].contains(self) }
 }

@@ -30,16 +30,9 @@ final class Loop: @unchecked Sendable {
         process.schedule(at: time) { [self] in
             guard next == time else { return }
             next = nil
-            poll()
             let cost = random.oneIn(50) ? random.duration(.microseconds(200) ... .milliseconds(20)) : .microseconds(20)
             busyUntil = process.world.now.advanced(by: cost)
-            // It may have been woken meanwhile.
-            if let next, next < busyUntil { wake(again: busyUntil) }
+            poll()
         }
-    }
-
-    private func wake(again time: Instant) {
-        next = nil
-        wake(at: time)
     }
 }

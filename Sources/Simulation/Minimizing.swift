@@ -8,7 +8,7 @@ extension SimulationReport {
         var best = options
         // Faults after the violation do not matter.
         best.eventsMin = min(best.eventsMin, events)
-        var kept = Array(1...max(1, faultsDrawn)).filter { !best.skippedFaults.contains($0) }
+        var kept = Array(1..<faultsDrawn + 1).filter { !best.skippedFaults.contains($0) }
         var runs = 0
 
         /// Whether the rule is broken without some faults, too.

@@ -14,13 +14,13 @@ final class Process: @unchecked Sendable {
     private(set) var pausedUntil = Instant.origin
     private var deferred: [() -> Void] = []
     private var releases: [() -> Void] = []
-    /// The number of outputs after which the process ends; `nil`: it does not.
-    private var outputsLeft: Int?
-    private let onEnd: () -> Void
+    /// The number of outputs before the one at which the process ends, and the fault that ends it; `nil`: none does.
+    private var crash: (outputsLeft: Int, fault: Fault?)?
+    /// Called when the process ends, for any reason.
+    var onEnd: () -> Void = {}
 
-    /// - Parameter onEnd: called when the process ends without its own doing.
-    init(_ name: String, on host: Host, in world: World, onEnd: @escaping () -> Void) {
-        (self.name, self.host, self.world, self.onEnd) = (name, host, world, onEnd)
+    init(_ name: String, on host: Host, in world: World) {
+        (self.name, self.host, self.world) = (name, host, world)
         started = world.now
     }
 
@@ -54,6 +54,12 @@ final class Process: @unchecked Sendable {
         world.schedule(at: pausedUntil) { [self] in if world.now >= pausedUntil { resume() } }
     }
 
+    /// Goes on, and does not end at a later output.
+    func heal() {
+        crash = nil
+        resume()
+    }
+
     /// Goes on, with the events that would have happened during the pause.
     func resume() {
         pausedUntil = .origin
@@ -80,24 +86,27 @@ final class Process: @unchecked Sendable {
     /// Releases what waits for the process, after its end: it may refer to itself.
     func atEnd(_ release: @escaping () -> Void) { releases.append(release) }
 
-    /// Ends the process in the middle of what it does, before the output after the next `count` ones. An output is a
-    /// published message, a pushed frame, or a write to a journal or a session file.
-    func end(afterOutputs count: Int) { outputsLeft = count }
+    /// Ends the process in the middle of what it does, at the output after the next `count` ones. An output is a
+    /// published message, a pushed frame, or the begin or the end of a write to a journal or a session file.
+    ///
+    /// - Parameter fault: counted when the process ends.
+    func end(afterOutputs count: Int, by fault: Fault? = nil) { crash = (count, fault) }
 
     /// Whether an output of the process has an effect. Counts it.
     func canOutput() -> Bool {
         guard isAlive else { return false }
-        guard let left = outputsLeft else { return true }
-        guard left > 0 else {
+        guard let (outputsLeft, fault) = crash else { return true }
+        guard outputsLeft > 0 else {
+            if let fault { world.count(fault) }
             end()
             return false
         }
-        outputsLeft = left - 1
+        crash = (outputsLeft - 1, fault)
         return true
     }
 }
 
-/// A machine, on which processes run one after the other.
+/// A computer, on which processes run one after the other.
 final class Host {
     /// The speed of its steady clock; 1 is right.
     let rate: Double

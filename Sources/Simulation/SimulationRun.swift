@@ -3,7 +3,7 @@ import StateCore
 import Statecast
 package import SyncProtocol
 
-/// A hostile day of a whole cluster: random nodes, settings, actions and faults. A seed determines everything that
+/// One randomized run of a cluster: random nodes, settings, actions and faults. A seed determines everything that
 /// happens.
 package final class SimulationRun {
     private let options: SimulationOptions
@@ -16,29 +16,39 @@ package final class SimulationRun {
     /// The number of faults that were drawn, whether they were skipped or not.
     private var faultsDrawn = 0
 
+    /// Chooses the stores, their durability and types, the limits, the journal's policy and the kinds of faults.
     package init(seed: UInt64, _ options: SimulationOptions = SimulationOptions()) {
         self.options = options
         var random = SplitMix64(seed: ~seed)
-        let limits = options.limits ?? (random.oneIn(2) ? Limits() : .tiny)
+        let isTiny = random.oneIn(2)
+        let sizes: Sizes =
+            switch options.sizes {
+            case .mixed: isTiny ? .tiny : .standard
+            case .standard: .standard
+            case .tiny: .tiny
+            }
         var kinds = Fault.allCases
         let stores = (0..<(random.oneIn(4) ? 2 : 1)).map { _ in
             Cluster.StoreSetup(
                 durability: random.pick([.full, .full, .normal, .relaxed, nil]),
-                build: random.oneIn(2) ? .plain : .table
+                build: random.pick([.plain, .plain, .table, .tree])
             )
         }
         // Those that cannot have an effect.
         if stores.allSatisfy({ $0.durability == nil }) { kinds.removeAll(where: \.isOfDisk) }
         if stores.allSatisfy({ $0.build != .plain }) { kinds.removeAll { $0 == .upgrade } }
+        // Some of them may have no effect.
         kinds.shuffle(using: &random)
-        faults = kinds.prefix(random.from(Self.kindsMin...kinds.count)).sorted { $0.rawValue < $1.rawValue }
+        faults = kinds.prefix(random.from(SimulationOptions.faultKindsMin + 3...kinds.count)).sorted {
+            $0.rawValue < $1.rawValue
+        }
         var policy = JournalPolicy()
         policy.snapshotBytes = random.pick([2 << 10, 64 << 10, 32 << 20])
         policy.snapshotRecords = random.pick([2, 20, policy.snapshotRecords])
         policy.historyBytes = random.pick([0, 16 << 10, 1 << 30])
         cluster = Cluster(
             seed: seed,
-            limits: limits,
+            sizes,
             stores: stores,
             policy: policy,
             faults: Set(faults),
@@ -48,7 +58,7 @@ package final class SimulationRun {
         self.random = random
     }
 
-    /// Runs until enough has happened, lets the cluster come to rest, and reports.
+    /// Runs until enough has happened, stops the faults, and checks that the cluster converges. Call it once.
     package func run() -> SimulationReport {
         #if DEBUG
             PlantedFault.$current.withValue(options.planted) { runToEnd() }
@@ -66,15 +76,14 @@ package final class SimulationRun {
         scheduleWork()
         scheduleOwnWork()
         scheduleFault()
-        cluster.scheduleSync()
         while world.violation == nil, !isOver, world.step() {}
-        cluster.comeToRest()
+        cluster.converge()
         cluster.end()
         return SimulationReport(
             seed: cluster.seed,
             events: world.eventCount,
             time: world.now.offset,
-            faults: cluster.faultCounts,
+            faults: world.faultCounts,
             faultsDrawn: faultsDrawn,
             coverage: world.coverage,
             violation: world.violation,
@@ -84,12 +93,9 @@ package final class SimulationRun {
 
     private var isOver: Bool {
         world.eventCount >= options.eventsMin
-            && (cluster.faultCounts.count >= Self.kindsMin || !options.skippedFaults.isEmpty
+            && (world.faultCounts.count >= SimulationOptions.faultKindsMin || !options.skippedFaults.isEmpty
                 || world.eventCount >= 10 * options.eventsMin)
     }
-
-    /// The minimum number of kinds of faults that have an effect, unless some are skipped.
-    private static let kindsMin = 5
 
     // MARK: Events
 
@@ -123,16 +129,16 @@ package final class SimulationRun {
             // Numbers of its own: what follows does not depend on whether the fault is skipped.
             var random = self.random.split()
             let fault = random.pick(faults)
-            if !options.skippedFaults.contains(faultsDrawn) {
+            if !fault.isOfActions, !options.skippedFaults.contains(faultsDrawn) {
                 world.note("fault \(faultsDrawn): \(fault)")
-                cluster.happen(fault, &random)
+                cluster.inject(fault, &random)
             }
             scheduleFault()
         }
     }
 
     private func schedule(within range: ClosedRange<Duration>, _ event: @escaping () -> Void) {
-        world.schedule(after: random.duration(range)) { [cluster] in if !cluster.isCalm { event() } }
+        world.schedule(after: random.duration(range)) { [cluster] in if !cluster.hasStoppedFaults { event() } }
     }
 }
 
@@ -140,28 +146,40 @@ package final class SimulationRun {
 package struct SimulationOptions: Sendable {
     /// A fault in production code, for debug builds.
     package var planted: PlantedFault?
-    /// The number of events after which faults stop.
+    /// The number of events after which faults stop. A run that has had an effect of fewer than ``faultKindsMin`` kinds
+    /// of faults goes on, up to ten times as long.
     package var eventsMin = 10_000
-    /// `nil`: the standard limits or tiny ones, by the seed.
-    package var limits: Limits?
+    package static let faultKindsMin = 5
+    package var sizes = SizeChoice.mixed
     package var keepsTrace = false
     /// Called with each line of the trace, as it happens.
     package var onNote: (@Sendable (String) -> Void)?
-    /// The numbers of faults that do not happen.
+    /// The numbers of faults that are not injected.
     package var skippedFaults: Set<Int> = []
 
     package init() {}
+
+    /// Which sizes a run has.
+    package enum SizeChoice: String, CaseIterable, Sendable {
+        /// Those of production or tiny ones, by the seed.
+        case mixed
+        case standard
+        case tiny
+    }
 }
 
 /// What happened in a run.
 package struct SimulationReport: Sendable {
     package let seed: UInt64
     package let events: Int
-    /// The virtual time.
+    /// The virtual time at the end.
     package let time: Duration
+    /// How often a fault of each kind had an effect.
     package let faults: [Fault: Int]
     let faultsDrawn: Int
     package let coverage: Coverage
+    /// The first broken rule; `nil` if all held.
     package let violation: Violation?
+    /// Empty, unless the options keep it.
     package let trace: [String]
 }

@@ -6,15 +6,22 @@
     import Darwin
 #endif
 
-/// Prints the seed of a run that ends the process by a trap, since its report is lost.
+/// Prints the command that repeats a run that ends the process by a trap, since its report is lost.
 package enum TrapReport {
     /// Written once, before any thread runs a seed.
     private nonisolated(unsafe) static var seedOfThread = pthread_key_t()
     /// What happened on each signal before, for example the runtime's backtrace.
     private nonisolated(unsafe) static var actions: [(signal: Int32, action: sigaction)] = []
 
-    /// Call it once, before the first run.
-    package static func install() {
+    /// The text before the seed.
+    private nonisolated(unsafe) static var text: [UInt8] = []
+
+    /// Installs handlers of the signals that end the process. They print, and let happen what happened before. Call it
+    /// once, before the first run.
+    ///
+    /// - Parameter command: the command that repeats a run, without the seed at its end.
+    package static func install(command: String) {
+        text = Array("the process was ended by a seed\nrepeat with: \(command)".utf8)
         pthread_key_create(&seedOfThread, nil)
         for signal in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV] {
             var action = sigaction()
@@ -44,8 +51,7 @@ package enum TrapReport {
     /// Only calls that are safe in a signal handler.
     private static func printSeed() {
         var seed = UInt(bitPattern: pthread_getspecific(seedOfThread))
-        let text: StaticString = "the process was ended by seed "
-        _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
+        text.withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
         // The digits from the last one on, and a line feed.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { digits in
             var start = digits.count - 1

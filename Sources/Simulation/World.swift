@@ -25,6 +25,8 @@ final class World: @unchecked Sendable {
     private(set) var violation: Violation?
     var random: SplitMix64
     var coverage = Coverage()
+    /// How often a fault of each kind had an effect.
+    private(set) var faultCounts: [Fault: Int] = [:]
     private(set) var trace: [String] = []
     private let keepsTrace: Bool
     /// Called with each line of the trace.
@@ -57,7 +59,7 @@ final class World: @unchecked Sendable {
         return true
     }
 
-    /// Lets happen what is due now, and drops the rest, which refers to all that takes part.
+    /// Runs the events that are due now, and drops the later ones: they refer to all parts of the simulation.
     func end() {
         while let next = heap.min, next.time <= now { _ = step() }
         heap = []
@@ -72,6 +74,9 @@ final class World: @unchecked Sendable {
         if keepsTrace { trace.append(text) }
         onNote?(text)
     }
+
+    /// A fault had an effect.
+    func count(_ fault: Fault) { faultCounts[fault, default: 0] += 1 }
 
     /// A rule was broken. The first violation ends the simulation.
     func violated(_ rule: Rule, _ message: @autoclosure () -> String) {

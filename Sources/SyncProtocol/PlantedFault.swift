@@ -33,6 +33,8 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case evictsActiveSessions
     /// An evicted session is taken for a new one.
     case admitsEvictedSessions
+    /// A session that was opened after a record that is lost is opened again.
+    case admitsSessionsAfterLostRecords
     /// The mark of an action stays after its reduction.
     case leavesMarkOfReducedAction
     /// The rest of a run of outcomes has the first revision of the whole run.

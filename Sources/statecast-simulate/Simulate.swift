@@ -25,13 +25,21 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "Runs for these minutes, instead of a number of seeds.")
     var minutes: Double?
 
-    @Option(help: "The events of a seed before its faults end.")
+    @Option(
+        help: ArgumentHelp(
+            "The limits of the clusters: standard ones, tiny ones that are always reached, or mixed, by the seed.",
+            valueName: "standard|tiny|mixed"
+        )
+    )
+    var limits = SimulationOptions().sizes
+
+    @Option(help: "The number of events of a seed after which no more faults are injected.")
     var events = SimulationOptions().eventsMin
 
-    @Option(help: "The seeds that run at the same time.")
+    @Option(help: "The number of seeds that run in parallel.")
     var jobs = ProcessInfo.processInfo.activeProcessorCount
 
-    @Option(help: "After a failure, the runs that look for fewer faults which lead to it.")
+    @Option(help: "The number of runs that look for fewer faults, after a failure.")
     var tries = 60
 
     @Option(help: ArgumentHelp("Faults of the seed that do not happen, by number.", valueName: "numbers"))
@@ -69,25 +77,26 @@ struct Simulate: AsyncParsableCommand {
     private var options: SimulationOptions {
         var options = SimulationOptions()
         options.eventsMin = events
+        options.sizes = limits
         options.planted = plant
         options.skippedFaults = skippedFaults ?? []
         return options
     }
 
     func run() async throws {
-        TrapReport.install()
+        TrapReport.install(command: command(options))
         let first = seed ?? UInt64.random(in: 1...(1 << 40))
         if trace { return try show(first) }
         let count = count
         let campaign = Campaign(seeds: first...(first + count - 1), options, threads: Int(min(UInt64(jobs), count)))
         let start = ContinuousClock.now
         let watching = Task { await watch(campaign, of: count, since: start) }
-        let summary = try await campaign.result()
+        let totals = try await campaign.result()
         watching.cancel()
         await watching.value
-        print(text(of: summary, from: first, after: start.duration(to: .now)))
-        if let failure = summary.failed.first { throw report(failure) }
-        if summary.seeds == 0 { throw CommandFailure.failed("no seed ended in that time") }
+        print(text(of: totals, from: first, after: start.duration(to: .now)))
+        if let failure = totals.failure { throw report(failure) }
+        if totals.seeds == 0 { throw CommandFailure.failed("no seed ended in that time") }
     }
 
     /// The number of seeds, at most.
@@ -110,19 +119,19 @@ struct Simulate: AsyncParsableCommand {
             let elapsed = start.duration(to: .now) / .seconds(1)
             if let minutes, elapsed >= minutes * 60 { campaign.stop() }
             if isShown {
-                let summary = campaign.summary
-                let part = minutes.map { min(1, elapsed / ($0 * 60)) } ?? Double(summary.seeds) / Double(count)
+                let totals = campaign.totals
+                let part = minutes.map { min(1, elapsed / ($0 * 60)) } ?? Double(totals.seeds) / Double(count)
                 let bar = String(repeating: "#", count: Int(part * 30)).padding(
                     toLength: 30,
                     withPad: ".",
                     startingAt: 0
                 )
-                let rate = Double(summary.seeds) / max(elapsed, 0.001)
+                let rate = Double(totals.seeds) / max(elapsed, 0.001)
                 let text = String(
                     format: "\r[%@] %5.1f %%  %d seeds, %.1f per second ",
                     bar,
                     part * 100,
-                    summary.seeds,
+                    totals.seeds,
                     rate
                 )
                 FileHandle.standardError.write(Data(text.utf8))
@@ -132,33 +141,36 @@ struct Simulate: AsyncParsableCommand {
         if isShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
     }
 
-    private func text(of summary: Campaign.Summary, from first: UInt64, after duration: Duration) -> String {
+    private func text(of totals: Campaign.Totals, from first: UInt64, after duration: Duration) -> String {
         let seconds = max(duration / .seconds(1), 0.001)
-        let hours = summary.time / .seconds(3600)
+        let hours = totals.time / .seconds(3600)
         var lines = [
             String(
                 format:
                     "%d seeds from %llu on in %.1f s: %.1f per second; %d events, %.0f per second; "
                     + "%.1f hours simulated, %.2f per second",
-                summary.seeds,
+                totals.seeds,
                 first,
                 seconds,
-                Double(summary.seeds) / seconds,
-                summary.events,
-                Double(summary.events) / seconds,
+                Double(totals.seeds) / seconds,
+                totals.events,
+                Double(totals.events) / seconds,
                 hours,
                 hours / seconds
             )
         ]
-        let faults = Fault.allCases.map { "\($0) \(summary.faults[$0] ?? 0)" }
-        lines.append("faults: \(faults.joined(separator: ", "))")
+        let faults = Fault.allCases.map { "\($0) \(totals.faults[$0] ?? 0)" }
+        lines.append("faults with an effect: \(faults.joined(separator: ", "))")
+        if totals.seeds > 0 {
+            lines.append("kinds of faults with an effect in each seed: \(totals.faultKindsMin) or more")
+        }
         let all = Coverage.all.count
-        let seen = all - summary.coverage.missing.count
+        let seen = all - totals.coverage.missing.count
         lines.append(
             String(format: "coverage: %d of %d events in phases, %.1f %%", seen, all, Double(seen) / Double(all) * 100)
         )
-        if !summary.coverage.missing.isEmpty {
-            lines.append("not seen: \(summary.coverage.missing.map(\.description).joined(separator: "; "))")
+        if !totals.coverage.missing.isEmpty {
+            lines.append("not seen: \(totals.coverage.missing.map(\.description).joined(separator: "; "))")
         }
         return lines.joined(separator: "\n")
     }
@@ -169,13 +181,20 @@ struct Simulate: AsyncParsableCommand {
     private func report(_ failure: SimulationReport) -> CommandFailure {
         let (options, report) = failure.minimized(options, runsMax: tries)
         for line in report.trace.suffix(60) { print(line.prefix(300)) }
-        var command = "statecast-simulate --seed \(failure.seed) --events \(options.eventsMin) --trace"
+        let violation = (report.violation ?? failure.violation).map { "\($0)" } ?? ""
+        return .failed("seed \(failure.seed): \(violation)\nrepeat with: \(command(options))\(failure.seed)")
+    }
+
+    /// The command that repeats a run, without the number of the seed, which is its last argument.
+    private func command(_ options: SimulationOptions) -> String {
+        var command = "statecast-simulate --events \(options.eventsMin)"
+        if limits != .mixed { command += " --limits \(limits.rawValue)" }
         if let plant { command += " --plant \(plant.rawValue)" }
         let skipped = options.skippedFaults.sorted()
         if !skipped.isEmpty { command += " --skip \(skipped.map(String.init).joined(separator: ","))" }
-        let violation = (report.violation ?? failure.violation).map { "\($0)" } ?? ""
-        return .failed("seed \(failure.seed): \(violation)\nrepeat with: \(command)")
+        return command + " --trace --seed "
     }
 }
 
 extension PlantedFault: ExpressibleByArgument {}
+extension SimulationOptions.SizeChoice: ExpressibleByArgument {}

@@ -8,13 +8,12 @@ import Testing
 func scenario(_ cluster: Cluster, _ script: () throws -> Void) throws {
     defer { cluster.end() }
     cluster.primary.start()
-    cluster.scheduleSync()
     try cluster.wait("the primary serves") { cluster.primary.isServing }
     try script()
 }
 
-/// A scenario did not reach a situation.
-struct DidNotHappen: Error, CustomStringConvertible {
+/// A rule was broken, or a situation was not reached.
+struct ScenarioFailure: Error, CustomStringConvertible {
     let description: String
 }
 
@@ -22,36 +21,38 @@ extension Cluster {
     /// Lets the cluster run until a condition holds.
     ///
     /// - Parameter time: the virtual time after which the condition is not expected any more.
-    /// - Throws: ``DidNotHappen`` if a rule is broken, or if the condition does not hold in time.
-    func wait(_ what: String, atMost time: Duration = .seconds(60), until condition: () -> Bool) throws(DidNotHappen) {
+    /// - Throws: ``ScenarioFailure`` if a rule is broken, or if the condition does not hold in time.
+    func wait(_ what: String, atMost time: Duration = .seconds(60), until condition: () -> Bool) throws(ScenarioFailure)
+    {
         let deadline = world.now.advanced(by: time)
         while !condition() {
-            if let violation = world.violation { throw DidNotHappen(description: "\(what)? \(violation)") }
+            if let violation = world.violation { throw ScenarioFailure(description: "\(what)? \(violation)") }
             guard world.now < deadline, world.step() else {
-                throw DidNotHappen(description: "\(what)? Not within \(time).\n\(trace(lines: 20))")
+                throw ScenarioFailure(description: "\(what)? Not within \(time).\n\(trace(lines: 20))")
             }
         }
     }
 
     /// Lets the cluster run for a virtual time.
-    func run(for time: Duration) throws(DidNotHappen) {
+    func run(for time: Duration) throws(ScenarioFailure) {
         let end = world.now.advanced(by: time)
         var isOver = false
         world.schedule(at: end) { isOver = true }
         try wait("\(time) pass", atMost: time + .seconds(1)) { isOver }
     }
 
-    /// Ends all faults, and checks that the cluster comes to rest without a broken rule.
-    func rest() throws(DidNotHappen) {
-        comeToRest()
-        if let violation = world.violation { throw DidNotHappen(description: "\(violation)\n\(trace(lines: 20))") }
+    /// Stops faults, dispatched actions and the disks' syncs for good, and checks that the cluster converges without a
+    /// broken rule.
+    func convergeOrThrow() throws(ScenarioFailure) {
+        converge()
+        if let violation = world.violation { throw ScenarioFailure(description: "\(violation)\n\(trace(lines: 20))") }
     }
 
     /// Lets the primary's own process dispatch an action again and again, until faults stop.
     func dispatch(to store: SimulatedStore, every interval: Duration) {
         var random = SplitMix64(seed: seed)
         world.schedule(after: interval) { [self] in
-            guard !isCalm else { return }
+            guard !hasStoppedFaults else { return }
             submitOwn(random.split(), to: store, isAwaited: false)
             dispatch(to: store, every: interval)
         }
@@ -66,14 +67,14 @@ extension Cluster {
     }
 
     /// Adds a sender that is ready to push actions.
-    func addOpenSender(of store: SimulatedStore? = nil) throws(DidNotHappen) -> SimulatedSender {
+    func addOpenSender(of store: SimulatedStore? = nil) throws(ScenarioFailure) -> SimulatedSender {
         let sender = addSender(of: store ?? stores[0], isSaved: false)
         try wait("\(sender.name) is open") { sender.machine.phaseName == .open }
         return sender
     }
 
     /// Adds a replica that follows the primary.
-    func addLiveReplica() throws(DidNotHappen) -> SimulatedReplica {
+    func addLiveReplica() throws(ScenarioFailure) -> SimulatedReplica {
         let replica = addReplica(of: stores[0])
         try wait("\(replica.name) is live") { replica.status == .live }
         return replica

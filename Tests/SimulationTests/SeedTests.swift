@@ -1,7 +1,14 @@
 import Simulation
 import Testing
 
-@Suite struct `A hostile day of a cluster` {
+@Suite(.timeLimit(.minutes(10))) struct `A randomized run of a cluster` {
+    /// A failure that ends the process prints the seed.
+    private static let reportsTraps: Void = TrapReport.install(
+        command: "statecast-simulate --events \(eventsMin) --trace --seed "
+    )
+
+    init() { Self.reportsTraps }
+
     /// Seeds that have always been run, so that a test that begins to fail shows the change that broke it.
     @Test(arguments: 1...fixedCount) func `breaks no rule, with fixed seeds`(seed: UInt64) { check(seed) }
 
@@ -37,7 +44,10 @@ import Testing
         let report = SimulationRun(seed: seed, options).run()
         let text = report.violation.map { "\($0)" } ?? ""
         #expect(report.violation == nil, "seed \(seed), \(Self.eventsMin) events: \(text)")
-        #expect(report.faults.count >= 5, "seed \(seed) has only \(report.faults.count) kinds of faults")
+        #expect(
+            report.faults.count >= SimulationOptions.faultKindsMin,
+            "in seed \(seed) only \(report.faults.count) kinds of faults had an effect"
+        )
     }
 
     #if DEBUG

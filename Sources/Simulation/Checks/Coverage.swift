@@ -17,12 +17,15 @@ package struct Coverage: Sendable {
     /// Events of a replica other than frames.
     enum ReplicaInput: String, CaseIterable { case tick, documentFailed, documentConfirmed }
     /// Events of a sender other than frames.
-    enum SenderInput: String, CaseIterable { case tick, submitted, pushed, blocked, writable, connected, saved }
+    enum SenderInput: String, CaseIterable {
+        case tick, submitted, acknowledged, pushed, blocked, writable, connected, connectFailed, saved, saveFailed
+        case stopped
+    }
 
     /// Whether a machine cannot have an event in a phase. A sender pushes in `open` alone, and connects to the endpoint
     /// of a watermark, which opens it. A replica that is `incompatible` has no deadline.
     private static func isImpossible(_ pair: Pair) -> Bool {
-        let ofOpen: [SenderInput] = [.pushed, .blocked, .connected]
+        let ofOpen: [SenderInput] = [.pushed, .blocked, .connected, .connectFailed]
         return pair.machine == "sender" && pair.phase != SenderMachine.PhaseName.open.rawValue
             && ofOpen.contains { $0.rawValue == pair.event }
             || pair.machine == "replica" && pair.phase == ReplicaMachine.PhaseName.incompatible.rawValue

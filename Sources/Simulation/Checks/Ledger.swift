@@ -4,14 +4,14 @@ import StateCoding
 struct Ledger: Codable, Hashable, Sendable {
     /// The number of applied actions.
     private(set) var count = 0
-    /// The last serial number of each sender.
+    /// The last serial number of each sender, without those of effects.
     private(set) var last: [String: UInt32] = [:]
     /// The last applied actions: the `n`th one, from 0, at index `n % recentMax`.
     private(set) var recent: [UInt64] = []
     /// The first action that was applied again, or out of order.
     private(set) var fault: String?
 
-    static let recentMax = 64
+    static let recentMax = 16
 
     private enum CodingKeys: String, CodingKey {
         case count = "c"
@@ -23,6 +23,8 @@ struct Ledger: Codable, Hashable, Sendable {
     mutating func apply(_ id: WorkID) {
         if recent.count < Self.recentMax { recent.append(id.bits) } else { recent[count % Self.recentMax] = id.bits }
         count += 1
+        // An effect submits one action. `StoreHistory` notices it if that is applied twice.
+        guard id.sender < WorkID.firstEffectSender else { return }
         let sender = "\(id.sender)"
         if let before = last[sender], before >= id.serial, fault == nil { fault = "\(id) after \(before)" }
         last[sender] = id.serial

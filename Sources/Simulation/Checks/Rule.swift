@@ -1,12 +1,12 @@
 package import SyncProtocol
 
 /// What must hold in every run.
-package enum Rule: String, CaseIterable, Sendable {
+package enum Rule: String, Sendable {
     /// What a replica shows is a state that the primary published at that position.
     case shownWasPublished
     /// Positions of a replica never go back within an incarnation of the primary, nor to an earlier incarnation.
     case positionsRise
-    /// What is published, and what receipts confirm, is durable as the journal promises.
+    /// What is published, and what receipts and watermarks name, is durable as the journal promises.
     case publishedIsDurable
     /// An applied action is in the history at its revision.
     case receiptsHold
@@ -14,17 +14,20 @@ package enum Rule: String, CaseIterable, Sendable {
     case appliedOnce
     /// An action has one outcome.
     case oneOutcome
-    /// A sender reports no rejection that a later try would overcome, and no outcome as unknown without a reason.
+    /// A sender reports no transient refusal as a rejection, and no outcome as unknown without a reason.
     case outcomesAreFinal
+    /// A sender with a session file reports an outcome that it decides itself after the file has it.
+    case decisionsAreSaved
     /// A rejected action leaves no trace in the state.
     case rejectedLeaveNoTrace
-    /// The state after a start is the one that was published at its revision, and nothing acknowledged is lost.
+    /// The state after a start is the one that the journal's records lead to.
     case recoveredWasPublished
-    /// Once faults stop, all replicas show the primary's state, and every action has an outcome.
+    /// Once faults stop, all replicas show the primary's state, and every action has an outcome that a process of its
+    /// sender was told.
     case converges
     /// An effect starts once in an incarnation, after its action was published.
     case effectsStartOnce
-    /// Nodes receive what can be decoded, unless a hostile primary sent it.
+    /// Replicas and senders receive what can be decoded, unless a hostile primary sent it.
     case messagesAreReadable
     /// A session file is read as it was written.
     case sessionFilesAreReadable
@@ -32,16 +35,17 @@ package enum Rule: String, CaseIterable, Sendable {
     case subscriptionsMatch
     /// Queues, buffers and tables stay within their limits.
     case limitsHold
-    /// Only an action that ends the process is rejected as such.
-    case onlyGuiltyAreRejected
+    /// Only an action that ends the primary's process is rejected as one that does.
+    case onlyTrapsAreRejectedAsSuch
     /// A node ends only for a reason that its fault explains.
     case nodesStayUp
 }
 
 /// A broken rule.
-package struct Violation: Error, Sendable, CustomStringConvertible {
+package struct Violation: Sendable, CustomStringConvertible {
     package let rule: Rule
     package let message: String
+    /// The virtual time since the start.
     package let time: Instant
     /// The number of the event in which it was noticed.
     package let event: Int

@@ -4,11 +4,10 @@ import StateCore
 import Statecast
 import SyncProtocol
 
-/// What one store has stored and published, as an observer sees it that misses nothing; checks what its nodes show and
-/// report against it.
+/// Everything that one store has stored and published; checks what its replicas show and its senders report against it.
 ///
-/// A primary that lost records makes their revisions again, so a revision may have several versions. Each belongs to
-/// the incarnation that made it, and ends with the first later incarnation that starts below its revision.
+/// After a loss of records the primary reuses their revision numbers, so a revision may have several versions. Each
+/// belongs to the incarnation that made it, and ends with the first later incarnation that starts below its revision.
 final class StoreHistory {
     private let world: World
     private let store: StoreName
@@ -46,7 +45,7 @@ final class StoreHistory {
     /// Where each action was applied last.
     private var applications: [WorkID: Position] = [:]
     private var rejected: Set<WorkID> = []
-    /// The last number of each session in each record; `nil` if the record evicts it.
+    /// For each session, the records that it is in, with its last number there; `nil` if the record evicts it.
     private var numbers: [SessionID: [(record: JournalSequence, last: ActionNumber?)]] = [:]
     /// What senders were told of each action.
     private var isUnknown: [WorkID: Bool] = [:]
@@ -56,6 +55,8 @@ final class StoreHistory {
     private var acknowledged: [SessionID: ActionNumber] = [:]
     /// Whether a start lacked what the incarnation before had published or acknowledged.
     private(set) var hasLostRecords = false
+    /// Whether the last incarnation was stopped by its operator, and its journal could store everything.
+    private var hasStopped = false
     /// The numbers with which each session may begin.
     private var bases: [SessionID: Set<ActionNumber>] = [:]
     /// The work that was started in this incarnation.
@@ -95,13 +96,29 @@ final class StoreHistory {
             "the store \(store) starts as incarnation \(start.epoch) of \(lineage) after a later one"
         )
         histories[lineage]?.starts.append((start.epoch, start.revision))
-        if let position, position.lineage == lineage, start.revision < position.revision { hasLostRecords = true }
-        if let end = disk?.written.last, end < lastOpened { hasLostRecords = true }
+        guard let end = disk?.written.last else { return }
         // Records that were lost.
-        if let end = disk?.written.last { for id in numbers.keys { numbers[id]?.removeAll { $0.record > end } } }
+        for id in numbers.keys { numbers[id]?.removeAll { $0.record > end } }
+        let losesRevisions = position.map { $0.lineage == lineage && start.revision < $0.revision } ?? false
         // Also those of rejections, which make no revision.
-        if acknowledged.contains(where: { isLost($0.value, of: $0.key) }) { hasLostRecords = true }
+        let lost = acknowledged.filter { isLost($0.value, of: $0.key) }
+        guard losesRevisions || end < lastOpened || !lost.isEmpty else { return }
+        // Later starts do not lose them.
+        for id in lost.keys { acknowledged[id] = nil }
+        lastOpened = min(lastOpened, end)
+        world.require(
+            !hasStopped,
+            .publishedIsDurable,
+            "the store \(store) starts at \(start.revision) and lacks records, although it was stopped"
+        )
+        hasLostRecords = true
     }
+
+    /// The incarnation was stopped by its operator, and its journal could store everything.
+    func stopped() { hasStopped = true }
+
+    /// The power of the disk fails.
+    func cutPower() { hasStopped = hasStopped && disk?.durability == .full }
 
     /// A record was written.
     func recorded(_ record: JournalRecord, in lineage: Lineage) {
@@ -111,17 +128,8 @@ final class StoreHistory {
         }
         note(batch.summary.digest, at: Position(lineage: lineage, epoch: batch.epoch, revision: batch.to))
         for id in batch.forgotten { numbers[id, default: []].append((record.sequence, nil)) }
-        var revision = batch.from
+        for (position, id) in applications(in: batch, of: lineage) { noteMade(id, at: position) }
         for run in batch.runs {
-            for entry in run.entries where entry.rejection == nil {
-                revision = revision.next
-                do {
-                    guard let action = try Self.actions.decode(entry.action) as? WorkAction else { continue }
-                    histories[lineage]?.actions[revision, default: []].append(
-                        Version(epoch: batch.epoch, content: action.id)
-                    )
-                } catch { world.violated(.recoveredWasPublished, "record \(record.sequence): \(error)") }
-            }
             let last = run.first.advanced(by: run.entries.count - 1)
             let before = durableNumber(of: run.session)
             world.require(
@@ -190,25 +198,40 @@ final class StoreHistory {
         let ledger = Ledger(in: tree)
         let before = self.position.map { $0.lineage == position.lineage ? $0.revision : Revision(0) } ?? Revision(0)
         self.position = position
-        effectKeys = []
+        (effectKeys, hasStopped) = ([], false)
         appliedCount = ledger?.count ?? 0
         noteRecords(after: before, in: position.lineage)
     }
 
     /// Notes actions that are durable, and were not published by the incarnation before.
     private func noteRecords(after published: Revision, in lineage: Lineage) {
-        let unpublished = disk?.written.records.suffix { $0.to > published } ?? []
-        do {
-            for record in unpublished {
-                let batch = try BatchRecord(decoding: record.body)
-                var position = Position(lineage: lineage, epoch: batch.epoch, revision: batch.from)
-                for entry in batch.runs.flatMap(\.entries) where entry.rejection == nil {
-                    position = position.moved(to: position.revision.next)
-                    guard let action = try Self.actions.decode(entry.action) as? WorkAction else { continue }
-                    if position.revision > published { noteApplied(action.id, at: position) }
-                }
+        for record in disk?.written.records.suffix(while: { $0.to > published }) ?? [] {
+            guard let batch = try? BatchRecord(decoding: record.body) else { continue }
+            for (position, id) in applications(in: batch, of: lineage) where position.revision > published {
+                noteApplied(id, at: position)
             }
-        } catch { world.violated(.recoveredWasPublished, "a record cannot be read: \(error)") }
+        }
+    }
+
+    /// The applied actions of a record.
+    private func applications(in batch: BatchRecord, of lineage: Lineage) -> [(Position, WorkID)] {
+        var position = Position(lineage: lineage, epoch: batch.epoch, revision: batch.from)
+        return batch.runs.flatMap(\.entries).compactMap { entry in
+            guard entry.rejection == nil else { return nil }
+            position = position.moved(to: position.revision.next)
+            guard let action = try? Self.actions.decode(entry.action) as? WorkAction else {
+                world.violated(.recoveredWasPublished, "the action of \(store) at \(position) cannot be read")
+                return nil
+            }
+            return (position, action.id)
+        }
+    }
+
+    /// An action led to a revision.
+    private func noteMade(_ id: WorkID, at position: Position) {
+        histories[position.lineage]?.actions[position.revision, default: []].append(
+            Version(epoch: position.epoch, content: id)
+        )
     }
 
     private static let actions = {
@@ -295,11 +318,7 @@ final class StoreHistory {
     }
 
     private func noteApplied(_ id: WorkID, at position: Position) {
-        if publishesUnrecorded {
-            histories[position.lineage]?.actions[position.revision, default: []].append(
-                Version(epoch: position.epoch, content: id)
-            )
-        }
+        if publishesUnrecorded { noteMade(id, at: position) }
         if let before = applications.updateValue(position, forKey: id) {
             world.require(
                 isLost(before, in: position),
@@ -308,7 +327,7 @@ final class StoreHistory {
             )
         }
         world.require(
-            mayForgetRejections || !rejected.contains(id),
+            hasLostRecords || !rejected.contains(id),
             .rejectedLeaveNoTrace,
             "the store \(store) applied \(id) at \(position), whose rejection was reported"
         )
@@ -319,10 +338,6 @@ final class StoreHistory {
         before.lineage == position.lineage
             && histories[before.lineage]?.survives(before.revision, of: before.epoch, in: position.epoch) == false
     }
-
-    /// Whether a rejection may be reported whose record a crash loses; a sender that did not save it sends its action
-    /// again.
-    private var mayForgetRejections: Bool { disk.map { $0.durability != .full } ?? false }
 
     /// Work of an effect was started.
     func startedEffect(_ key: IdempotencyKey) {
@@ -344,7 +359,7 @@ final class StoreHistory {
     func pushed(_ header: ActionsHeader) { bases[header.session, default: []].insert(header.base) }
 
     /// Whether the state at a position was published.
-    func published(_ digest: UInt64, at position: Position) -> Bool { self.digest(at: position) == digest }
+    func wasPublished(_ digest: UInt64, at position: Position) -> Bool { self.digest(at: position) == digest }
 
     private func digest(at position: Position) -> UInt64? {
         histories[position.lineage].flatMap { $0.content($0.digests, at: position) }

@@ -35,7 +35,7 @@ struct HostilePeer {
     private func ownSession(_ store: SimulatedStore, _ random: inout SplitMix64) -> [[UInt8]] {
         guard let lineage = store.history.position?.lineage else { return [] }
         let session = SessionID(using: &random)
-        let sender = UInt32(1 << 30) | UInt32(random.below(1 << 24))
+        let sender = WorkID.firstHostileSender | UInt32(random.below(1 << 24))
         return (1...4).map { index in
             // The last one exceeds the window.
             let actions = (index...(index == 4 ? 24 : index)).compactMap { serial in

@@ -7,7 +7,7 @@ final class Network {
     /// The servers that listen, by endpoint.
     private var servers: [String: Server] = [:]
     private var paths: [String: Path] = [:]
-    private(set) var random: SplitMix64
+    private var random: SplitMix64
     /// The messages that may wait in each subscriber's pipe.
     let queueMax: Int
 
@@ -23,11 +23,11 @@ final class Network {
     func close(_ endpoint: String) { servers[endpoint] = nil }
     func server(at endpoint: String) -> Server? { servers[endpoint] }
 
-    /// The path from a host to the server; both sockets of a node use it.
-    func path(of host: String) -> Path {
-        if let path = paths[host] { return path }
+    /// The path from a node to the server; both of its sockets use it.
+    func path(of node: String) -> Path {
+        if let path = paths[node] { return path }
         let path = Path(latency: random.duration(.microseconds(30) ... .milliseconds(20)), random: random.split())
-        paths[host] = path
+        paths[node] = path
         return path
     }
 
@@ -38,7 +38,7 @@ final class Network {
     func reconnectDelay() -> Duration { random.duration(.milliseconds(5) ... .seconds(2)) }
 }
 
-/// The way between two hosts, with its delays and interruptions.
+/// The way between a node and the server, with its delays and interruptions.
 final class Path {
     enum Direction { case up, down }
 
@@ -84,7 +84,7 @@ final class Server {
 
     func accept(_ pipe: FeedPipe) { feeds.append(pipe) }
 
-    /// Publishes a message to the pipes that subscribed to a prefix of it.
+    /// Publishes a message to the pipes that subscribed to its topic: no topic of the protocol is a prefix of another.
     func publish(_ message: [UInt8]) {
         guard let end = message.firstIndex(of: 0) else { return }
         let topic = Array(message[...end])

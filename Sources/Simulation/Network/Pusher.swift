@@ -17,14 +17,14 @@ final class Pusher {
     init(
         of process: Process,
         _ network: Network,
-        host: String,
+        node: String,
         to endpoint: String,
         queueMax: Int,
         onWritable: @escaping () -> Void
     ) {
         (self.process, self.network, self.endpoint) = (process, network, endpoint)
         (self.queueMax, self.onWritable) = (queueMax, onWritable)
-        path = network.path(of: host)
+        path = network.path(of: node)
         connect(after: .zero)
     }
 
@@ -46,7 +46,12 @@ final class Pusher {
     /// The connection breaks. What is in flight is lost, or still arrives, perhaps among what the next one brings.
     ///
     /// - Parameter count: how many of the messages in flight arrive at most.
-    func breakConnection(keeping count: Int) { pipe?.breaks(keeping: count) }
+    /// - Returns: whether there was a connection.
+    func breakConnection(keeping count: Int) -> Bool {
+        guard let pipe else { return false }
+        pipe.breaks(keeping: count)
+        return true
+    }
 
     private func connect(after delay: Duration) {
         network.world.schedule(after: delay) { [weak self] in self?.tryToConnect() }

@@ -18,12 +18,12 @@ final class Subscriber {
     init(
         of process: Process,
         _ network: Network,
-        host: String,
+        node: String,
         to endpoint: String,
         onReadable: @escaping (Instant) -> Void
     ) {
         (self.process, self.network, self.endpoint, self.onReadable) = (process, network, endpoint, onReadable)
-        path = network.path(of: host)
+        path = network.path(of: node)
         connect(after: .zero)
     }
 
@@ -32,8 +32,15 @@ final class Subscriber {
         pipe?.request(true, topic)
     }
 
+    /// Ends a subscription; without one, a rule is broken.
     func unsubscribe(_ topic: [UInt8]) {
-        guard let count = wanted[topic] else { return }
+        guard let count = wanted[topic] else {
+            let text = String(decoding: topic.dropLast(), as: UTF8.self)
+            return process.world.violated(
+                .subscriptionsMatch,
+                "\(process.name) unsubscribes from \(text) without a subscription"
+            )
+        }
         wanted[topic] = count > 1 ? count - 1 : nil
         if count == 1 { pipe?.request(false, topic) }
     }
@@ -60,10 +67,13 @@ final class Subscriber {
     /// The connection breaks.
     ///
     /// - Parameter noticedAfter: when the server notices it; what it publishes until then is lost.
-    func breakConnection(noticedAfter delay: Duration) {
-        guard let broken = pipe else { return }
+    /// - Returns: whether there was a connection.
+    @discardableResult
+    func breakConnection(noticedAfter delay: Duration) -> Bool {
+        guard let broken = pipe else { return false }
         broken.breaks()
         network.world.schedule(after: delay) { [server = broken.server] in server?.remove(broken) }
+        return true
     }
 
     // MARK: Connecting

@@ -8,7 +8,7 @@ final class SimulatedPrimary {
 
     private let world: World
     private let network: Network
-    private let limits: Limits
+    private let sizes: Sizes
     private let policy: JournalPolicy
     let host: Host
     private(set) var stores: [SimulatedStore]
@@ -28,12 +28,12 @@ final class SimulatedPrimary {
     /// The number of processes that end soon after they start.
     var crashesLeft = 0
 
-    init(_ world: World, _ network: Network, _ stores: [SimulatedStore], limits: Limits, policy: JournalPolicy) {
+    init(_ world: World, _ network: Network, _ stores: [SimulatedStore], _ sizes: Sizes, policy: JournalPolicy) {
         (self.world, self.network, self.stores) = (world, network, stores)
-        (self.limits, self.policy) = (limits, policy)
+        (self.sizes, self.policy) = (sizes, policy)
         random = world.random.split()
         host = Host(using: &random)
-        turnBudget = limits == Limits() ? TurnBudget() : TurnBudget(actions: random.from(1...6), bytes: 300)
+        turnBudget = sizes.hasShortTurns ? TurnBudget(actions: random.from(1...6), bytes: 300) : TurnBudget()
         commitTime = random.oneIn(3) ? .milliseconds(1) ... .milliseconds(60) : .microseconds(80) ... .milliseconds(2)
     }
 
@@ -44,7 +44,8 @@ final class SimulatedPrimary {
     /// Starts a process, which serves after it has recovered its stores.
     func start() {
         startCount += 1
-        let process = Process("primary.\(startCount)", on: host, in: world) { [weak self] in self?.ended() }
+        let process = Process("primary.\(startCount)", on: host, in: world)
+        process.onEnd = { [weak self] in self?.ended() }
         self.process = process
         world.note("\(process.name) starts")
         process.schedule(after: random.duration(.milliseconds(1) ... .seconds(1))) { [weak self] in
@@ -62,7 +63,7 @@ final class SimulatedPrimary {
             do throws(StatecastError) {
                 let lineage = Lineage(bits: random.next())
                 startable.append(
-                    try store.recover(in: process, limits: limits, time: process.time, lineage: lineage)
+                    try store.recover(in: process, limits: sizes.limits, time: process.time, lineage: lineage)
                 )
             } catch {
                 for store in startable { store.abandon() }
@@ -71,7 +72,7 @@ final class SimulatedPrimary {
         }
         guard process.isAlive else { return }
         let services = NodeServices(
-            limits: limits,
+            limits: sizes.limits,
             actionsEndpoint: Self.endpoint,
             environment: environment,
             journalPolicy: policy,
@@ -89,7 +90,7 @@ final class SimulatedPrimary {
         }
         if crashesLeft > 0 {
             crashesLeft -= 1
-            process.end(afterOutputs: random.below(12))
+            process.end(afterOutputs: random.below(12), by: .primaryCrashLoops)
         }
         hosted?.begin()
         nextTick = process.now
@@ -105,8 +106,7 @@ final class SimulatedPrimary {
         process.end()
     }
 
-    /// The process has ended without a word, and another one is started some time later. What it is in the middle of
-    /// has no effect.
+    /// The process has ended, and another one is started some time later. What it is in the middle of has no effect.
     private func ended() {
         world.note("\(process?.name ?? "") ends")
         world.schedule(after: random.duration(.milliseconds(1) ... .seconds(10))) { [weak self] in self?.start() }
@@ -128,9 +128,12 @@ final class SimulatedPrimary {
     func stop() {
         guard isServing else { return }
         world.note("\(process?.name ?? "") stops")
+        // They keep everything, unless a disk fails.
+        let keeping = stores.filter { $0.disk?.isFull == false && $0.disk?.failsNext == false }
         hosted?.finish()
         close()
         hosted?.end()
+        if isServing { for store in keeping { store.history.stopped() } }
         process?.end()
     }
 

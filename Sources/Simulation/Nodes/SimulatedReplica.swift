@@ -29,8 +29,9 @@ final class SimulatedReplica {
     private(set) var events: [(time: Instant, event: ReplicaEvent)] = []
     /// Whether it has reported that it goes back, and does not show it yet.
     private var hasReportedRewind = false
-    /// Until when a hostile primary may answer it. From then on it may still show what that sent, until it shows a
-    /// state that the true one published. `nil`: no hostile primary has answered since.
+    /// Set when a hostile primary begins to serve: the time at which it ends. The replica may show its state for
+    /// longer, so the value stays until a state is shown after that time that the true primary published. Then it is
+    /// `nil` again.
     var hostileUntil: Instant?
 
     private static let messagesPerTurnMax = 512
@@ -39,30 +40,35 @@ final class SimulatedReplica {
         (self.name, self.store, self.world, self.network) = (name, store, world, network)
         (self.host, self.limits, build) = (host, limits, store.build)
         random = world.random.split()
-        process = Process(name, on: host, in: world) {}
+        process = Process(name, on: host, in: world)
         machine = ReplicaMachine(limits: limits, now: process.now)
         document = Self.document(of: store, typed: random.oneIn(2), bytesMax: limits.snapshotBytesMax)
     }
 
     private static func document(of store: SimulatedStore, typed: Bool, bytesMax: Int) -> any ShownDocument {
-        guard typed else { return UntypedDocument(bytesMax: bytesMax) }
-        return switch store.build {
-        case .plain: TypedDocument<PlainState>(bytesMax: bytesMax)
-        case .table: TypedDocument<TableState>(bytesMax: bytesMax)
-        case .nextPlain: TypedDocument<NextPlainState>(bytesMax: bytesMax)
+        func document<State: SimulatedState>(of _: State.Type) -> any ShownDocument {
+            DigestedDocument(document: Document(TypedContent<State>(), bytesMax: bytesMax)) { state in
+                do { return try Summary(ofEncoded: StateEncoder().encode(state)).digest } catch {
+                    preconditionFailure("a decoded state cannot be encoded: \(error)")
+                }
+            }
         }
+        guard typed else {
+            return DigestedDocument(document: Document(UntypedContent(), bytesMax: bytesMax)) { Summary(of: $0).digest }
+        }
+        return document(of: store.build.type)
     }
 
     func start() {
         loop = Loop(of: process) { [weak self] in self?.poll() }
-        socket = Subscriber(of: process, network, host: name, to: SimulatedPrimary.endpoint) { [weak self] in
+        socket = Subscriber(of: process, network, node: name, to: SimulatedPrimary.endpoint) { [weak self] in
             self?.loop.wake(at: $0)
         }
         perform(machine.start(at: process.now, using: &random))
         loop.wake(atLocal: machine.nextDeadline)
     }
 
-    /// The process ends. Another one takes its place.
+    /// The process ends.
     func end() {
         process.end()
         socket.close()
@@ -112,13 +118,7 @@ final class SimulatedReplica {
                 }
                 socket.subscribe(Address(store.name, topic).bytes)
             case .unsubscribe(let topic):
-                let bytes = Address(store.name, topic).bytes
-                world.require(
-                    socket.wanted[bytes] != nil,
-                    .subscriptionsMatch,
-                    "\(name) unsubscribes from \(topic) without a subscription"
-                )
-                socket.unsubscribe(bytes)
+                socket.unsubscribe(Address(store.name, topic).bytes)
             case .install(let snapshot, let position, let digest):
                 enqueue(.install(snapshot: snapshot, position, digest: digest))
             case .apply(let patch, let position): enqueue(.apply(patch: patch, position))
@@ -175,25 +175,22 @@ final class SimulatedReplica {
         world.note("\(name) shows \(position)")
         if let last = self.position, last.lineage == position.lineage {
             world.require(
-                last.epoch < position.epoch
-                    || last.epoch == position.epoch && (last.revision <= position.revision || hostileUntil != nil),
+                last.epoch <= position.epoch,
                 .positionsRise,
-                "\(name) goes back from \(last) to \(position)"
+                "\(name) goes back from \(last) to \(position), an earlier incarnation"
             )
-        }
-        if let last = self.position, last.lineage == position.lineage, position.revision < last.revision,
-            hostileUntil == nil
-        {
-            world.require(
-                hasReportedRewind,
-                .positionsRise,
-                "\(name) goes back from \(last) to \(position), and reports no rewind"
-            )
-            hasReportedRewind = false
+            if position.revision < last.revision, hostileUntil == nil {
+                world.require(
+                    last.epoch < position.epoch && hasReportedRewind,
+                    .positionsRise,
+                    "\(name) goes back from \(last) to \(position), and reports no rewind"
+                )
+                hasReportedRewind = false
+            }
         }
         (self.position, self.digest) = (position, digest)
         if let until = hostileUntil {
-            if world.now >= until, !socket.hasUnread, store.history.published(digest, at: position) {
+            if world.now >= until, !socket.hasUnread, store.history.wasPublished(digest, at: position) {
                 hostileUntil = nil
             }
         } else {
@@ -222,26 +219,9 @@ private struct Shown {
     }
 }
 
-private struct TypedDocument<State: Codable & Sendable>: ShownDocument {
+private struct DigestedDocument<State: Sendable>: ShownDocument {
     var document: Document<State>
+    let digest: (State) -> UInt64
 
-    init(bytesMax: Int) { document = Document(TypedContent(), bytesMax: bytesMax) }
-
-    mutating func show(_ steps: [DocumentStep]) -> Shown {
-        Shown(document.process(steps)) { state in
-            do { return try Summary(ofEncoded: StateEncoder().encode(state)).digest } catch {
-                preconditionFailure("a decoded state cannot be encoded: \(error)")
-            }
-        }
-    }
-}
-
-private struct UntypedDocument: ShownDocument {
-    var document: Document<Value>
-
-    init(bytesMax: Int) { document = Document(UntypedContent(), bytesMax: bytesMax) }
-
-    mutating func show(_ steps: [DocumentStep]) -> Shown {
-        Shown(document.process(steps)) { Summary(of: $0).digest }
-    }
+    mutating func show(_ steps: [DocumentStep]) -> Shown { Shown(document.process(steps), digest: digest) }
 }

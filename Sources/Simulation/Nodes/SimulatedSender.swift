@@ -11,7 +11,7 @@ final class SimulatedSender {
     let index: UInt32
     let store: SimulatedStore
     private let network: Network
-    private let limits: Limits
+    private let sizes: Sizes
     let host: Host
     private(set) var process: Process
     private(set) var machine: SenderMachine
@@ -24,7 +24,12 @@ final class SimulatedSender {
     /// The changes that are to be written, as one, and the number of all changes so far.
     private var change = SessionChange()
     private var changeCount = 0
-    private var isWriting = false
+    /// The changes that are being written, and the number of all changes up to them.
+    private var writing: (change: SessionChange, count: Int)?
+    /// The number of all changes that were written.
+    private var savedCount = 0
+    /// Whether the next write fails, after which the sender ends.
+    var failsNextSave = false
     /// From a ticket to an action, and from an action to its outcome.
     private var actions: [Ticket: WorkID] = [:]
     private(set) var outcomes: [WorkID: Result<Position, Rejection>] = [:]
@@ -32,11 +37,19 @@ final class SimulatedSender {
     var outcomesMissing: Int { actions.count - outcomes.count }
     private(set) var serial: UInt32
     private var lastTicket: Ticket
+    /// The last action whose outcome its user has processed.
+    private var acknowledged: Ticket
     /// Whether an outcome may be unknown: the primary may begin another history, lose records, or evict the session.
-    private var mayLoseOutcomes: Bool { limits != Limits() || store.history.hasLostRecords || hostileUntil != nil }
-    /// Until when a hostile primary may answer it. From then on its session may be another history's, until an action
-    /// is confirmed. `nil`: no hostile primary has answered since.
+    private var mayLoseOutcomes: Bool {
+        sizes.evictsUsedSessions || store.history.hasLostRecords || hostileUntil != nil
+    }
+    /// Set when a hostile primary begins to serve: the time at which it ends. Its frames may have changed the session,
+    /// so the value stays until an action is confirmed after that time. Then it is `nil` again.
     var hostileUntil: Instant?
+    /// Whether it is stopped by its user.
+    private var isStopping = false
+    /// Called when its process ends.
+    var onEnd: () -> Void = {}
     private let makeAction: (WorkID) -> WorkAction
     /// Called when the frame that opens a session is pushed.
     var onOpening: () -> Void = {}
@@ -51,18 +64,20 @@ final class SimulatedSender {
         _ world: World,
         _ network: Network,
         on host: Host,
-        limits: Limits,
+        _ sizes: Sizes,
         file: SimulatedSessionFile?,
         makeAction: @escaping (WorkID) -> WorkAction
     ) {
         (self.name, self.index, self.store, self.world) = (name, index, store, world)
-        (self.network, self.host, self.limits, self.file) = (network, host, limits, file)
+        (self.network, self.host, self.sizes, self.file) = (network, host, sizes, file)
         self.makeAction = makeAction
         random = world.random.split()
-        process = Process(name, on: host, in: world) {}
+        let limits = sizes.limits
+        process = Process(name, on: host, in: world)
         if let file {
             machine = SenderMachine(resuming: file.session, limits: limits, now: process.now)
             lastTicket = file.session.last
+            acknowledged = file.session.actions.first.map { Ticket(rawValue: $0.ticket.rawValue - 1) } ?? lastTicket
             // It reads its input again from there, and makes the same actions.
             serial = UInt32(file.session.mark.position)
             for saved in file.session.actions {
@@ -70,13 +85,14 @@ final class SimulatedSender {
             }
         } else {
             machine = SenderMachine(session: SessionID(using: &random), limits: limits, now: process.now)
-            (lastTicket, serial) = (Ticket(rawValue: 0), 0)
+            (lastTicket, acknowledged, serial) = (Ticket(rawValue: 0), Ticket(rawValue: 0), 0)
         }
     }
 
     func start() {
+        process.onEnd = { [weak self] in self?.onEnd() }
         loop = Loop(of: process) { [weak self] in self?.poll() }
-        socket = Subscriber(of: process, network, host: name, to: SimulatedPrimary.endpoint) { [weak self] in
+        socket = Subscriber(of: process, network, node: name, to: SimulatedPrimary.endpoint) { [weak self] in
             self?.loop.wake(at: $0)
         }
         for saved in file?.session.actions ?? [] {
@@ -92,6 +108,22 @@ final class SimulatedSender {
         pusher?.close()
     }
 
+    /// Stops it as its user does: what can be saved is saved, and the outcomes of that are reported.
+    func stop() {
+        guard process.isAlive else { return }
+        isStopping = true
+        finishWrites()
+        while process.isAlive, case let changes = machine.save(), !changes.isEmpty {
+            perform(changes)
+            finishWrites()
+        }
+        if process.isAlive {
+            world.coverage.note(machine.phaseName, .stopped)
+            perform(machine.stop(because: "stopped"))
+        }
+        end()
+    }
+
     /// Its actions that are on the disk, and whose outcome neither this process nor one before was told.
     var unreported: [WorkID] {
         (file.map { 1..<UInt32($0.session.mark.position) + 1 } ?? 1..<1).map { WorkID(sender: index, serial: $0) }
@@ -99,7 +131,9 @@ final class SimulatedSender {
     }
 
     /// Whether every action has its outcome, on the disk if there is one.
-    var isDone: Bool { machine.pendingCount == 0 && !isWriting && change.isEmpty && outcomesMissing == 0 }
+    var isDone: Bool {
+        machine.pendingCount == 0 && writing == nil && change.isEmpty && outcomesMissing == 0
+    }
 
     // MARK: Events
 
@@ -132,14 +166,20 @@ final class SimulatedSender {
             world.coverage.note(machine.phaseName, .tick)
         }
         perform(machine.tick(at: process.now, using: &random))
+        if file?.keepsOutcomes == true, random.oneIn(4) { acknowledge() }
         push()
         loop.wake(atLocal: machine.nextDeadline)
         if let arrival = socket.nextArrival { loop.wake(at: arrival) }
     }
 
     private func received(_ message: [UInt8]) {
-        // A hostile primary sends unreadable ones.
-        guard let (address, frame) = try? Message.decode(message), address.store == store.name else { return }
+        guard let (address, frame) = try? Message.decode(message), address.store == store.name else {
+            return world.require(
+                hostileUntil != nil,
+                .messagesAreReadable,
+                "\(name) received an unreadable message"
+            )
+        }
         world.coverage.note(machine.phaseName, frame)
         world.note("\(name) receives \(frame)")
         perform(machine.received(frame, on: address.topic, at: process.now, using: &random))
@@ -155,7 +195,7 @@ final class SimulatedSender {
             world.note("\(name) pushes \(frame.header.first), \(frame.header.count) actions")
             let end = frame.header.first.advanced(by: frame.header.count)
             world.require(
-                end.distance(beyond: frame.header.lowest) <= limits.windowActionsMax,
+                end.distance(beyond: frame.header.lowest) <= sizes.limits.windowActionsMax,
                 .limitsHold,
                 "\(name) pushes actions from \(frame.header.lowest) to \(end), beyond its window"
             )
@@ -187,30 +227,25 @@ final class SimulatedSender {
             case .subscribe(let topic): socket.subscribe(Address(store.name, topic).bytes)
             case .unsubscribe(let topic): socket.unsubscribe(Address(store.name, topic).bytes)
             case .connect(let endpoint):
-                world.note("\(name) connects to \(endpoint)")
-                pusher?.close()
-                pusher = Pusher(
-                    of: process,
-                    network,
-                    host: name,
-                    to: endpoint,
-                    queueMax: limits.windowFramesMax,
-                    onWritable: { [weak self] in self?.writable() }
-                )
-                world.coverage.note(machine.phaseName, .connected)
-                perform(machine.connected(.success(endpoint), at: process.now, using: &random))
+                let result = connect(to: endpoint)
+                world.coverage.note(machine.phaseName, (try? result.get()) == nil ? .connectFailed : .connected)
+                perform(machine.connected(result, at: process.now, using: &random))
             case .save(let change): write(change)
             case .resolve(let runs):
                 for run in runs {
                     world.note("\(name) has \(run.count) outcomes from ticket \(run.first.rawValue) on: \(run.kind)")
                     for offset in 0..<run.count {
                         let ticket = run.first.advanced(by: offset)
+                        requireSaved(ticket, run)
                         resolve(ticket, run.outcome(of: ticket).result)
                     }
                     if case .applied = run.kind, let until = hostileUntil, world.now >= until { hostileUntil = nil }
                 }
-            case .fail(let cause), .close(let cause):
-                world.violated(.nodesStayUp, "\(name) ended: \(cause)")
+            case .fail(let cause):
+                world.require(cause == Self.saveFailure, .nodesStayUp, "\(name) failed: \(cause)")
+                world.count(.sessionFileFails)
+                process.end()
+            case .close(let cause): world.require(isStopping, .nodesStayUp, "\(name) ended: \(cause)")
             case .status(let status): world.note("\(name) is \(status)")
             case .count(.outcomesLost):
                 world.require(mayLoseOutcomes, .outcomesAreFinal, "\(name) was told that outcomes are lost")
@@ -219,17 +254,42 @@ final class SimulatedSender {
         }
     }
 
+    /// As `ActionSocket`, which refuses an endpoint that is malformed.
+    private func connect(to endpoint: String) -> Result<String, Rejection> {
+        world.note("\(name) connects to \(endpoint)")
+        pusher?.close()
+        pusher = nil
+        guard !endpoint.isEmpty else { return .failure(Rejection(.endpointRefused, "no endpoint")) }
+        pusher = Pusher(
+            of: process,
+            network,
+            node: name,
+            to: endpoint,
+            queueMax: sizes.limits.windowFramesMax,
+            onWritable: { [weak self] in self?.writable() }
+        )
+        return .success(endpoint)
+    }
+
+    /// Requires that an outcome which the sender decides is in its session file before it is reported.
+    private func requireSaved(_ ticket: Ticket, _ run: ResolvedRun) {
+        guard let file else { return }
+        let isDecided = if case .unknown = run.kind { true } else { run.sent == nil }
+        world.require(
+            !isDecided || file.session.outcomes.contains { $0.first <= ticket && ticket < $0.end },
+            .decisionsAreSaved,
+            "\(name) was told \(run.kind) of \(ticket.rawValue), which is not in its session file"
+        )
+    }
+
     private func resolve(_ ticket: Ticket, _ outcome: Result<Position, Rejection>) {
         guard let id = actions[ticket] else {
             return world.violated(.oneOutcome, "\(name) has an outcome of \(ticket), which it never used")
         }
-        if let before = outcomes[id] {
-            // A sender that restarts before it saved a receipt requests it again, and the primary may have lost it.
-            let isAgain = file != nil && (before == outcome || outcome.isUnknown)
-            world.require(isAgain, .oneOutcome, "\(id) has two outcomes: \(before) and \(outcome)")
+        if let before = outcomes.updateValue(outcome, forKey: id) {
+            world.violated(.oneOutcome, "\(name) was told two outcomes of \(id): \(before) and \(outcome)")
         }
-        if outcomes[id] == nil { store.history.reported(id, isUnknown: outcome.isUnknown, to: name) }
-        outcomes[id] = outcome
+        store.history.reported(id, isUnknown: outcome.isUnknown, to: name)
         switch outcome {
         case .success(let position):
             store.history.confirmed(id, at: position, to: name)
@@ -248,7 +308,7 @@ final class SimulatedSender {
             )
             world.require(
                 reason.code != .crashedReducer || makeAction(id).kind == .trap,
-                .onlyGuiltyAreRejected,
+                .onlyTrapsAreRejectedAsSuch,
                 "\(name) was told that \(id) crashed the primary, which it cannot"
             )
             store.history.rejected(id, "\(reason.code)", to: name)
@@ -257,30 +317,56 @@ final class SimulatedSender {
 
     // MARK: Session file
 
+    /// The outcomes so far are processed: the file may drop them.
+    private func acknowledge() {
+        let before = acknowledged
+        while let id = actions[acknowledged.next], outcomes[id] != nil { acknowledged = acknowledged.next }
+        guard acknowledged > before else { return }
+        world.coverage.note(machine.phaseName, .acknowledged)
+        perform(machine.acknowledge(upTo: acknowledged))
+    }
+
     private func write(_ change: SessionChange) {
         self.change.merge(change)
         changeCount += 1
-        if !isWriting { writeNext() }
+        if writing == nil { writeNext() }
     }
 
     /// Changes that arrive during a write are merged and written together.
     private func writeNext() {
-        guard let file, !change.isEmpty else { return }
-        let (next, count) = (change, changeCount)
+        guard !change.isEmpty else { return }
+        writing = (change, changeCount)
         change = SessionChange()
-        isWriting = true
+        let count = changeCount
         process.schedule(after: random.duration(.microseconds(100) ... .milliseconds(30))) { [self] in
-            // The process may end before the write, or between the write and what follows from it.
-            guard process.canOutput() else { return }
-            file.save(next, world)
-            guard process.canOutput() else { return }
-            isWriting = false
-            world.coverage.note(machine.phaseName, .saved)
-            perform(machine.saved(count))
-            writeNext()
-            loop.wake()
+            if writing?.count == count { finishWrite() }
         }
     }
+
+    private func finishWrite() {
+        // The process may end before the write, or between the write and what follows from it.
+        guard let file, let (change, count) = writing, process.canOutput() else { return }
+        if failsNextSave {
+            failsNextSave = false
+            let isSaved = random.oneIn(2)
+            if isSaved { file.save(change, world) }
+            world.coverage.note(machine.phaseName, .saveFailed)
+            let failure = SaveFailure(Self.saveFailure, mayBeSaved: isSaved || random.oneIn(2))
+            return perform(machine.saved(savedCount, failure: failure))
+        }
+        file.save(change, world)
+        guard process.canOutput() else { return }
+        (writing, savedCount) = (nil, count)
+        world.coverage.note(machine.phaseName, .saved)
+        perform(machine.saved(count))
+        writeNext()
+        loop.wake()
+    }
+
+    /// Does all writes now.
+    private func finishWrites() { while process.isAlive, writing != nil { finishWrite() } }
+
+    private static let saveFailure = "the simulated session file failed"
 }
 
 extension Result<Position, Rejection> {
@@ -292,15 +378,19 @@ extension Result<Position, Rejection> {
 /// The session file of a sender, which its next process finds.
 final class SimulatedSessionFile {
     private(set) var session: SavedSession
+    /// Whether it has outcomes until the sender's user has processed them.
+    let keepsOutcomes: Bool
 
-    init(_ session: SavedSession) { self.session = session }
+    init(_ session: SavedSession, keepsOutcomes: Bool) {
+        (self.session, self.keepsOutcomes) = (session, keepsOutcomes)
+    }
 
     /// Applies a change as a reader of the file does, from its bytes.
     func save(_ change: SessionChange, _ world: World) {
         do {
             let change = try SessionChange(decoding: change.encoded)
             try session.apply(change)
-            session.dropResolved(after: change)
+            if !keepsOutcomes { session.dropResolved(after: change) }
             let read = try SavedSession(decoding: session.encoded)
             world.require(
                 read == session,

@@ -14,11 +14,13 @@ final class Disk {
     /// The pages of processes that ended; their markers still refer to them.
     private var abandonedPages: [UnsafeMutableRawPointer] = []
     /// Until then, there is no room.
-    var fullUntil = Instant.origin
+    var fullUntil = Instant.origin { didSet { begun.insert(.diskFull) } }
     /// Until then, commits wait.
-    var stuckUntil = Instant.origin
+    var stuckUntil = Instant.origin { didSet { begun.insert(.diskStuck) } }
     /// Whether the next commit fails, with an unknown outcome.
-    fileprivate var failsNext = false
+    var failsNext = false { didSet { if failsNext { begun.insert(.diskFails) } } }
+    /// The faults that have had no effect yet.
+    private var begun: Set<Fault> = []
     /// The numbers of records of the commits that found no room.
     fileprivate(set) var refusedCounts: [Int] = []
     /// Snapshots that cannot be read.
@@ -51,22 +53,24 @@ final class Disk {
         if durability == .full { synced = written }
     }
 
-    /// Lets the next commit fail.
-    func failNext() { failsNext = true }
-
     static let failed = "the simulated disk failed"
     static let full = "no room on the simulated disk"
 
     /// Damages the newest snapshot, if the one before it and the records lead to the same state.
-    func damageNewestSnapshot() {
+    ///
+    /// - Returns: whether there is such a snapshot.
+    func damageNewestSnapshot() -> Bool {
         let snapshots = written.snapshots
-        if snapshots.count >= 2, let newest = snapshots.last, !damaged.contains(snapshots[snapshots.count - 2]) {
-            damaged.insert(newest)
-        }
+        guard snapshots.count >= 2, let newest = snapshots.last, !damaged.contains(snapshots[snapshots.count - 2])
+        else { return false }
+        return damaged.insert(newest).inserted
     }
 
-    /// Ends all faults.
-    func heal() { (fullUntil, stuckUntil, failsNext) = (.origin, .origin, false) }
+    /// Ends all faults but the damage of snapshots.
+    func heal() { (fullUntil, stuckUntil, failsNext, begun) = (.origin, .origin, false, []) }
+
+    /// A fault has an effect, which is counted once.
+    func hasEffect(_ fault: Fault) { if begun.remove(fault) != nil { world.count(fault) } }
 
     /// What was written is on the disk.
     func sync() { synced = written }
@@ -75,6 +79,13 @@ final class Disk {
     func cutPower() {
         written = synced
         page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
+    }
+
+    /// Whether there is no room for what is to be written now.
+    fileprivate var refusesWrite: Bool {
+        guard isFull else { return false }
+        hasEffect(.diskFull)
+        return true
     }
 
     var isFull: Bool { world.now < fullUntil }
@@ -122,11 +133,12 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
 
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
         guard process.canOutput() else { throw Self.gone }
-        guard !disk.isFull else {
+        guard !disk.refusesWrite else {
             disk.refusedCounts.append(records.count)
             throw JournalFailure(.storageFull, Disk.full)
         }
         if disk.failsNext {
+            disk.hasEffect(.diskFails)
             disk.failsNext = false
             // Whether the commit took effect is unknown.
             if process.world.random.oneIn(2) { write(records) }
@@ -145,7 +157,7 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
     private var lineage: Lineage? { disk.written.contents?.identity.lineage }
 
     func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
-        guard !disk.isFull else { throw JournalFailure(.storageFull, Disk.full) }
+        guard !disk.refusesWrite else { throw JournalFailure(.storageFull, Disk.full) }
         try output { $0.store(snapshot, as: kind) }
         disk.damaged.remove(snapshot.entry)
         if let lineage { history.stored(snapshot, in: lineage) }

@@ -78,7 +78,11 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
 
     private func runNext() {
         isRunning = true
-        let time = max(process.world.now.advanced(by: random.duration(time)), disk.stuckUntil)
+        var time = process.world.now.advanced(by: random.duration(time))
+        if time < disk.stuckUntil {
+            disk.hasEffect(.diskStuck)
+            time = disk.stuckUntil
+        }
         process.schedule(at: time) { [self] in
             // `sync` may have run it.
             jobs.popFirst()?()

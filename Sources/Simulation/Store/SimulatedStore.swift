@@ -6,8 +6,19 @@ import SyncProtocol
 
 /// A store of the simulation, across the processes that serve it.
 final class SimulatedStore {
-    /// The type of its state.
-    enum Build: CaseIterable { case plain, table, nextPlain }
+    /// The type of its state. `nextPlain` is the one to which `plain` is upgraded.
+    enum Build {
+        case plain, table, tree, nextPlain
+
+        var type: any SimulatedState.Type {
+            switch self {
+            case .plain: PlainState.self
+            case .table: TableState.self
+            case .tree: TreeState.self
+            case .nextPlain: NextPlainState.self
+            }
+        }
+    }
 
     let name: StoreName
     let history: StoreHistory
@@ -15,7 +26,8 @@ final class SimulatedStore {
     let disk: Disk?
     var build: Build
     private let world: World
-    /// A text of which no two fit an update, and one that does not fit.
+    /// The texts of actions of the kinds ``WorkAction/Kind/large`` and ``WorkAction/Kind/tooLarge``: two of the first
+    /// exceed an update, one of the second does.
     private let (large, tooLarge): (String, String)
     /// Submits an action of the current process, without its outcome.
     private(set) var dispatch: (WorkAction) -> Void = { _ in }
@@ -44,11 +56,7 @@ final class SimulatedStore {
         time: Timestamp,
         lineage: Lineage
     ) throws(StatecastError) -> any StartableStore {
-        switch build {
-        case .plain: try recover(PlainState.self, in: process, limits: limits, time: time, lineage: lineage)
-        case .table: try recover(TableState.self, in: process, limits: limits, time: time, lineage: lineage)
-        case .nextPlain: try recover(NextPlainState.self, in: process, limits: limits, time: time, lineage: lineage)
-        }
+        try recover(build.type, in: process, limits: limits, time: time, lineage: lineage)
     }
 
     private func recover<State: SimulatedState>(
@@ -58,6 +66,7 @@ final class SimulatedStore {
         time: Timestamp,
         lineage: Lineage
     ) throws(StatecastError) -> any StartableStore {
+        let world = world
         let definition = try TypedStore(
             name: name.text,
             state: State(),
@@ -65,7 +74,8 @@ final class SimulatedStore {
             reducer: reducer(State.self, in: process),
             middleware: [
                 .policy { action, _ in
-                    guard let action = action as? WorkAction, action.kind == .refused else { return }
+                    guard let action = action as? WorkAction, action.kind == .rejected else { return }
+                    world.count(.actionsRejected)
                     throw Rejection(.refused, "the policy rejects \(action.id)")
                 }
             ],
@@ -89,7 +99,14 @@ final class SimulatedStore {
     private func reducer<State: SimulatedState>(_: State.Type, in process: Process) -> Reducer<State> {
         let (history, large, tooLarge) = (Unchecked(history), large, tooLarge)
         return Reducer(of: WorkAction.self) { state, action -> Effect in
-            if action.kind == .trap { process.end() }
+            switch action.kind {
+            case .trap:
+                process.world.count(.reducerTraps)
+                process.end()
+            case .large, .tooLarge: process.world.count(.changesTooLarge)
+            case .random: process.world.count(.reducerRandom)
+            default: break
+            }
             state.ledger.apply(action.id)
             let random = action.kind == .random ? process.world.random.next() : 0
             state.change(action.bits ^ random)
@@ -100,7 +117,10 @@ final class SimulatedStore {
             }
             var bits = SplitMix64(seed: action.bits)
             let next = WorkAction(
-                id: WorkID(sender: 1 << 31 | UInt32(bits.next() >> 33), serial: UInt32(bits.next() >> 32)),
+                id: WorkID(
+                    sender: WorkID.firstEffectSender | UInt32(bits.next() >> 33),
+                    serial: UInt32(bits.next() >> 32)
+                ),
                 kind: .change,
                 bits: bits.next()
             )
@@ -121,6 +141,12 @@ final class SimulatedStore {
     func nextOwnID() -> WorkID {
         ownCount += 1
         return WorkID(sender: WorkID.ownSender, serial: ownCount)
+    }
+
+    /// The power of its disk fails.
+    func cutPower() {
+        disk?.cutPower()
+        history.cutPower()
     }
 
     func processEnded() {

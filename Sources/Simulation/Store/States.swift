@@ -99,3 +99,68 @@ struct NextPlainState: SimulatedState {
         ])
     }
 }
+
+/// A tree whose shape follows from the actions.
+struct TreeState: SimulatedState {
+    var ledger = Ledger()
+    var text: String?
+    private var tree = Tree.map([:])
+
+    indirect enum Tree: Codable, Hashable, Sendable {
+        case number(Int)
+        case text(String)
+        case list([Tree])
+        case map([String: Tree])
+    }
+
+    mutating func change(_ bits: UInt64) {
+        var random = SplitMix64(seed: bits)
+        for _ in 0...random.below(3) { tree.change(depth: 0, &random) }
+    }
+}
+
+extension TreeState.Tree {
+    private static let (depthMax, childrenMax) = (4, 6)
+
+    /// A tree that ends at the maximum depth.
+    private static func random(depth: Int, _ random: inout SplitMix64) -> Self {
+        switch random.below(depth < depthMax ? 5 : 2) {
+        case 0: .number(random.below(1000))
+        case 1: .text("t\(random.below(100))")
+        case 2: .list((0..<random.below(3)).map { _ in Self.random(depth: depth + 1, &random) })
+        default:
+            .map(
+                (0..<random.below(3)).reduce(into: [:]) { map, _ in
+                    map["k\(random.below(10))"] = Self.random(depth: depth + 1, &random)
+                }
+            )
+        }
+    }
+
+    /// Changes one place.
+    fileprivate mutating func change(depth: Int, _ random: inout SplitMix64) {
+        switch self {
+        case .list(var children) where !random.oneIn(10):
+            let index = random.below(children.count + 1)
+            if index == children.count {
+                children.insert(.random(depth: depth + 1, &random), at: index)
+            } else if children.count >= Self.childrenMax || random.oneIn(4) {
+                children.remove(at: index)
+            } else {
+                children[index].change(depth: depth + 1, &random)
+            }
+            self = .list(children)
+        case .map(var children) where !random.oneIn(10):
+            let key = "k\(random.below(10))"
+            if children[key] == nil {
+                children[key] = .random(depth: depth + 1, &random)
+            } else if random.oneIn(4) {
+                children[key] = nil
+            } else {
+                children[key]?.change(depth: depth + 1, &random)
+            }
+            self = .map(children)
+        default: self = .random(depth: depth, &random)
+        }
+    }
+}

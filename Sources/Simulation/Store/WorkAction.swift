@@ -10,11 +10,11 @@ struct WorkAction: Action, Hashable, CustomStringConvertible {
     /// Random bits, from which the change follows.
     let bits: UInt64
 
-    enum Kind: UInt8, Codable, CaseIterable {
+    enum Kind: UInt8, Codable {
         /// Changes some fields.
         case change
         /// A policy rejects it.
-        case refused
+        case rejected
         /// Changes so much that no two such actions fit an update.
         case large
         /// Its change does not fit an update.
@@ -52,6 +52,10 @@ struct WorkID: Codable, Hashable, Sendable, CustomStringConvertible {
 
     /// The primary's own process.
     static let ownSender: UInt32 = 0
+    /// From here on, the numbers of hostile peers; before, those of senders.
+    static let firstHostileSender: UInt32 = 1 << 30
+    /// From here on, the numbers of effects.
+    static let firstEffectSender: UInt32 = 1 << 31
 
     init(sender: UInt32, serial: UInt32) { (self.sender, self.serial) = (sender, serial) }
 

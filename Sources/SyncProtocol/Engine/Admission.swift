@@ -172,7 +172,7 @@ struct Admission: Hashable, Sendable {
     ) {
         let header = frame.frame.header
         guard header.opened >= sessions.horizon || PlantedFault.admitsEvictedSessions.isPlanted,
-            header.opened <= opening(after: durable)
+            header.opened <= opening(after: durable) || PlantedFault.admitsSessionsAfterLostRecords.isPlanted
         else {
             return refuse(frame.identity, of: header.session, .forgottenSession, into: &directives)
         }
