@@ -10,7 +10,7 @@ package final class Campaign: Sendable {
         package private(set) var time = Duration.zero
         package private(set) var faults: [Fault: Int] = [:]
         package private(set) var coverage = Coverage()
-        /// The smallest number of kinds of faults that had an effect in a run.
+        /// The smallest number of kinds of faults that had an effect in a run without a broken rule.
         package private(set) var faultKindsMin = Int.max
         /// The first run that broke a rule.
         package private(set) var failure: SimulationReport?
@@ -21,8 +21,11 @@ package final class Campaign: Sendable {
             time += report.time
             faults.merge(report.faults, uniquingKeysWith: +)
             coverage.add(report.coverage)
-            faultKindsMin = min(faultKindsMin, report.faults.count)
-            if report.violation != nil { failure = failure ?? report }
+            if report.violation == nil {
+                faultKindsMin = min(faultKindsMin, report.faults.count)
+            } else {
+                failure = failure ?? report
+            }
         }
     }
 

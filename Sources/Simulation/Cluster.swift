@@ -200,122 +200,149 @@ final class Cluster {
 
     // MARK: Faults
 
-    /// Injects a fault into some node. It is counted when it has an effect: now or later.
+    /// What follows from the injection of a fault.
+    private enum Injection {
+        /// Nothing: there is nothing that could fail.
+        case none
+        /// It has its effect on a node, and is counted.
+        case now(String)
+        /// It is counted where it has its effect, if it has one.
+        case later(String)
+    }
+
+    /// Injects a fault.
     ///
-    /// - Parameter random: determines the node and the extent. What the cluster does otherwise does not depend on it.
+    /// - Parameter random: determines the node and the extent, so that what happened before is the same if a fault is
+    ///   skipped.
     func inject(_ fault: Fault, _ random: inout SplitMix64) {
+        switch injection(of: fault, &random) {
+        case .none: break
+        case .now(let node):
+            world.note("\(fault): \(node)")
+            world.count(fault)
+        case .later(let node): world.note("\(fault): \(node), soon")
+        }
+    }
+
+    private func injection(of fault: Fault, _ random: inout SplitMix64) -> Injection {
         let (replica, sender) = (random.pick(replicas), random.pick(senders))
-        let disks = stores.compactMap(\.disk)
-        let disk = disks.isEmpty ? nil : random.pick(disks)
         let store = random.pick(stores)
+        let disk = store.disk ?? stores.lazy.compactMap(\.disk).first
         let isReplica = random.oneIn(2)
         let (name, socket): (String, Subscriber) =
             isReplica ? (replica.name, replica.socket) : (sender.name, sender.socket)
-        let path = network.path(of: name)
-        var isCountedLater = false
-        /// The node, if there is something that can fail.
-        var target: String?
+        let running = primary.process.flatMap { $0.isAlive ? $0 : nil }
         switch fault {
-        case .feedBreaks: if socket.breakConnection(noticedAfter: .zero) { target = name }
+        case .feedBreaks: return socket.breakConnection(noticedAfter: .zero) ? .now(name) : .none
         case .feedHalfOpen:
             let delay = random.duration(.seconds(1) ... .seconds(30))
-            if socket.breakConnection(noticedAfter: delay) { target = name }
-        case .pushBreaks: if sender.pusher?.breakConnection(keeping: .max) == true { target = sender.name }
+            return socket.breakConnection(noticedAfter: delay) ? .now(name) : .none
+        case .pushBreaks: return sender.pusher?.breakConnection(keeping: .max) == true ? .now(sender.name) : .none
         case .pushLost:
             let count = random.oneIn(2) ? 0 : random.below(8)
-            if sender.pusher?.breakConnection(keeping: count) == true { target = sender.name }
+            return sender.pusher?.breakConnection(keeping: count) == true ? .now(sender.name) : .none
         case .partition, .partitionUp, .partitionDown:
             let end = end(of: .milliseconds(10) ... .seconds(60), &random)
+            let path = network.path(of: name)
             if fault != .partitionDown { path.block(.up, until: end) }
             if fault != .partitionUp { path.block(.down, until: end) }
-            target = name
+            return .now(name)
         case .subscriberPauses:
             let time = random.duration(.milliseconds(1) ... .seconds(3600))
             (isReplica ? replica.process : sender.process).pause(for: time)
-            target = name
+            return .now(name)
         case .primaryPauses:
-            let time = random.duration(.milliseconds(1)...(random.oneIn(20) ? .seconds(3600) : .seconds(20)))
-            target = primary.process.map { process in
-                process.pause(for: time)
-                return process.name
-            }
+            guard let running else { return .none }
+            running.pause(for: random.duration(.milliseconds(1)...(random.oneIn(20) ? .seconds(3600) : .seconds(20))))
+            return .now(running.name)
         case .replicaEnds:
             replica.end()
             replicas.removeAll { $0 === replica }
             addReplica()
-            target = replica.name
+            return .now(replica.name)
         case .senderEnds:
             restart(sender)
-            target = sender.name
+            return .now(sender.name)
         case .senderEndsAtOutput:
             sender.process.end(afterOutputs: random.below(10), by: fault)
-            (target, isCountedLater) = (sender.name, true)
+            return .later(sender.name)
         case .senderStops:
-            sender.stop()
-            restart(sender)
-            target = sender.name
-        case .sessionFileFails where sender.file != nil:
+            sender.process.schedule(after: .zero) { [weak self] in
+                self?.world.count(fault)
+                sender.stop()
+            }
+            return .later(sender.name)
+        case .sessionFileFails:
+            guard sender.file != nil else { return .none }
             sender.failsNextSave = true
-            (target, isCountedLater) = (sender.name, true)
-        case .sessionFileFails: break
+            return .later(sender.name)
         case .primaryEnds:
-            target = primary.process?.name
-            primary.process?.end()
+            guard let running else { return .none }
+            running.end()
+            return .now(running.name)
         case .primaryEndsAtOutput:
-            primary.process?.end(afterOutputs: random.below(20), by: fault)
-            (target, isCountedLater) = (primary.process?.name, true)
+            guard let running else { return .none }
+            running.end(afterOutputs: random.below(20), by: fault)
+            return .later(running.name)
         case .primaryCrashLoops:
             primary.crashesLeft = random.from(2...4)
-            (target, isCountedLater) = ("its next processes", true)
+            return .later("the next processes")
         case .primaryStops:
-            if primary.isServing { target = primary.process?.name }
-            primary.stop()
+            guard primary.isServing, let running else { return .none }
+            running.schedule(after: .zero) { [weak self] in
+                self?.world.count(fault)
+                self?.primary.stop()
+            }
+            return .later(running.name)
         case .powerCut:
-            primary.process?.end()
-            for store in stores { store.cutPower() }
-            target = "primary"
-        case .upgrade where store.build == .plain:
-            primary.process?.end()
+            running?.end()
+            let hasLost = stores.map { $0.cutPower() }.contains(true)
+            return running != nil || hasLost ? .now("the primary's computer") : .none
+        case .upgrade:
+            guard store.build == .plain else { return .none }
+            running?.end()
             store.build = .nextPlain
-            target = store.name.text
-        case .upgrade: break
+            return .now(store.name.text)
         case .diskFull:
-            disk?.fullUntil = end(of: .milliseconds(1) ... .seconds(20), &random)
-            (target, isCountedLater) = (disk.map { _ in "a disk" }, true)
+            disk?.fill(until: end(of: .milliseconds(1) ... .seconds(20), &random), by: fault)
+            return disk == nil ? .none : .later("a disk")
         case .diskStuck:
-            disk?.stuckUntil = end(of: .milliseconds(100) ... .seconds(20), &random)
-            (target, isCountedLater) = (disk.map { _ in "a disk" }, true)
+            disk?.block(until: end(of: .milliseconds(100) ... .seconds(20), &random))
+            return disk == nil ? .none : .later("a disk")
         case .diskFails:
-            disk?.failsNext = true
-            (target, isCountedLater) = (disk.map { _ in "a disk" }, true)
-        case .snapshotDamaged: if disk?.damageNewestSnapshot() == true { target = "a disk" }
+            disk?.failNext()
+            return disk == nil ? .none : .later("a disk")
+        case .snapshotDamaged: return disk?.damageNewestSnapshot() == true ? .later("a disk") : .none
         case .clockJumps:
             let jump = Int64(random.below(7_200_000)) - 3_600_000
             (random.oneIn(3) ? primary.host : isReplica ? replica.host : sender.host).wallOffset += jump
-            target = "a clock"
+            return .now("a clock")
         case .hostilePeer:
-            // What it sends may be under way when the disk is full.
-            if random.oneIn(2) { sender.store.disk?.fullUntil = world.now.advanced(by: .seconds(1)) }
-            if intrude(on: sender, &random) { target = sender.name }
+            guard intrude(on: sender, &random) else { return .none }
+            // What it sends may arrive when the disk is full.
+            if random.oneIn(2) {
+                world.note("the disk of \(sender.store.name) is full")
+                sender.store.disk?.fill(until: world.now.advanced(by: .seconds(1)))
+            }
+            return .now(sender.name)
         case .hostilePrimary:
-            primary.process?.end()
+            running?.end()
             let time = random.duration(.milliseconds(10) ... .seconds(10))
-            hostileUntil = max(hostileUntil, world.now.advanced(by: time))
-            for replica in replicas { replica.hostileUntil = hostileUntil }
-            for sender in senders { sender.hostileUntil = hostileUntil }
-            HostilePrimary(
+            let hostile = HostilePrimary(
                 world,
                 network,
                 at: SimulatedPrimary.endpoint,
                 after: primary.published,
                 store.history.position
-            ).serve(for: time)
-            target = "its endpoint"
-        case .reducerTraps, .actionsRejected, .changesTooLarge, .reducerRandom: break
+            )
+            guard hostile.serve(for: time) else { return .none }
+            hostileUntil = max(hostileUntil, world.now.advanced(by: time))
+            for replica in replicas { replica.hostileUntil = hostileUntil }
+            for sender in senders { sender.hostileUntil = hostileUntil }
+            return .now(SimulatedPrimary.endpoint)
+        case .reducerTraps, .actionsRejected, .changesTooLarge, .reducerRandom:
+            preconditionFailure("\(fault) is an action")
         }
-        guard let target else { return }
-        world.note("\(fault): \(target)")
-        if !isCountedLater { world.count(fault) }
     }
 
     /// While the primary does not know the session of a sender.
@@ -360,8 +387,8 @@ final class Cluster {
     /// Many times what any run needs: nodes that keep each other busy never converge.
     private static let convergenceEventsMax = 500_000
 
-    /// What remains: a damaged snapshot, actions that trap, messages that are delayed already, and a hostile primary,
-    /// which ends within ten seconds.
+    /// What remains: damaged snapshots, actions that trap, messages and commits that are delayed already, connections
+    /// whose break is noticed later, and hostile peers and primaries, which end within ten seconds.
     private func stopFaults() {
         world.note("faults stop")
         hasStoppedFaults = true
@@ -409,7 +436,7 @@ final class Cluster {
         }
         for replica in replicas {
             let history = replica.store.history
-            // An incarnation begins where the one before ended, without another state to show.
+            // The epoch is not compared: a new incarnation publishes nothing until its first update.
             guard replica.status == .live, replica.position?.lineage == history.position?.lineage,
                 replica.position?.revision == history.position?.revision, replica.digest == history.digest
             else {

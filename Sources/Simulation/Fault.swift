@@ -12,7 +12,7 @@ package enum Fault: String, CaseIterable, Sendable {
     case partitionUp
     /// What the primary sends to one node from now on is delayed until an end; what the node sends arrives.
     case partitionDown
-    /// Both.
+    /// What one node and the primary send to each other from now on is delayed until an end.
     case partition
     /// A replica or a sender does nothing for a time, up to an hour.
     case subscriberPauses
@@ -54,9 +54,9 @@ package enum Fault: String, CaseIterable, Sendable {
     case reducerTraps
     /// A policy rejects actions.
     case actionsRejected
-    /// Changes that do not fit an update.
+    /// Actions whose changes do not fit an update.
     case changesTooLarge
-    /// A reducer that is not a function of the state and the action.
+    /// Actions for which the reducer is not a function: if it reduces one again, it changes something else.
     case reducerRandom
     /// A peer sends what no node of ours would send.
     case hostilePeer

@@ -6,8 +6,7 @@ extension SimulationReport {
     package func minimized(_ options: SimulationOptions, runsMax: Int) -> (SimulationOptions, SimulationReport) {
         guard let rule = violation?.rule else { return (options, self) }
         var best = options
-        // Faults after the violation do not matter.
-        best.eventsMin = min(best.eventsMin, events)
+        best.eventsMin = eventsOfFaults
         var kept = Array(1..<faultsDrawn + 1).filter { !best.skippedFaults.contains($0) }
         var runs = 0
 

@@ -14,7 +14,8 @@ final class Process: @unchecked Sendable {
     private(set) var pausedUntil = Instant.origin
     private var deferred: [() -> Void] = []
     private var releases: [() -> Void] = []
-    /// The number of outputs before the one at which the process ends, and the fault that ends it; `nil`: none does.
+    /// The number of outputs before the one at which the process ends, and the fault that ends it; `nil` if no such end
+    /// is scheduled.
     private var crash: (outputsLeft: Int, fault: Fault?)?
     /// Called when the process ends, for any reason.
     var onEnd: () -> Void = {}
@@ -87,7 +88,7 @@ final class Process: @unchecked Sendable {
     func atEnd(_ release: @escaping () -> Void) { releases.append(release) }
 
     /// Ends the process in the middle of what it does, at the output after the next `count` ones. An output is a
-    /// published message, a pushed frame, or the begin or the end of a write to a journal or a session file.
+    /// published message, a pushed frame, or the start or the end of a write to a journal or a session file.
     ///
     /// - Parameter fault: counted when the process ends.
     func end(afterOutputs count: Int, by fault: Fault? = nil) { crash = (count, fault) }

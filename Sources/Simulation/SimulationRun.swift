@@ -10,6 +10,7 @@ package final class SimulationRun {
     private let cluster: Cluster
     private var world: World { cluster.world }
     private var random: SplitMix64
+    /// The kinds of faults that are injected.
     private let faults: [Fault]
     /// The submissions that follow each other at once.
     private var burstLeft = 0
@@ -39,9 +40,8 @@ package final class SimulationRun {
         if stores.allSatisfy({ $0.build != .plain }) { kinds.removeAll { $0 == .upgrade } }
         // Some of them may have no effect.
         kinds.shuffle(using: &random)
-        faults = kinds.prefix(random.from(SimulationOptions.faultKindsMin + 3...kinds.count)).sorted {
-            $0.rawValue < $1.rawValue
-        }
+        let chosen = kinds.prefix(random.from(SimulationOptions.faultKindsMin + 3...kinds.count))
+        faults = chosen.filter { !$0.isOfActions }.sorted { $0.rawValue < $1.rawValue }
         var policy = JournalPolicy()
         policy.snapshotBytes = random.pick([2 << 10, 64 << 10, 32 << 20])
         policy.snapshotRecords = random.pick([2, 20, policy.snapshotRecords])
@@ -51,7 +51,7 @@ package final class SimulationRun {
             sizes,
             stores: stores,
             policy: policy,
-            faults: Set(faults),
+            faults: Set(chosen),
             keepsTrace: options.keepsTrace,
             onNote: options.onNote
         )
@@ -77,11 +77,14 @@ package final class SimulationRun {
         scheduleOwnWork()
         scheduleFault()
         while world.violation == nil, !isOver, world.step() {}
-        cluster.converge()
+        let eventsOfFaults = world.eventCount
+        if world.violation == nil { cluster.converge() }
         cluster.end()
+        TrapReport.note(nil)
         return SimulationReport(
             seed: cluster.seed,
             events: world.eventCount,
+            eventsOfFaults: eventsOfFaults,
             time: world.now.offset,
             faults: world.faultCounts,
             faultsDrawn: faultsDrawn,
@@ -129,7 +132,7 @@ package final class SimulationRun {
             // Numbers of its own: what follows does not depend on whether the fault is skipped.
             var random = self.random.split()
             let fault = random.pick(faults)
-            if !fault.isOfActions, !options.skippedFaults.contains(faultsDrawn) {
+            if !options.skippedFaults.contains(faultsDrawn) {
                 world.note("fault \(faultsDrawn): \(fault)")
                 cluster.inject(fault, &random)
             }
@@ -172,6 +175,8 @@ package struct SimulationOptions: Sendable {
 package struct SimulationReport: Sendable {
     package let seed: UInt64
     package let events: Int
+    /// The number of events until faults stopped.
+    let eventsOfFaults: Int
     /// The virtual time at the end.
     package let time: Duration
     /// How often a fault of each kind had an effect.

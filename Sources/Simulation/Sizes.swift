@@ -1,8 +1,8 @@
-package import SyncProtocol
+import SyncProtocol
 
 /// What fits into the queues, tables and turns of a cluster.
-package struct Sizes: Sendable {
-    package var limits = Limits()
+struct Sizes: Sendable {
+    var limits = Limits()
     /// The messages that may wait in each subscriber's pipe.
     var queueMax = 2000
     /// Whether a turn reduces only a few actions.
@@ -11,10 +11,10 @@ package struct Sizes: Sendable {
     var evictsUsedSessions = false
 
     /// Those of production.
-    package static let standard = Sizes()
+    static let standard = Sizes()
 
-    /// So small that every bound is reached.
-    package static let tiny: Sizes = {
+    /// So small that runs often reach them.
+    static let tiny: Sizes = {
         var sizes = Sizes(queueMax: 40, hasShortTurns: true, evictsUsedSessions: true)
         sizes.limits.sessionsMax = 2
         sizes.limits.sessionRunsMax = 40

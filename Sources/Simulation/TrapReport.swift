@@ -16,12 +16,12 @@ package enum TrapReport {
     /// The text before the seed.
     private nonisolated(unsafe) static var text: [UInt8] = []
 
-    /// Installs handlers of the signals that end the process. They print, and let happen what happened before. Call it
-    /// once, before the first run.
+    /// Installs handlers of the signals that end the process. If the thread runs a seed, a handler prints the command.
+    /// Then it restores the previous handler. Call it once, before the first run.
     ///
     /// - Parameter command: the command that repeats a run, without the seed at its end.
     package static func install(command: String) {
-        text = Array("the process was ended by a seed\nrepeat with: \(command)".utf8)
+        text = Array("a run trapped and ended the process\nrepeat with: \(command)".utf8)
         pthread_key_create(&seedOfThread, nil)
         for signal in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV] {
             var action = sigaction()
@@ -42,15 +42,17 @@ package enum TrapReport {
         }
     }
 
-    /// The current thread runs a seed from now on.
-    static func note(_ seed: UInt64) {
+    /// The current thread runs a seed from now on; `nil`: none.
+    static func note(_ seed: UInt64?) {
         guard !actions.isEmpty else { return }
-        pthread_setspecific(seedOfThread, UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: seed)))
+        // The pointer is never used. A zero is no seed.
+        pthread_setspecific(seedOfThread, UnsafeRawPointer(bitPattern: seed.map { UInt($0 &+ 1) } ?? 0))
     }
 
     /// Only calls that are safe in a signal handler.
     private static func printSeed() {
-        var seed = UInt(bitPattern: pthread_getspecific(seedOfThread))
+        guard let pointer = pthread_getspecific(seedOfThread) else { return }
+        var seed = UInt(bitPattern: pointer) - 1
         text.withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
         // The digits from the last one on, and a line feed.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { digits in

@@ -27,7 +27,7 @@ struct Simulate: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The limits of the clusters: standard ones, tiny ones that are always reached, or mixed, by the seed.",
+            "The limits of the clusters: standard ones, tiny ones that are often reached, or mixed, by the seed.",
             valueName: "standard|tiny|mixed"
         )
     )

@@ -45,6 +45,21 @@ import Testing
         }
     }
 
+    @Test func `an outcome that was reported as unknown before`() throws {
+        try withCluster { cluster, sender in
+            let id = cluster.submit(.change, by: sender)
+            cluster.stores[0].history.reported(id, isUnknown: true, to: sender.name)
+            expect(.oneOutcome, in: cluster)
+        }
+    }
+
+    @Test func `a subscription that ends without a begin`() throws {
+        try withCluster { cluster, sender in
+            sender.socket.unsubscribe(Address(cluster.stores[0].name, .schema).bytes)
+            expect(.subscriptionsMatch, in: cluster)
+        }
+    }
+
     @Test func `work of an effect that starts twice`() throws {
         try withCluster { cluster, _ in
             let history = cluster.stores[0].history
@@ -82,7 +97,7 @@ import Testing
     @Test func `a stop after which records are missing`() throws {
         try withCluster(.relaxed) { cluster, sender in
             let disk = try #require(cluster.stores[0].disk)
-            disk.stuckUntil = cluster.world.now.advanced(by: .seconds(3600))
+            disk.block(until: cluster.world.now.advanced(by: .seconds(3600)))
             sender.submit(1)
             try cluster.wait("its receipt arrives") { sender.isDone }
             // A crash that calls itself a stop.

@@ -16,14 +16,14 @@ package enum Rule: String, Sendable {
     case oneOutcome
     /// A sender reports no transient refusal as a rejection, and no outcome as unknown without a reason.
     case outcomesAreFinal
-    /// A sender with a session file reports an outcome that it decides itself after the file has it.
+    /// A sender with a session file saves an outcome that it decides before it reports it.
     case decisionsAreSaved
     /// A rejected action leaves no trace in the state.
     case rejectedLeaveNoTrace
     /// The state after a start is the one that the journal's records lead to.
     case recoveredWasPublished
-    /// Once faults stop, all replicas show the primary's state, and every action has an outcome that a process of its
-    /// sender was told.
+    /// Once faults stop, all replicas show the primary's state, and every action has an outcome, which a process of its
+    /// sender reported.
     case converges
     /// An effect starts once in an incarnation, after its action was published.
     case effectsStartOnce

@@ -57,6 +57,8 @@ final class StoreHistory {
     private(set) var hasLostRecords = false
     /// Whether the last incarnation was stopped by its operator, and its journal could store everything.
     private var hasStopped = false
+    /// Whether the power failed since the last start.
+    private var hasLostPower = false
     /// The numbers with which each session may begin.
     private var bases: [SessionID: Set<ActionNumber>] = [:]
     /// The work that was started in this incarnation.
@@ -102,23 +104,35 @@ final class StoreHistory {
         let losesRevisions = position.map { $0.lineage == lineage && start.revision < $0.revision } ?? false
         // Also those of rejections, which make no revision.
         let lost = acknowledged.filter { isLost($0.value, of: $0.key) }
-        guard losesRevisions || end < lastOpened || !lost.isEmpty else { return }
+        if losesRevisions || !lost.isEmpty {
+            world.require(
+                mayLoseRecords,
+                .publishedIsDurable,
+                "the store \(store) starts at \(start.revision) without records that it has published"
+            )
+        }
+        // A session may have been opened after a record that was not published yet.
+        hasLostRecords = hasLostRecords || losesRevisions || !lost.isEmpty || end < lastOpened && mayLoseRecords
         // Later starts do not lose them.
         for id in lost.keys { acknowledged[id] = nil }
         lastOpened = min(lastOpened, end)
-        world.require(
-            !hasStopped,
-            .publishedIsDurable,
-            "the store \(store) starts at \(start.revision) and lacks records, although it was stopped"
-        )
-        hasLostRecords = true
+    }
+
+    /// Whether the journal's durability permits that a start lacks records that were published.
+    private var mayLoseRecords: Bool {
+        switch disk?.durability {
+        case .full: false
+        case .normal: hasLostPower
+        case .relaxed: hasLostPower || !hasStopped
+        case nil: true
+        }
     }
 
     /// The incarnation was stopped by its operator, and its journal could store everything.
     func stopped() { hasStopped = true }
 
     /// The power of the disk fails.
-    func cutPower() { hasStopped = hasStopped && disk?.durability == .full }
+    func cutPower() { hasLostPower = true }
 
     /// A record was written.
     func recorded(_ record: JournalRecord, in lineage: Lineage) {
@@ -198,7 +212,7 @@ final class StoreHistory {
         let ledger = Ledger(in: tree)
         let before = self.position.map { $0.lineage == position.lineage ? $0.revision : Revision(0) } ?? Revision(0)
         self.position = position
-        (effectKeys, hasStopped) = ([], false)
+        (effectKeys, hasStopped, hasLostPower) = ([], false, false)
         appliedCount = ledger?.count ?? 0
         noteRecords(after: before, in: position.lineage)
     }
@@ -262,6 +276,11 @@ final class StoreHistory {
         self.position = next
         note(summary.digest, at: next)
         noteApplied(Ledger(in: tree), through: next)
+        guard !publishesUnrecorded, let history = histories[next.lineage] else { return }
+        for revision in (update.from.rawValue..<update.to.rawValue).map({ Revision($0 + 1) }) {
+            let position = next.moved(to: revision)
+            if let id = history.content(history.actions, at: position) { noteApplied(id, at: position) }
+        }
     }
 
     /// Receipts were published.
@@ -310,7 +329,7 @@ final class StoreHistory {
         guard let ledger else { return world.violated(.shownWasPublished, "the state at \(position) has no ledger") }
         if let fault = ledger.fault { world.violated(.appliedOnce, "the store \(store) applied \(fault)") }
         let distance = ledger.count - appliedCount
-        for (index, id) in ledger.actions(from: appliedCount) {
+        for (index, id) in publishesUnrecorded ? ledger.actions(from: appliedCount) : [] {
             let back = UInt64(appliedCount + distance - 1 - index)
             noteApplied(id, at: position.moved(to: Revision(position.revision.rawValue - back)))
         }

@@ -27,8 +27,10 @@ final class HostilePrimary {
     }
 
     /// Serves for a time, unless the endpoint is in use.
-    func serve(for duration: Duration) {
-        guard network.server(at: endpoint) == nil else { return }
+    ///
+    /// - Returns: whether it serves.
+    func serve(for duration: Duration) -> Bool {
+        guard network.server(at: endpoint) == nil else { return false }
         let server = Server(world, queueMax: network.queueMax) { [self] in world.schedule(at: $0) { self.poll() } }
         self.server = server
         network.listen(server, at: endpoint)
@@ -38,6 +40,7 @@ final class HostilePrimary {
             self.server = nil
         }
         speak()
+        return true
     }
 
     private func poll() {

@@ -108,7 +108,8 @@ final class SimulatedSender {
         pusher?.close()
     }
 
-    /// Stops it as its user does: what can be saved is saved, and the outcomes of that are reported.
+    /// Closes the sender as its user does: writes all changes, reports the outcomes that this allows, and ends the
+    /// process.
     func stop() {
         guard process.isAlive else { return }
         isStopping = true
@@ -239,17 +240,22 @@ final class SimulatedSender {
                         requireSaved(ticket, run)
                         resolve(ticket, run.outcome(of: ticket).result)
                     }
-                    if case .applied = run.kind, let until = hostileUntil, world.now >= until { hostileUntil = nil }
+                    if case .applied = run.kind, let until = hostileUntil, world.now >= until, !socket.hasUnread {
+                        hostileUntil = nil
+                    }
                 }
             case .fail(let cause):
                 world.require(cause == Self.saveFailure, .nodesStayUp, "\(name) failed: \(cause)")
                 world.count(.sessionFileFails)
+                isStopping = true
+                perform(machine.stop(because: cause))
                 process.end()
             case .close(let cause): world.require(isStopping, .nodesStayUp, "\(name) ended: \(cause)")
+            case .giveUp(let runs, _): for run in runs { giveUp(run) }
             case .status(let status): world.note("\(name) is \(status)")
             case .count(.outcomesLost):
                 world.require(mayLoseOutcomes, .outcomesAreFinal, "\(name) was told that outcomes are lost")
-            case .count, .giveUp, .answerSchema, .reuse: break
+            case .count, .answerSchema, .reuse: break
             }
         }
     }
@@ -269,6 +275,32 @@ final class SimulatedSender {
             onWritable: { [weak self] in self?.writable() }
         )
         return .success(endpoint)
+    }
+
+    /// The last outcomes of actions, when the sender ends.
+    private func giveUp(_ run: ResolvedRun) {
+        for offset in 0..<run.count {
+            let ticket = run.first.advanced(by: offset)
+            guard let id = actions[ticket], outcomes[id] == nil else {
+                world.violated(.oneOutcome, "\(name) was told another outcome of \(ticket.rawValue): \(run.kind)")
+                continue
+            }
+            let isSaved = file.map { ticket <= $0.session.last }
+            switch run.code {
+            case .kept:
+                world.require(isSaved == true, .decisionsAreSaved, "\(name) was told that \(id) is kept, and it is not")
+            case .notSent:
+                world.require(
+                    isSaved != true,
+                    .decisionsAreSaved,
+                    "\(name) was told that \(id) is not sent, and it is kept"
+                )
+                // Another process reads it again.
+                if file == nil { store.history.rejected(id, "not-sent", to: name) }
+            case .outcomeUnknown: if file == nil { store.history.reported(id, isUnknown: true, to: name) }
+            default: world.violated(.outcomesAreFinal, "\(name) was told of \(id) when it ended: \(run.kind)")
+            }
+        }
     }
 
     /// Requires that an outcome which the sender decides is in its session file before it is reported.
@@ -378,7 +410,7 @@ extension Result<Position, Rejection> {
 /// The session file of a sender, which its next process finds.
 final class SimulatedSessionFile {
     private(set) var session: SavedSession
-    /// Whether it has outcomes until the sender's user has processed them.
+    /// Whether the file keeps outcomes until the user has acknowledged them.
     let keepsOutcomes: Bool
 
     init(_ session: SavedSession, keepsOutcomes: Bool) {

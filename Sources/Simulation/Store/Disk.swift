@@ -14,13 +14,13 @@ final class Disk {
     /// The pages of processes that ended; their markers still refer to them.
     private var abandonedPages: [UnsafeMutableRawPointer] = []
     /// Until then, there is no room.
-    var fullUntil = Instant.origin { didSet { begun.insert(.diskFull) } }
+    private var fullUntil = Instant.origin
     /// Until then, commits wait.
-    var stuckUntil = Instant.origin { didSet { begun.insert(.diskStuck) } }
+    private(set) var stuckUntil = Instant.origin
     /// Whether the next commit fails, with an unknown outcome.
-    var failsNext = false { didSet { if failsNext { begun.insert(.diskFails) } } }
-    /// The faults that have had no effect yet.
-    private var begun: Set<Fault> = []
+    fileprivate(set) var failsNext = false
+    /// The faults that are counted when they have an effect.
+    private var pending: Set<Fault> = []
     /// The numbers of records of the commits that found no room.
     fileprivate(set) var refusedCounts: [Int] = []
     /// Snapshots that cannot be read.
@@ -58,34 +58,60 @@ final class Disk {
 
     /// Damages the newest snapshot, if the one before it and the records lead to the same state.
     ///
-    /// - Returns: whether there is such a snapshot.
+    /// - Returns: whether it is damaged.
     func damageNewestSnapshot() -> Bool {
         let snapshots = written.snapshots
         guard snapshots.count >= 2, let newest = snapshots.last, !damaged.contains(snapshots[snapshots.count - 2])
         else { return false }
+        pending.insert(.snapshotDamaged)
         return damaged.insert(newest).inserted
     }
 
-    /// Ends all faults but the damage of snapshots.
-    func heal() { (fullUntil, stuckUntil, failsNext, begun) = (.origin, .origin, false, []) }
+    /// There is no room for a time.
+    ///
+    /// - Parameter fault: counted when a write is refused.
+    func fill(until time: Instant, by fault: Fault? = nil) {
+        fullUntil = max(fullUntil, time)
+        if let fault { pending.insert(fault) }
+    }
 
-    /// A fault has an effect, which is counted once.
-    func hasEffect(_ fault: Fault) { if begun.remove(fault) != nil { world.count(fault) } }
+    /// Commits wait for a time.
+    func block(until time: Instant) {
+        stuckUntil = time
+        pending.insert(.diskStuck)
+    }
+
+    /// The next commit fails.
+    func failNext() {
+        failsNext = true
+        pending.insert(.diskFails)
+    }
+
+    /// Ends all faults but the damage of snapshots.
+    func heal() {
+        (fullUntil, stuckUntil, failsNext) = (.origin, .origin, false)
+        pending = []
+    }
+
+    /// Counts a fault that has an effect, the first time.
+    func noteEffect(of fault: Fault) { if pending.remove(fault) != nil { world.count(fault) } }
 
     /// What was written is on the disk.
     func sync() { synced = written }
 
     /// Loses what was not on the disk, and the page of the crash marker.
-    func cutPower() {
-        written = synced
+    ///
+    /// - Returns: whether records are lost.
+    func cutPower() -> Bool {
+        defer { written = synced }
         page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
+        return written.last != synced.last
     }
 
-    /// Whether there is no room for what is to be written now.
-    fileprivate var refusesWrite: Bool {
-        guard isFull else { return false }
-        hasEffect(.diskFull)
-        return true
+    fileprivate func requireRoom() throws(JournalFailure) {
+        guard isFull else { return }
+        noteEffect(of: .diskFull)
+        throw JournalFailure(.storageFull, Self.full)
     }
 
     var isFull: Bool { world.now < fullUntil }
@@ -133,12 +159,10 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
 
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
         guard process.canOutput() else { throw Self.gone }
-        guard !disk.refusesWrite else {
-            disk.refusedCounts.append(records.count)
-            throw JournalFailure(.storageFull, Disk.full)
-        }
+        if disk.isFull { disk.refusedCounts.append(records.count) }
+        try disk.requireRoom()
         if disk.failsNext {
-            disk.hasEffect(.diskFails)
+            disk.noteEffect(of: .diskFails)
             disk.failsNext = false
             // Whether the commit took effect is unknown.
             if process.world.random.oneIn(2) { write(records) }
@@ -157,7 +181,7 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
     private var lineage: Lineage? { disk.written.contents?.identity.lineage }
 
     func store(_ snapshot: JournalSnapshot, as kind: SnapshotKind) throws(JournalFailure) {
-        guard !disk.refusesWrite else { throw JournalFailure(.storageFull, Disk.full) }
+        try disk.requireRoom()
         try output { $0.store(snapshot, as: kind) }
         disk.damaged.remove(snapshot.entry)
         if let lineage { history.stored(snapshot, in: lineage) }
@@ -181,6 +205,7 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
 
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot {
         guard !disk.damaged.contains(entry) else {
+            disk.noteEffect(of: .snapshotDamaged)
             throw JournalFailure(.damaged, "the snapshot of revision \(entry.revision) is damaged")
         }
         return try disk.written.snapshot(entry)

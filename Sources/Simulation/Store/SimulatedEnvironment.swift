@@ -80,7 +80,7 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
         isRunning = true
         var time = process.world.now.advanced(by: random.duration(time))
         if time < disk.stuckUntil {
-            disk.hasEffect(.diskStuck)
+            disk.noteEffect(of: .diskStuck)
             time = disk.stuckUntil
         }
         process.schedule(at: time) { [self] in

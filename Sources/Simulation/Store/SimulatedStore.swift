@@ -75,7 +75,7 @@ final class SimulatedStore {
             middleware: [
                 .policy { action, _ in
                     guard let action = action as? WorkAction, action.kind == .rejected else { return }
-                    world.count(.actionsRejected)
+                    if process.isAlive { world.count(.actionsRejected) }
                     throw Rejection(.refused, "the policy rejects \(action.id)")
                 }
             ],
@@ -99,13 +99,16 @@ final class SimulatedStore {
     private func reducer<State: SimulatedState>(_: State.Type, in process: Process) -> Reducer<State> {
         let (history, large, tooLarge) = (Unchecked(history), large, tooLarge)
         return Reducer(of: WorkAction.self) { state, action -> Effect in
-            switch action.kind {
-            case .trap:
-                process.world.count(.reducerTraps)
-                process.end()
-            case .large, .tooLarge: process.world.count(.changesTooLarge)
-            case .random: process.world.count(.reducerRandom)
-            default: break
+            // After a trap, what is left of a batch is reduced nevertheless.
+            if process.isAlive {
+                switch action.kind {
+                case .trap:
+                    process.world.count(.reducerTraps)
+                    process.end()
+                case .tooLarge: process.world.count(.changesTooLarge)
+                case .random: process.world.count(.reducerRandom)
+                default: break
+                }
             }
             state.ledger.apply(action.id)
             let random = action.kind == .random ? process.world.random.next() : 0
@@ -144,9 +147,11 @@ final class SimulatedStore {
     }
 
     /// The power of its disk fails.
-    func cutPower() {
-        disk?.cutPower()
+    ///
+    /// - Returns: whether something is lost.
+    func cutPower() -> Bool {
         history.cutPower()
+        return disk?.cutPower() ?? false
     }
 
     func processEnded() {
