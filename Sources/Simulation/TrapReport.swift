@@ -63,7 +63,8 @@ package enum TrapReport {
                 digits[start] = UInt8(ascii: "0") + UInt8(seed % 10)
                 seed /= 10
             } while seed > 0
-            _ = write(STDERR_FILENO, &digits[start], digits.count - start)
+            // Not `&digits[start]`, which is a copy of one digit.
+            if let first = digits.baseAddress { _ = write(STDERR_FILENO, first + start, digits.count - start) }
         }
     }
 }

@@ -105,7 +105,9 @@ import Testing
                 ]
             )
             #expect(ending.exitCode != 0, "\(fault) stays hidden: \(ending.output.joined(separator: "\n"))")
-            let causes = finding.rules.isEmpty ? ["is durable already"] : finding.rules.map { ": \($0) at " }
+            let causes =
+                finding.rules.isEmpty
+                ? ["is not in the table", "is durable already"] : finding.rules.map { ": \($0) at " }
             #expect(causes.contains { ending.errors.contains($0) }, "\(ending.errors)")
             let found = try #require(try Self.command(in: ending).last, "\(ending.errors)")
             let control = try await Tool.simulate.run(["--seed", found, "--events", "4000"])
