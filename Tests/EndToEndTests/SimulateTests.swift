@@ -99,9 +99,8 @@ import Testing
             let finding = try #require(Self.findings[fault])
             let ending = try await Tool.simulate.run(
                 [
-                    "--plant", fault.rawValue, "--seed", "\(finding.seed)", "--seeds", "300", "--jobs", "1", "--events",
-                    "4000",
-                    "--tries", "0",
+                    "--plant", fault.rawValue, "--seed", "\(finding.seed)", "--seeds", "300", "--jobs", "1",
+                    "--events", "4000", "--tries", "0",
                 ]
             )
             #expect(ending.exitCode != 0, "\(fault) stays hidden: \(ending.output.joined(separator: "\n"))")

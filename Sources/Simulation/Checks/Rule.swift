@@ -12,7 +12,7 @@ package enum Rule: String, Sendable {
     case receiptsHold
     /// No action is applied twice, and those of one sender keep their order.
     case appliedOnce
-    /// An action has one outcome.
+    /// A process reports one outcome of an action, and none that was reported as unknown before.
     case oneOutcome
     /// A sender reports no transient refusal as a rejection, and no outcome as unknown without a reason.
     case outcomesAreFinal
@@ -37,7 +37,7 @@ package enum Rule: String, Sendable {
     case limitsHold
     /// Only an action that ends the primary's process is rejected as one that does.
     case onlyTrapsAreRejectedAsSuch
-    /// A node ends only for a reason that its fault explains.
+    /// A node ends only because of an injected fault.
     case nodesStayUp
 }
 

@@ -41,6 +41,8 @@ final class SimulatedEnvironment: StoreEnvironment, @unchecked Sendable {
 }
 
 /// A queue whose jobs take virtual time. The work of a job is done at its end.
+///
+/// Unchecked, but safe: see ``World``.
 private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
     private let label: String
     private let process: Process
