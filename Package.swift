@@ -60,7 +60,8 @@ func syntax(_ name: String) -> Target.Dependency {
 
 /// One row per module, from the pure core outwards: each module imports only modules that are listed before it.
 let layers: [Target] = [
-    .target(name: "Threading", swiftSettings: settings),
+    .systemLibrary(name: "CThreads"),
+    .target(name: "Threading", dependencies: ["CThreads"], swiftSettings: settings),
     .target(name: "DurableFiles", swiftSettings: settings),
     .target(name: "StateCore", dependencies: ["Threading"], swiftSettings: settings),
     .target(name: "StateCoding", swiftSettings: settings),

@@ -1,9 +1,11 @@
+public import CThreads
+
 #if canImport(Glibc)
-    public import Glibc
+    internal import Glibc
 #elseif canImport(Musl)
-    public import Musl
+    internal import Musl
 #elseif canImport(Darwin)
-    public import Darwin
+    internal import Darwin
 #endif
 
 /// The system refused to start a thread.
@@ -17,13 +19,7 @@ package struct ThreadStartError: Error {
 package enum Threads {
     /// Identifies the calling thread. Never 0.
     @inlinable
-    package static var currentID: UInt {
-        #if canImport(Darwin)
-            UInt(bitPattern: pthread_self())
-        #else
-            UInt(pthread_self())
-        #endif
-    }
+    package static var currentID: UInt { statecast_thread_id() }
 
     /// Yields the processor to threads that are ready to run.
     @usableFromInline
