@@ -38,7 +38,7 @@ struct AgentCommand: AsyncParsableCommand {
             let settings = try await common.settings(
                 upstream.flags.merging([.interval: .text(interval)]) { flag, _ in flag }
             )
-            let upstream = try await Upstream(settings)
+            let upstream = try await Upstream(settings, sends: true)
             let interval = try await settings.duration(.interval) ?? .seconds(2)
             let logger = Logger(label: "statecast.agent")
             let sender = try upstream.sender(logger: logger)

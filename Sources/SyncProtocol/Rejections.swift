@@ -9,6 +9,8 @@ extension Rejection.Code {
     public static let unknownAction = Self(rawValue: "unknown-action")
     /// Final: the payload does not match the action's type; the message names the field.
     public static let undecodable = Self(rawValue: "undecodable")
+    /// The access list of the primary does not permit it; the message names what is missing.
+    public static let notPermitted = Self(rawValue: "not-permitted")
     /// Final: the action or the resulting state exceeds a limit, which the message names.
     public static let tooLarge = Self(rawValue: "too-large")
     /// Final: the resulting state cannot be encoded, so replicas could not follow it.
@@ -71,7 +73,7 @@ extension Rejection.Code {
     package var group: String { Self.named.contains(self) ? rawValue : "policy" }
 
     private static let named: Set<Self> = reserved.union([
-        .refused, .swallowed, .unknownAction, .undecodable, .tooLarge, .unencodable, .crashedReducer,
+        .refused, .swallowed, .unknownAction, .undecodable, .tooLarge, .unencodable, .crashedReducer, .notPermitted,
     ])
 
     /// Codes that a peer does not accept as the outcome of an action.

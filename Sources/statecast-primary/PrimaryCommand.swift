@@ -14,6 +14,9 @@ struct PrimaryCommand: AsyncParsableCommand {
 
             Endpoints are tcp://HOST:PORT or ipc://PATH; a port may be * for any free one.
 
+            With --keys and --access all connections are encrypted, and only listed keys may connect; the ready line \
+            then ends with receipts=ENDPOINT, where senders connect. SIGHUP reads the access list again.
+
 
             """ + CommonOptions.discussion,
         version: Release.line(of: "statecast-primary")
@@ -49,6 +52,32 @@ struct PrimaryCommand: AsyncParsableCommand {
         )
     )
     var advertiseActions: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The endpoint to which senders connect for receipts, with --keys. "
+                + "(STATECAST_RECEIPTS, default: tcp://127.0.0.1:7102)",
+            valueName: "endpoint"
+        )
+    )
+    var receipts: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file with this primary's keys, which encrypt all connections; see statecast-keys. (STATECAST_KEYS)",
+            valueName: "file"
+        )
+    )
+    var keys: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file that lists who may follow and send, with --keys; read again when it has changed, and on SIGHUP. "
+                + "(STATECAST_ACCESS)",
+            valueName: "file"
+        )
+    )
+    var access: String?
 
     @Option(
         parsing: .unconditional,
@@ -123,7 +152,8 @@ struct PrimaryCommand: AsyncParsableCommand {
         try await reportingFailures {
             let settings = try await common.settings([
                 .app: .text(app), .store: .text(store),
-                .publish: .text(publish), .actions: .text(actions),
+                .publish: .text(publish), .actions: .text(actions), .receipts: .text(receipts),
+                .keys: .text(keys), .access: .text(access),
                 .advertiseActions: .text(advertiseActions),
                 .journal: .text(journal), .durability: .text(durability),
                 .snapshotBytes: .count(snapshotBytes), .snapshotRecords: .count(snapshotRecords),
@@ -148,6 +178,7 @@ struct PrimaryCommand: AsyncParsableCommand {
                         try await group.waitForAll()
                     }
                 },
+                onHangup: { await primary.reloadAccessList() },
                 logger: logger
             )
         }

@@ -16,7 +16,11 @@ extension PrimaryConfiguration {
         journal.snapshotRecords =
             try await settings.count(.snapshotRecords, min: 1, max: 1 << 50) ?? journal.snapshotRecords
         journal.historyBytes = try await settings.bytes(.historyBytes, min: 0) ?? journal.historyBytes
+        receipts = try await settings.endpoint(.receipts) ?? receipts
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
+        let keys = try await settings.nodeKeys()
+        let accessList = try await settings.text(.access, with: keys)
+        security = keys.flatMap { keys in accessList.map { PrimarySecurity(keys: keys, accessList: $0) } }
         busyPollingMax = try await settings.busyPollingMax() ?? busyPollingMax
     }
 }

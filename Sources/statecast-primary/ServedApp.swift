@@ -60,5 +60,6 @@ struct ServedStore: Sendable {
         guard let position = await position() else { throw CancellationError() }
         return "ready store=\(name) epoch=\(position.epoch) revision=\(position.revision) "
             + "publish=\(address.publish) actions=\(address.actions)"
+            + (address.receipts.map { " receipts=\($0)" } ?? "")
     }
 }

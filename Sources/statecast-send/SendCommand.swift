@@ -106,7 +106,7 @@ struct SendCommand: AsyncParsableCommand {
             let settings = try await common.settings(
                 upstream.flags.merging([.timeout: .text(timeout)]) { flag, _ in flag }
             )
-            let upstream = try await Upstream(settings)
+            let upstream = try await Upstream(settings, sends: !list && !ping)
             let timeout = try await timeLimit(settings)
             let logger = Logger(label: "statecast.send")
             let file = try session.open(for: upstream.store)

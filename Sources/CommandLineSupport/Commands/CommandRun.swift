@@ -52,11 +52,19 @@ package struct CommandRun: Service {
     ///
     /// A signal starts a graceful shutdown; after five seconds the work is cancelled. SIGHUP counts as such a signal
     /// unless the process ignores it, as under `nohup` or after ``Hangup/ignore()``.
+    ///
+    /// - Parameter onHangup: called at each SIGHUP, which then stops nothing.
     package static func until(
         done work: @escaping @Sendable () async throws -> Void,
         beside nodes: [any Service] = [],
+        onHangup: (@Sendable () async -> Void)? = nil,
         logger: Logger
     ) async throws {
+        let survivesHangup = onHangup != nil || Hangup.isIgnored
+        let hangups = onHangup.map { onHangup in
+            Task { for await _ in await UnixSignalsSequence(trapping: .sighup) { await onHangup() } }
+        }
+        defer { hangups?.cancel() }
         let failure = Locked<(any Error)?>(nil)
         let services =
             nodes.map { node in
@@ -74,7 +82,7 @@ package struct CommandRun: Service {
                     failureTerminationBehavior: .gracefullyShutdownGroup
                 )
             },
-            gracefulShutdownSignals: [.sigint, .sigterm] + (Hangup.isIgnored ? [] : [.sighup]),
+            gracefulShutdownSignals: [.sigint, .sigterm] + (survivesHangup ? [] : [.sighup]),
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = .seconds(5)

@@ -105,7 +105,7 @@ extension Presence {
         case .absent where wasPresent: "the primary at \(upstream.endpoint) fell silent, waiting for it"
         default:
             "waiting for the primary at \(upstream.endpoint), store \(upstream.store): is statecast-primary running "
-                + "there?"
+                + "there\(upstream.keyAdvice)?"
         }
     }
 

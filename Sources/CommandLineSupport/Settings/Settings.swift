@@ -2,14 +2,15 @@ internal import Configuration
 internal import Foundation
 internal import StateCoding
 internal import StateJSON
-internal import Statecast
+package import Statecast
 
 /// A setting that flags, the environment and a config file can give. All executables share the keys, and can share a
 /// file.
 package enum SettingKey: String, CaseIterable, Sendable {
-    case app, publish, actions, advertiseActions, highWaterMark
+    case app, publish, actions, receipts, advertiseActions, highWaterMark
     case journal, durability, snapshotBytes, snapshotRecords, historyBytes
     case from, store, insecure, busyPollingMax, timeout, interval
+    case keys, access, primaryKey
     case logLevel
 
     /// As a flag: `--advertise-actions`.
@@ -122,6 +123,30 @@ package struct Settings: Sendable {
             )
         }
         return .seconds(seconds)
+    }
+
+    /// The keys of a node, from the file that the setting names; `nil` without one.
+    ///
+    /// - Throws: `StatecastError` with code `keys`; ``CommandFailure`` if ``SettingKey/insecure`` is on, too.
+    package func nodeKeys() async throws -> NodeKeys? {
+        guard let path = try await text(.keys) else { return nil }
+        guard try await !isOn(.insecure) else {
+            throw CommandFailure.wrongUsage(
+                "with keys all traffic is encrypted: leave out \(SettingKey.insecure.places)"
+            )
+        }
+        let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        return try NodeKeys(readingFileAt: path, credentialsDirectory: credentials)
+    }
+
+    /// Requires a setting that belongs to the keys of a node, and refuses it without keys.
+    package func text(_ key: SettingKey, with keys: NodeKeys?) async throws -> String? {
+        let text = try await text(key)
+        guard (text == nil) == (keys == nil) else {
+            let (given, missing) = text == nil ? (SettingKey.keys, key) : (key, .keys)
+            throw CommandFailure.wrongUsage("\(given.flag) needs \(missing.places)")
+        }
+        return text
     }
 
     /// The busy polling of a node; `nil` for the default.

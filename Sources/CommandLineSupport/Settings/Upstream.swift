@@ -8,7 +8,8 @@ package import Statecast
 package struct UpstreamOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The endpoint at which the primary publishes. (STATECAST_FROM, default: \(Upstream.standardEndpoint))",
+            "The endpoint at which the primary publishes; for sending with keys, the one for receipts. "
+                + "(STATECAST_FROM, default: \(Upstream.standardEndpoint), and with keys \(Upstream.standardReceipts))",
             valueName: "endpoint"
         )
     )
@@ -16,6 +17,22 @@ package struct UpstreamOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The store's name. (STATECAST_STORE, default: fleet)", valueName: "name"))
     package var store: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file with this node's keys, which encrypt the connection; see statecast-keys. (STATECAST_KEYS)",
+            valueName: "file"
+        )
+    )
+    package var keys: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The primary's public key, with --keys: no other primary is trusted. (STATECAST_PRIMARY_KEY)",
+            valueName: "key"
+        )
+    )
+    package var primaryKey: String?
 
     @Flag(
         inversion: .prefixedNo,
@@ -31,6 +48,7 @@ package struct UpstreamOptions: ParsableArguments {
     package var flags: [SettingKey: SettingFlag] {
         [
             .from: .text(from), .store: .text(store), .insecure: .isOn(insecure),
+            .keys: .text(keys), .primaryKey: .text(primaryKey),
             .busyPollingMax: .text(node.busyPollingMax),
         ]
     }
@@ -43,13 +61,28 @@ package struct Upstream: Sendable {
     /// The store's name.
     package let store: String
     private let plaintext: PlaintextPolicy
+    private let security: ClientSecurity?
     /// Of replicas and senders; `nil` for the default.
     let busyPollingMax: Duration?
 
     fileprivate static let standardEndpoint = "tcp://127.0.0.1:7100"
+    fileprivate static let standardReceipts = "tcp://127.0.0.1:7102"
 
-    package init(_ settings: Settings) async throws {
-        endpoint = try await settings.endpoint(.from) ?? Self.standardEndpoint
+    /// - Parameter sends: whether the command sends actions; otherwise it follows the store or reads its schema.
+    package init(_ settings: Settings, sends: Bool = false) async throws {
+        let keys = try await settings.nodeKeys()
+        security = try await settings.text(.primaryKey, with: keys).flatMap { text in
+            guard let primary = NodePublicKey(text) else {
+                throw CommandFailure.wrongUsage(
+                    "expected a public key of 40 characters, as statecast-keys show prints it, for "
+                        + "\(SettingKey.primaryKey.places)"
+                )
+            }
+            return keys.map { ClientSecurity(keys: $0, primary: primary) }
+        }
+        endpoint =
+            try await settings.endpoint(.from)
+            ?? (sends && security != nil ? Self.standardReceipts : Self.standardEndpoint)
         store = try await settings.text(.store) ?? "fleet"
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
         busyPollingMax = try await settings.busyPollingMax()
@@ -58,7 +91,7 @@ package struct Upstream: Sendable {
     /// Makes a replica of the store, as an untyped tree.
     package func replica(logger: Logger) throws -> Replica<Value> {
         var configuration = ReplicaConfiguration()
-        configuration.plaintext = plaintext
+        (configuration.plaintext, configuration.security) = (plaintext, security)
         if let busyPollingMax { configuration.busyPollingMax = busyPollingMax }
         return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
     }
@@ -66,7 +99,7 @@ package struct Upstream: Sendable {
     /// Makes a sender with a new session, or with the one in a file.
     package func sender(session file: SessionFile? = nil, logger: Logger) throws -> ActionSender {
         var configuration = SenderConfiguration()
-        configuration.plaintext = plaintext
+        (configuration.plaintext, configuration.security) = (plaintext, security)
         if let busyPollingMax { configuration.busyPollingMax = busyPollingMax }
         return try usage {
             try ActionSender(
@@ -106,9 +139,14 @@ package struct Upstream: Sendable {
 
     private func unanswered(_ cause: String) -> CommandFailure {
         .failed(
-            "\(cause): no primary answered at \(endpoint); check that statecast-primary runs there, or wait for it "
-                + "with --wait"
+            "\(cause): no primary answered at \(endpoint); check that statecast-primary runs there\(keyAdvice), or wait "
+                + "for it with --wait"
         )
+    }
+
+    /// What else to check if no primary answers a node with keys: libzmq does not say why a connection fails.
+    var keyAdvice: String {
+        security == nil ? "" : ", that it has the key of --primary-key, and that its access list has this node's key"
     }
 }
 

@@ -56,15 +56,26 @@ extension Socket {
     /// The next message; `nil` if none has arrived. A message of several parts, which this protocol does not use, is
     /// returned as an empty one, which is malformed.
     func next(_ logger: Logger) -> [UInt8]? {
-        do throws(ZeroMQError) {
-            switch try receive() {
-            case .message(let bytes): return bytes
-            case .multipart: return []
-            case nil: return nil
-            }
-        } catch {
+        do throws(ZeroMQError) { return try receive()?.bytes } catch {
             logger.error("cannot receive", metadata: ["error": "\(error)"])
             return nil
+        }
+    }
+
+    /// The next message as ``next(_:)``, and the name that the handler of authentication gave its user.
+    func nextFromUser(_ logger: Logger) -> (message: [UInt8], user: String?)? {
+        do throws(ZeroMQError) { return try receiveFromUser().map { ($0.message.bytes, $0.user) } } catch {
+            logger.error("cannot receive", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+}
+
+extension Incoming {
+    fileprivate var bytes: [UInt8] {
+        switch self {
+        case .message(let bytes): bytes
+        case .multipart: []
         }
     }
 }

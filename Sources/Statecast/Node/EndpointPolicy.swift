@@ -1,3 +1,4 @@
+internal import Logging
 internal import ZeroMQ
 
 /// Checks the syntax of an endpoint, so that a command line can tell wrong usage from an endpoint that is unavailable.
@@ -23,27 +24,43 @@ package enum EndpointSyntax {
     }
 }
 
-/// Where a node may bind or connect, since nothing encrypts or authenticates the traffic.
+/// Where a node without keys may bind or connect, since nothing encrypts or authenticates the traffic.
 public enum PlaintextPolicy: Sendable {
     /// Only on this machine: loopback addresses and `ipc`.
     case thisMachine
     /// Anywhere. Everyone in the network can read the state and send actions.
     case trustedNetwork
+
+    /// Logs a warning at the start of a node without keys that may use the network.
+    func warn(_ logger: Logger) {
+        guard self == .trustedNetwork else { return }
+        logger.warning(
+            """
+            nothing encrypts or authenticates the traffic (--insecure): everyone in the network can read the state and \
+            send actions
+            """
+        )
+    }
 }
 
 /// Decides where a node may bind and connect.
 enum EndpointPolicy {
-    /// Parses an endpoint, and refuses one beyond this machine unless the policy permits it.
+    /// Parses an endpoint, and refuses one beyond this machine unless its traffic is encrypted or the policy permits
+    /// plain text.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint` or `insecure`.
-    static func bindable(_ text: String, _ policy: PlaintextPolicy) throws(StatecastError) -> Endpoint {
+    static func bindable(
+        _ text: String,
+        _ policy: PlaintextPolicy,
+        isEncrypted: Bool
+    ) throws(StatecastError) -> Endpoint {
         let endpoint = try EndpointSyntax.parse(text)
-        guard endpoint.isLocal || policy == .trustedNetwork else {
+        guard endpoint.isLocal || isEncrypted || policy == .trustedNetwork else {
             throw StatecastError(
                 .insecure,
-                "\(endpoint) is not on this machine, and nothing encrypts or authenticates the traffic: use 127.0.0.1, "
-                    + "[::1] or ipc://, or permit it with --insecure (plaintext: .trustedNetwork) if the network is "
-                    + "trusted"
+                "\(endpoint) is not on this machine, and nothing encrypts or authenticates the traffic: use keys "
+                    + "(--keys), or 127.0.0.1, [::1] or ipc://, or permit it with --insecure (plaintext: "
+                    + ".trustedNetwork) if the network is trusted"
             )
         }
         return endpoint
@@ -51,9 +68,13 @@ enum EndpointPolicy {
 
     /// Parses an endpoint to connect to: with a host and a port.
     ///
-    /// - Throws: as ``bindable(_:_:)``.
-    static func connectable(_ text: String, _ policy: PlaintextPolicy) throws(StatecastError) -> Endpoint {
-        let endpoint = try bindable(text, policy)
+    /// - Throws: as ``bindable(_:_:isEncrypted:)``.
+    static func connectable(
+        _ text: String,
+        _ policy: PlaintextPolicy,
+        isEncrypted: Bool
+    ) throws(StatecastError) -> Endpoint {
+        let endpoint = try bindable(text, policy, isEncrypted: isEncrypted)
         guard endpoint.isConnectable else {
             throw StatecastError(
                 .endpoint,

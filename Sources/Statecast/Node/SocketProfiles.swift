@@ -20,44 +20,62 @@ extension SocketOptions {
     /// avoid overflow in libzmq.
     private static let unbounded = 1 << 30
 
-    /// The primary's publisher. Subscribers send topics only.
-    static func publisher(_ configuration: PrimaryConfiguration) -> SocketOptions {
+    /// The bytes that CURVE adds to each message.
+    private static let curveBytes = 33
+    /// More than any command of CURVE's handshake has; `messageBytesMax` bounds those, too.
+    private static let handshakeBytesMax = 512
+
+    /// Encrypts, and raises the maximum size of a message accordingly. Nothing changes if `security` is `nil`.
+    private mutating func encrypt(_ security: CurveSecurity?) {
+        guard let security else { return }
+        self.security = security
+        messageBytesMax = messageBytesMax.map { max($0 + Self.curveBytes, Self.handshakeBytesMax) }
+        // libzmq's client connects again when this is over, if the handler refuses it.
+        handshakeInterval = .seconds(5)
+    }
+
+    /// A publisher of the primary. Subscribers send topics only.
+    static func publisher(_ configuration: PrimaryConfiguration, _ security: CurveSecurity? = nil) -> SocketOptions {
         .with {
             $0.sendHighWaterMark = configuration.publishHighWaterMark
             $0.receiveHighWaterMark = unbounded
             $0.noticeDeadConnections()
             $0.messageBytesMax = Limits.subscriptionBytesMax
             $0.xpubVerbose = true
+            $0.encrypt(security)
         }
     }
 
     /// The SUB of a replica or sender.
-    static func subscriber(_ limits: Limits) -> SocketOptions {
+    static func subscriber(_ limits: Limits, _ security: ClientSecurity? = nil) -> SocketOptions {
         .with {
             $0.noticeDeadConnections()
             $0.messageBytesMax = limits.frameBytesMax
             $0.reconnectIntervalMax = .seconds(2)
+            $0.encrypt(security?.curve)
         }
     }
 
     /// The primary's PULL. Frames up to twice the limit are received, and counted as dropped; larger ones close the
     /// connection.
-    static func puller(_ limits: Limits) -> SocketOptions {
+    static func puller(_ limits: Limits, _ security: CurveSecurity? = nil) -> SocketOptions {
         .with {
             $0.receiveHighWaterMark = unbounded
             $0.noticeDeadConnections()
             $0.messageBytesMax = limits.frameBytesMax * 2
+            $0.encrypt(security)
         }
     }
 
     /// The sender's PUSH. Nothing is queued without a connection: the outbox keeps the actions. The queue has room for
     /// a whole window, so a send fails only if there is no connection.
-    static func pusher(_ limits: Limits) -> SocketOptions {
+    static func pusher(_ limits: Limits, _ security: ClientSecurity? = nil) -> SocketOptions {
         .with {
             $0.noticeDeadConnections()
             $0.immediate = true
             $0.reconnectIntervalMax = .seconds(2)
             $0.sendHighWaterMark = limits.windowFramesMax
+            $0.encrypt(security?.curve)
         }
     }
 }

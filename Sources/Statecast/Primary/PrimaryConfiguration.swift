@@ -2,14 +2,22 @@ public import SyncProtocol
 
 /// A primary's endpoints and bounds.
 public struct PrimaryConfiguration: Sendable {
-    /// Where replicas and senders subscribe. May end in `:*` for any free port.
+    /// Where replicas and, without `security`, senders subscribe. May end in `:*` for any free port.
     public var publish = "tcp://127.0.0.1:7100"
     /// Where senders push actions. May end in `:*` for any free port.
     public var actions = "tcp://127.0.0.1:7101"
     /// The endpoint for actions that senders receive; `nil`: the bound one. A wildcard host stands for the host at
     /// which the sender reached the primary.
     public var advertiseActions: String?
-    /// Where the primary may bind, since nothing encrypts or authenticates the traffic.
+    /// Where senders subscribe to the outcomes of their actions if there is `security`; otherwise unused, and they use
+    /// `publish`. May end in `:*` for any free port.
+    ///
+    /// Whoever may connect to a publishing socket can read all that it publishes. On its own socket, the outcomes are
+    /// separate from the states, which not every sender may read.
+    public var receipts = "tcp://127.0.0.1:7102"
+    /// Encrypts the traffic and authenticates the peers; `nil`: plain text, and everyone may connect.
+    public var security: PrimarySecurity?
+    /// Where the primary may bind without `security`.
     public var plaintext = PlaintextPolicy.thisMachine
     /// The messages that may wait for a slow subscriber; it misses further ones, and catches up later. Multiplied by
     /// the size of a message, it is the memory that one subscriber can occupy.
@@ -39,10 +47,12 @@ public struct PrimaryConfiguration: Sendable {
 
 /// The endpoints that a primary has bound, with their ports.
 public struct PrimaryAddress: Hashable, Sendable {
-    /// Where replicas and senders subscribe.
+    /// Where replicas and, without ``receipts``, senders subscribe.
     public let publish: String
     /// Where senders push.
     public let actions: String
+    /// Where senders subscribe, if the traffic is encrypted.
+    public let receipts: String?
 }
 
 /// When a journal stores a snapshot, and how much history it keeps.

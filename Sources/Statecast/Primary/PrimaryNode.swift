@@ -5,9 +5,11 @@ internal import SyncProtocol
 internal import Threading
 internal import ZeroMQ
 
-/// The process side of one or more primaries: one pair of sockets, one loop, any number of stores.
+/// The process side of one or more primaries: one set of sockets, one loop, any number of stores.
 ///
-/// A ``Primary`` creates a node of its own. Create one explicitly to share it among several stores.
+/// A ``Primary`` creates a node of its own. Create one explicitly to share it among several stores. With
+/// ``PrimaryConfiguration/security``, give stores that different users may follow nodes of their own: a replica has to
+/// have the right to all stores of a node.
 ///
 /// ```swift
 /// let node = try PrimaryNode(configuration: PrimaryConfiguration())
@@ -25,10 +27,15 @@ public actor PrimaryNode: Service {
     /// The node runs on its loop's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    private var sockets: Sockets?
+    private var sockets: PrimarySockets?
     /// `nil` while the node does not serve.
     private var stores: HostedStores?
     private var timer: DeadlineTimer?
+    /// Of a node with keys, while it serves.
+    private var access: (control: AccessControl, timer: DeadlineTimer)?
+    private var isRefreshingAccess = false
+    /// Whether the list has to be read again after the present refresh.
+    private var isAccessReloadDue = false
     /// Whether the node has bound its endpoints before.
     private var hasBound = false
     private var isStarting = false
@@ -46,22 +53,6 @@ public actor PrimaryNode: Service {
     /// The bounds of the actions that are received between two turns.
     private static let framesPerTurnMax = 512
     private static let bytesPerTurnMax = 4 << 20
-
-    /// The bound sockets.
-    private final class Sockets {
-        let publisher: Publisher
-        let puller: Socket
-        let address: PrimaryAddress
-        /// Of the puller; off while no store takes more frames.
-        let actions: Watch
-
-        init(publisher: Publisher, puller: consuming Socket, actions: Watch, address: PrimaryAddress) {
-            self.publisher = publisher
-            self.puller = puller
-            self.actions = actions
-            self.address = address
-        }
-    }
 
     /// Creates a node; nothing is bound before the start.
     ///
@@ -173,37 +164,40 @@ public actor PrimaryNode: Service {
     }
 
     private func bindAndServe(_ recovered: [any StartableStore]) throws(StatecastError) -> PrimaryAddress {
-        let publish = try EndpointPolicy.bindable(configuration.publish, configuration.plaintext)
-        let actions = try EndpointPolicy.bindable(configuration.actions, configuration.plaintext)
+        if configuration.security == nil { configuration.plaintext.warn(logger) }
         let advertised = try configuration.advertiseActions.map { text throws(StatecastError) in
-            try EndpointPolicy.bindable(text, .trustedNetwork)
+            try EndpointPolicy.bindable(text, .trustedNetwork, isEncrypted: false)
         }
-        do throws(ZeroMQError) {
-            let publisher = try Socket(.xpub, options: .publisher(configuration))
-            let puller = try Socket(.pull, options: .puller(configuration.limits))
-            let boundActions = try bind(puller, to: actions)
-            let boundPublish = try bind(publisher, to: publish)
-            hasBound = true
-            host(recovered, (advertised ?? boundActions).description)
-            let address = PrimaryAddress(publish: boundPublish.description, actions: boundActions.description)
-            let down = Publisher(
-                publisher,
-                at: boundPublish,
-                configuration,
-                on: loop,
-                clock: clock,
-                logger: logger
-            ) { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } }
-            let watch = loop.watch(puller) { [weak self] in self?.assumeIsolated { $0.drainActions() } }
-            sockets = Sockets(publisher: down, puller: puller, actions: watch, address: address)
-            timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
-            stores?.begin()
-            tick()
-            bound.change { $0 = .success(address) }
-            return address
-        } catch {
-            throw StatecastError(error)
+        let names = Set(recovered.map(\.name))
+        let control = try configuration.security.map { security throws(StatecastError) in
+            try AccessControl(security, stores: names, logger: logger)
         }
+        let sockets = try PrimarySockets(
+            configuration,
+            for: names,
+            control,
+            on: loop,
+            clock: clock,
+            logger: logger,
+            .init(
+                onSubscriptions: { [weak self] in self?.assumeIsolated { $0.drainSubscriptions() } },
+                onActions: { [weak self] in self?.assumeIsolated { $0.drainActions() } },
+                onDrop: { [weak self] code in self?.assumeIsolated { $0.count(code) } }
+            ),
+            bind: bind
+        )
+        hasBound = true
+        self.sockets = sockets
+        host(recovered, advertised?.description ?? sockets.address.actions)
+        timer = loop.timer { [weak self] in self?.assumeIsolated { $0.tick() } }
+        if let control {
+            access = (control, loop.timer { [weak self] in self?.assumeIsolated { $0.refreshAccess() } })
+            setAccessTimer()
+        }
+        stores?.begin()
+        tick()
+        bound.change { $0 = .success(sockets.address) }
+        return sockets.address
     }
 
     /// The head of a store; `nil` if the node does not serve it.
@@ -226,6 +220,7 @@ public actor PrimaryNode: Service {
         stores?.finish()
         sockets = nil
         timer = nil
+        access = nil
         stores?.end()
         stores = nil
         for definition in definitions.withLock({ $0.stores }) { definition.end() }
@@ -266,24 +261,59 @@ public actor PrimaryNode: Service {
 
     private func drainSubscriptions() {
         guard let sockets, let stores else { return }
-        for message in sockets.publisher.receiveSubscriptions() { stores.receivedSubscription(message) }
+        sockets.receiveSubscriptions(stores.receivedSubscription)
         turn()
     }
 
     private func drainActions() {
         guard let sockets, let stores else { return }
         // Further frames wait in the socket, then in their senders' outboxes.
-        guard stores.takesFrames else { return sockets.actions.wantsReadable = false }
+        guard stores.takesFrames else { return sockets.takesActions = false }
         var bytes = 0
         for _ in 0..<Self.framesPerTurnMax where stores.takesFrames {
-            guard bytes < Self.bytesPerTurnMax, let message = sockets.puller.next(logger) else { break }
-            bytes += message.count
-            stores.receivedActions(message)
+            guard bytes < Self.bytesPerTurnMax, let next = sockets.nextActions() else { break }
+            bytes += next.bytes
+            if let message = next.message { stores.receivedActions(message) }
         }
         turn()
     }
 
-    private func publish(_ message: [UInt8]) { sockets?.publisher.send(message) }
+    private func publish(_ message: [UInt8]) { sockets?.publish(message) }
+
+    // MARK: Access
+
+    /// The interval at which a node with keys checks whether its access list has changed.
+    private static let accessInterval = Duration.seconds(1)
+
+    private func setAccessTimer() { access?.timer.set(clock.deadline(clock.now.advanced(by: Self.accessInterval))) }
+
+    /// Reads the access list now, also if its file seems not to have changed. Does nothing without
+    /// ``PrimaryConfiguration/security``.
+    ///
+    /// A list that cannot be used is logged, and the one before stays in effect. If it permits a peer less than before,
+    /// all connections are closed; peers connect again, if they may.
+    public func reloadAccessList() { refreshAccess(always: true) }
+
+    private func refreshAccess(always: Bool = false) {
+        guard let control = access?.control else { return }
+        guard !isRefreshingAccess else { return isAccessReloadDue = isAccessReloadDue || always }
+        (isRefreshingAccess, isAccessReloadDue) = (true, false)
+        let executor = LoopTaskExecutor(on: loop)
+        BlockingWork.start { [weak self] in
+            let narrowed = control.refresh(always: always)
+            Task(executorPreference: executor) { await self?.accessChanged(narrowed, by: control) }
+        }
+    }
+
+    private func accessChanged(_ narrowed: Set<AccessControl.Role>, by control: AccessControl) {
+        isRefreshingAccess = false
+        guard let access else { return }
+        // The node may have been started again meanwhile, with a list that it has just read.
+        for role in narrowed where access.control === control {
+            sockets?.closeConnections(role, because: "the access list permits a peer less than before")
+        }
+        if isAccessReloadDue { refreshAccess(always: true) } else { setAccessTimer() }
+    }
 
     // MARK: Turns
 
@@ -295,7 +325,7 @@ public actor PrimaryNode: Service {
     private func turn() {
         guard let stores else { return }
         let next = stores.turn()
-        if stores.takesFrames { sockets?.actions.wantsReadable = true }
+        if stores.takesFrames { sockets?.takesActions = true }
         timer?.set(next.map(clock.deadline))
     }
 

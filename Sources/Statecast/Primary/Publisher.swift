@@ -3,7 +3,7 @@ internal import Metrics
 internal import SyncProtocol
 internal import ZeroMQ
 
-/// The publishing socket and the topics subscribed to on it. Used on the node's loop only.
+/// A publishing socket and the topics subscribed to on it. Used on the node's loop only.
 ///
 /// libzmq stores a subscription before the node sees it, and has no call that refuses one or closes a connection. So a
 /// node bounds the topics by closing the socket and binding another one: subscribers connect and subscribe again
@@ -11,7 +11,8 @@ internal import ZeroMQ
 final class Publisher {
     /// Where it is bound, the port filled in.
     let endpoint: Endpoint
-    private let configuration: PrimaryConfiguration
+    private let options: SocketOptions
+    private let limits: Limits
     private let loop: PollLoop
     private let clock: NodeClock
     private let logger: Logger
@@ -40,19 +41,21 @@ final class Publisher {
     private static let bindTimeUsualMax = Duration.seconds(1)
 
     /// - Parameters:
-    ///   - socket: bound to `endpoint`.
+    ///   - socket: bound to `endpoint`, with these options.
     ///   - onReadable: called on the loop when a subscription has arrived.
     init(
         _ socket: consuming Socket,
         at endpoint: Endpoint,
-        _ configuration: PrimaryConfiguration,
+        _ options: SocketOptions,
+        _ limits: Limits,
         on loop: PollLoop,
         clock: NodeClock,
         logger: Logger,
         onReadable: @escaping () -> Void
     ) {
         self.endpoint = endpoint
-        self.configuration = configuration
+        self.options = options
+        self.limits = limits
         self.loop = loop
         self.clock = clock
         self.logger = logger
@@ -68,19 +71,22 @@ final class Publisher {
         }
     }
 
+    /// A subscription or an unsubscription, and the name that the handler of authentication gave its user.
+    typealias Received = (message: [UInt8], user: String?)
+
     /// Receives subscriptions and unsubscriptions, at most `subscriptionsPerTurnMax`.
     ///
     /// libzmq has processed all of them when this returns, so that one answer reaches all subscribers of its topic.
-    func receiveSubscriptions() -> [[UInt8]] {
-        var messages: [[UInt8]] = []
-        while messages.count < configuration.limits.subscriptionsPerTurnMax,
-            let message = connection?.socket.next(logger)
+    func receiveSubscriptions() -> [Received] {
+        var messages: [Received] = []
+        while messages.count < limits.subscriptionsPerTurnMax,
+            let message = connection?.socket.nextFromUser(logger)
         {
-            topics.apply(message)
+            topics.apply(message.message)
             messages.append(message)
         }
-        guard topics.count > configuration.limits.topicsMax else { return messages }
-        closeConnections()
+        guard topics.count > limits.topicsMax else { return messages }
+        closeConnections(because: "more topics are subscribed to than \(limits.topicsMax) (topicsMax)")
         return []
     }
 
@@ -90,11 +96,14 @@ final class Publisher {
         self.connection = connection
     }
 
-    /// Closes all connections.
-    private func closeConnections() {
+    /// Closes all connections. Subscribers connect again, if they may.
+    func closeConnections(because reason: String) {
+        guard connection != nil else { return }
         logger.warning(
-            "more topics are subscribed to than topicsMax: closing all connections; subscribers connect again",
-            metadata: ["topics-max": "\(configuration.limits.topicsMax)"]
+            "closing all connections, since \(reason); subscribers connect again",
+            metadata: [
+                "endpoint": "\(endpoint)"
+            ]
         )
         Counter(label: "statecast_primary_publisher_renewed_total").increment()
         topics = SubscribedTopics()
@@ -107,7 +116,7 @@ final class Publisher {
     private func bind() {
         guard let closed else { return }
         do throws(ZeroMQError) {
-            let socket = try Socket(.xpub, options: .publisher(configuration))
+            let socket = try Socket(.xpub, options: options)
             _ = try socket.bind(endpoint)
             open(socket)
             if isDelayReported { logger.notice("bound again", metadata: ["endpoint": "\(endpoint)"]) }

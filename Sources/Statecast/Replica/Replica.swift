@@ -44,7 +44,11 @@ public final class Replica<State: Sendable>: Service {
         content: any DocumentContent<State>
     ) throws(StatecastError) {
         let store = try StoreName(checking: store)
-        let endpoint = try EndpointPolicy.connectable(endpoint, configuration.plaintext)
+        let endpoint = try EndpointPolicy.connectable(
+            endpoint,
+            configuration.plaintext,
+            isEncrypted: configuration.security != nil
+        )
         self.content = content
         bytesMax = configuration.limits.snapshotBytesMax
         lag = ReplicaLag(store: store)
@@ -300,7 +304,9 @@ public struct StateSnapshot<State: Sendable>: Sendable {
 
 /// How a replica follows its primary.
 public struct ReplicaConfiguration: Sendable {
-    /// Where the replica may connect to, since nothing encrypts or authenticates the traffic.
+    /// Encrypts the connection, and pins the primary's key; `nil`: plain text.
+    public var security: ClientSecurity?
+    /// Where the replica may connect to without `security`.
     public var plaintext = PlaintextPolicy.thisMachine
     /// The messages that may wait in memory for this replica; further ones are lost, and the replica requests them
     /// again.

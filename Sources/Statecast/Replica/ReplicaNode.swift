@@ -56,7 +56,8 @@ actor ReplicaNode {
 
     func start() throws(StatecastError) {
         guard !isStopped else { return }
-        var options = SocketOptions.subscriber(configuration.limits)
+        if configuration.security == nil { configuration.plaintext.warn(logger) }
+        var options = SocketOptions.subscriber(configuration.limits, configuration.security)
         options.receiveHighWaterMark = configuration.receiveHighWaterMark
         downlink = try Downlink(
             store,

@@ -5,6 +5,7 @@ internal import Threading
 /// one before.
 package final class AccessFile: Sendable {
     private let path: String
+    private let fault: @Sendable (AccessList) -> String?
     private let content: Locked<Content>
 
     private struct Content {
@@ -15,11 +16,16 @@ package final class AccessFile: Sendable {
 
     /// Reads the file.
     ///
-    /// - Throws: ``StatecastError`` with code `keys`: the file cannot be read, others can write to it, or a line is
-    ///   wrong.
-    package init(readingFileAt path: String) throws(StatecastError) {
+    /// - Parameter fault: why a list is not used; `nil` if it is.
+    /// - Throws: ``StatecastError`` with code `keys`: the file cannot be read, others can write to it, a line is wrong,
+    ///   or the list has a fault.
+    package init(
+        readingFileAt path: String,
+        fault: @escaping @Sendable (AccessList) -> String? = { _ in nil }
+    ) throws(StatecastError) {
         self.path = path
-        let (list, status) = try Self.read(path)
+        self.fault = fault
+        let (list, status) = try Self.read(path, fault)
         content = Locked(Content(list: list, status: status))
     }
 
@@ -44,7 +50,7 @@ package final class AccessFile: Sendable {
         guard always || status == nil || status != content.withLock({ $0.status }) else { return .unchanged }
         do throws(StatecastError) {
             // Without the lock, which others need for each peer.
-            let (list, status) = try Self.read(path)
+            let (list, status) = try Self.read(path, fault)
             let old = content.withLock { content in
                 defer { content = Content(list: list, status: status) }
                 return content.list
@@ -61,7 +67,10 @@ package final class AccessFile: Sendable {
     /// The maximum size of a list: some hundred thousand keys.
     private static let bytesMax = 64 << 20
 
-    private static func read(_ path: String) throws(StatecastError) -> (AccessList, FileStatus) {
+    private static func read(
+        _ path: String,
+        _ fault: (AccessList) -> String?
+    ) throws(StatecastError) -> (AccessList, FileStatus) {
         let file = try CheckedFile(
             readingFileAt: path,
             "access list",
@@ -69,11 +78,15 @@ package final class AccessFile: Sendable {
             forbidden: { _ in 0o022 },
             advice: "other users can change it, and could add their own keys: run chmod go-w on it"
         )
-        guard let text = String(validating: file.bytes, as: UTF8.self) else {
-            throw StatecastError(.keys, "the access list \(path) is not used: it is no text in UTF-8")
+        func refused(_ reason: String, cause: (any Error)? = nil) -> StatecastError {
+            StatecastError(.keys, "the access list \(path) is not used: \(reason)", cause: cause)
         }
-        do throws(AccessListError) { return (try AccessList(parsing: text), file.status) } catch {
-            throw StatecastError(.keys, "the access list \(path) is not used: \(error)", cause: error)
+        guard let text = String(validating: file.bytes, as: UTF8.self) else { throw refused("it is no text in UTF-8") }
+        let list: AccessList
+        do throws(AccessListError) { list = try AccessList(parsing: text) } catch {
+            throw refused("\(error)", cause: error)
         }
+        if let fault = fault(list) { throw refused(fault) }
+        return (list, file.status)
     }
 }

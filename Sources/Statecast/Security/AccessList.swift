@@ -31,6 +31,13 @@ public struct AccessList: Hashable, Sendable {
     /// The user of a key; `nil` if it may not connect.
     public func user(of key: NodePublicKey) -> String? { users[key] }
 
+    var keys: some Collection<NodePublicKey> { users.keys }
+
+    /// A user who may send some actions of a store and not all, by their names; `nil` if there is none.
+    var userWithActionNames: String? {
+        permissions.first { $0.value.actions.contains { !$0.action.matchesAll } }?.key
+    }
+
     /// Whether a user may read the state of a store.
     public func mayFollow(_ store: String, user: String) -> Bool {
         permissions[user]?.stores.contains { $0.matches(store) } ?? false
@@ -172,6 +179,9 @@ struct NamePattern: Hashable, Sendable {
         guard !text.isEmpty, letters.isEmpty || (try? StoreName(String(letters))) != nil else { return nil }
         self.init(text)
     }
+
+    /// Whether it is `*`.
+    var matchesAll: Bool { parts.count > 1 && parts.allSatisfy(\.isEmpty) }
 
     /// In time proportional to the product of both sizes.
     func matches(_ name: String) -> Bool {

@@ -45,9 +45,17 @@ public final class ActionSender: Service, ActionDispatcher {
         logger: Logger = Logger(label: "statecast.sender")
     ) throws(StatecastError) {
         self.store = try StoreName(checking: store)
-        let endpoint = try EndpointPolicy.connectable(endpoint, configuration.plaintext)
+        let endpoint = try EndpointPolicy.connectable(
+            endpoint,
+            configuration.plaintext,
+            isEncrypted: configuration.security != nil
+        )
         if let actions = configuration.actions {
-            _ = try EndpointPolicy.connectable(actions, configuration.plaintext)
+            _ = try EndpointPolicy.connectable(
+                actions,
+                configuration.plaintext,
+                isEncrypted: configuration.security != nil
+            )
         }
         self.logger = logger
         let session = if let file { try ResumedSession(file, of: self.store) } else { nil as ResumedSession? }
@@ -244,7 +252,9 @@ public final class ActionSender: Service, ActionDispatcher {
 public struct SenderConfiguration: Sendable {
     /// The endpoint for actions; `nil`: the one that the primary announces, which is nearly always right.
     public var actions: String?
-    /// Where the sender may connect to, since nothing encrypts or authenticates the traffic.
+    /// Encrypts the connection, and pins the primary's key; `nil`: plain text.
+    public var security: ClientSecurity?
+    /// Where the sender may connect to without `security`.
     public var plaintext = PlaintextPolicy.thisMachine
     /// The maximum number of actions without a receipt; further calls of `send` and `submit` wait, in order. Dispatched
     /// actions do not count. To fill the window of the protocol (`limits.windowActionsMax`), a sender that submits as

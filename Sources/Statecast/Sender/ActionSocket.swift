@@ -34,7 +34,7 @@ final class ActionSocket {
     ) throws(Rejection) {
         do {
             let target = try Self.target(advertised, upstream, configuration)
-            let socket = try Socket(.push, options: .pusher(configuration.limits))
+            let socket = try Socket(.push, options: .pusher(configuration.limits, configuration.security))
             try socket.connect(target)
             watch = loop.watch(socket, onReadable: {}, onWritable: onWritable)
             watch.wantsReadable = false
@@ -57,7 +57,11 @@ final class ActionSocket {
         _ configuration: SenderConfiguration
     ) throws -> Endpoint {
         if let own = configuration.actions {
-            return try EndpointPolicy.connectable(own, configuration.plaintext)
+            return try EndpointPolicy.connectable(
+                own,
+                configuration.plaintext,
+                isEncrypted: configuration.security != nil
+            )
         }
         guard advertised.utf8.count <= endpointBytesMax else {
             throw StatecastError(.endpoint, "an endpoint has at most \(endpointBytesMax) bytes")
@@ -65,7 +69,11 @@ final class ActionSocket {
         do {
             var target = try Endpoint(advertised)
             if target.isWildcardHost, let host = upstream.host { target = target.replacingHost(with: host) }
-            return try EndpointPolicy.connectable(target.description, configuration.plaintext)
+            return try EndpointPolicy.connectable(
+                target.description,
+                configuration.plaintext,
+                isEncrypted: configuration.security != nil
+            )
         } catch let error as ZeroMQError {
             throw StatecastError(error)
         }

@@ -77,10 +77,11 @@ actor SenderNode {
 
     func start() throws(StatecastError) {
         guard !machine.isStopped else { return }
+        if configuration.security == nil { configuration.plaintext.warn(logger) }
         downlink = try Downlink(
             store,
             from: endpoint,
-            options: .subscriber(configuration.limits),
+            options: .subscriber(configuration.limits, configuration.security),
             on: loop,
             logger: logger,
             onReadable: onLoop { $0.receiveAndPush() },

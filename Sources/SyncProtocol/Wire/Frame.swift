@@ -158,6 +158,13 @@ package enum Message {
         return (message[...zero], message[(zero + 1)...])
     }
 
+    /// Whether a message is to the receipts of a session, in any version of the protocol.
+    package static func isOfReceipts(_ message: [UInt8]) -> Bool {
+        guard let (head, _) = split(message) else { return false }
+        let parts = head.split(separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false)
+        return parts.count > 3 && parts[2].elementsEqual("receipts".utf8)
+    }
+
     /// Decodes a message.
     ///
     /// - Throws: ``MessageFailure``, with the address if that is readable.

@@ -152,13 +152,19 @@ package struct Socket: ~Copyable {
     ///
     /// - Returns: `nil` if there is no message.
     /// - Throws: `unsupported` if this kind of socket cannot receive; `terminated`.
-    package func receive() throws(ZeroMQError) -> Incoming? {
+    package func receive() throws(ZeroMQError) -> Incoming? { try receive { _ in } }
+
+    /// Receives the next message without blocking, and calls `inspect` with its first frame.
+    private func receive(
+        inspecting inspect: (UnsafeMutablePointer<zmq_msg_t>) -> Void
+    ) throws(ZeroMQError) -> Incoming? {
         var message = zmq_msg_t()
         // libzmq stores small messages inside the struct and forbids moving it: use one pointer.
         return try withUnsafeMutablePointer(to: &message) { (message) throws(ZeroMQError) in
             zmq_msg_init(message)
             defer { zmq_msg_close(message) }
             guard try receiveFrame(into: message) else { return nil }
+            inspect(message)
             guard zmq_msg_more(message) != 0 else {
                 return .message(
                     [UInt8](UnsafeRawBufferPointer(start: zmq_msg_data(message), count: zmq_msg_size(message)))
@@ -169,6 +175,17 @@ package struct Socket: ~Copyable {
             while zmq_msg_more(message) != 0, try receiveFrame(into: message) { frames += 1 }
             return .multipart(frames: frames)
         }
+    }
+
+    /// Receives the next message and its user, without blocking.
+    ///
+    /// - Returns: the message, and the name that ``AuthenticationHandler/Decision`` gave the peer's user; `nil` on a
+    ///   socket without CURVE.
+    /// - Throws: as ``receive()``.
+    package func receiveFromUser() throws(ZeroMQError) -> (message: Incoming, user: String?)? {
+        var user: String?
+        let message = try receive { user = zmq_msg_gets($0, "User-Id").map { String(cString: $0) } }
+        return message.map { ($0, user) }
     }
 
     /// Receives the frames of the next message without blocking.

@@ -7,6 +7,8 @@ struct Served: Sendable {
     let store: String
     let publish: String
     let actions: String
+    /// Of a primary with keys.
+    let receipts: String?
     let epoch: String
     let revision: String
 
@@ -23,6 +25,7 @@ struct Served: Sendable {
         store = try #require(fields["store"])
         publish = try #require(fields["publish"])
         actions = try #require(fields["actions"])
+        receipts = fields["receipts"]
         epoch = try #require(fields["epoch"])
         revision = try #require(fields["revision"])
     }

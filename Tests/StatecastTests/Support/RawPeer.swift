@@ -16,16 +16,18 @@ actor RawPeer {
     private nonisolated let messages: AsyncStream<[UInt8]>
     private var unsent: [[UInt8]] = []
 
-    init(_ address: PrimaryAddress) async throws {
+    /// - Parameter endpoint: where it subscribes; `nil`: where the primary publishes.
+    init(_ address: PrimaryAddress, at endpoint: String? = nil, _ security: CurveSecurity? = nil) async throws {
         loop = try PollLoop()
         (messages, arrived) = AsyncStream.makeStream(of: [UInt8].self)
         var options = SocketOptions()
         options.receiveHighWaterMark = 100_000
         // Beyond it, libzmq drops subscriptions.
         options.sendHighWaterMark = 100_000
+        options.security = security
         subscriber = try Socket(.sub, options: options)
-        try subscriber.connect(try Endpoint(address.publish))
-        pusher = try Socket(.push)
+        try subscriber.connect(try Endpoint(endpoint ?? address.publish))
+        pusher = try Socket(.push, options: .with { $0.security = security })
         try pusher.connect(try Endpoint(address.actions))
         begin()
     }
@@ -66,6 +68,16 @@ actor RawPeer {
     func push(_ message: [UInt8]) {
         unsent.append(message)
         flush()
+    }
+
+    /// All messages, as they arrive.
+    nonisolated var received: AsyncStream<[UInt8]> { messages }
+
+    /// The messages that have arrived and were not consumed.
+    func stopReceiving() async -> [[UInt8]] {
+        drain()
+        arrived.finish()
+        return await messages.reduce(into: []) { $0.append($1) }
     }
 
     /// The next message of the topic, as a frame. Other messages are skipped.

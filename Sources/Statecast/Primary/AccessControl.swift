@@ -1,0 +1,136 @@
+internal import Logging
+internal import Metrics
+internal import SyncProtocol
+internal import Synchronization
+internal import ZeroMQ
+
+/// Decides who may use the sockets of a primary, by its access list and the stores that it serves.
+///
+/// libzmq names the user of a message by the key with which its connection was accepted. The list is consulted for each
+/// message, so a user's key that was removed ends there at once, even if the user has other keys.
+///
+/// Safe on any thread.
+final class AccessControl: Sendable {
+    private let file: AccessFile
+    private let keys: NodeKeys
+    private let stores: [String]
+    private let logger: Logger
+    private let refused: RefusedPeers
+
+    /// A socket of the primary.
+    enum Role: String, Sendable {
+        /// Publishes states.
+        case feed
+        /// Publishes the outcomes of actions.
+        case receipts
+        /// Receives actions.
+        case actions
+    }
+
+    /// Distinguishes the domains of the nodes in this process.
+    private static let nodes = Atomic<Int>(0)
+    private let node = AccessControl.nodes.add(1, ordering: .relaxed).newValue
+
+    /// Reads the access list.
+    ///
+    /// - Throws: ``StatecastError`` with code `keys`.
+    init(_ security: PrimarySecurity, stores: Set<StoreName>, logger: Logger) throws(StatecastError) {
+        file = try AccessFile(readingFileAt: security.accessList, fault: Self.fault)
+        keys = security.keys
+        self.stores = stores.map(\.description)
+        self.logger = logger
+        refused = RefusedPeers(logger)
+    }
+
+    /// Permissions for single actions are not enforced yet, so a list that has some is refused.
+    private static func fault(_ list: AccessList) -> String? {
+        guard let user = list.userWithActionNames else { return nil }
+        return "it permits \(user) single actions, which is not supported yet: write send=STORE/* instead"
+    }
+
+    // MARK: Handshakes
+
+    /// The security of a socket: authenticates its peers as long as the value exists.
+    ///
+    /// - Throws: as `AuthenticationHandler.add`.
+    func security(of role: Role) throws(ZeroMQError) -> CurveSecurity {
+        let domain = try AuthenticationHandler.add("statecast-\(node)-\(role)") { [self] key in
+            let key = NodePublicKey(key)
+            guard mayConnect(key, to: role, by: file.list) else {
+                refused.record(key, role)
+                return nil
+            }
+            return key.description
+        }
+        return .server(keys.curve, domain)
+    }
+
+    /// A socket publishes to whoever is connected, so a follower needs the right to all of the node's stores.
+    private func mayConnect(_ key: NodePublicKey, to role: Role, by list: AccessList) -> Bool {
+        guard let user = list.user(of: key) else { return false }
+        return switch role {
+        case .feed: stores.allSatisfy { list.mayFollow($0, user: user) }
+        case .receipts, .actions: stores.contains { list.maySend(to: $0, user: user) }
+        }
+    }
+
+    // MARK: Messages
+
+    /// Why a peer may not send actions to a store; `nil` if it may.
+    ///
+    /// - Parameter peer: as libzmq names the user of the message.
+    func refusal(of peer: String?, sendingTo store: StoreName) -> Rejection? {
+        let list = file.list
+        guard let user = peer.flatMap(NodePublicKey.init).flatMap(list.user(of:)) else {
+            return Rejection(
+                .notPermitted,
+                "the access list of the primary does not contain this sender's key any more"
+            )
+        }
+        guard !list.maySend(to: store.description, user: user) else { return nil }
+        return Rejection(
+            .notPermitted,
+            "the access list of the primary does not permit \(user) to send to \(store): it needs send=\(store)/*"
+        )
+    }
+
+    // MARK: Changes of the list
+
+    /// Reads the list again if its file has changed. One caller at a time; it blocks.
+    ///
+    /// - Parameter always: also if the file seems not to have changed.
+    /// - Returns: the publishing sockets to which some peer may not connect any more.
+    func refresh(always: Bool) -> Set<Role> {
+        switch file.refresh(always: always) {
+        case .unchanged: return []
+        case .failed(let error):
+            logger.error("\(error); the list that was read before stays in effect")
+            return []
+        case .replaced(let old):
+            logger.notice("the access list was read again")
+            let new = file.list
+            return Set([.feed, .receipts]).filter { role in
+                old.keys.contains { mayConnect($0, to: role, by: old) && !mayConnect($0, to: role, by: new) }
+            }
+        }
+    }
+}
+
+/// Counts the peers that are refused, and logs the first one, and then each time that their number has doubled.
+private final class RefusedPeers: Sendable {
+    private let logger: Logger
+    private let count = Atomic<Int>(0)
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func record(_ key: NodePublicKey, _ role: AccessControl.Role) {
+        Counter(label: "statecast_primary_peers_refused_total", dimensions: [("socket", role.rawValue)]).increment()
+        let count = count.add(1, ordering: .relaxed).newValue
+        let isLogged = count & (count - 1) == 0
+        logger.log(
+            level: isLogged ? .notice : .debug,
+            "a connection was refused: the access list does not permit it",
+            metadata: ["key": "\(key)", "socket": "\(role)", "refused": "\(count)"]
+        )
+    }
+}

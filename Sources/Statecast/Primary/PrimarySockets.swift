@@ -1,0 +1,172 @@
+internal import Logging
+internal import SyncProtocol
+internal import ZeroMQ
+
+/// The bound sockets of a primary. Used on the node's loop only.
+///
+/// With keys, a message of a peer passes the access list here, so that the stores see only what is permitted.
+final class PrimarySockets {
+    let address: PrimaryAddress
+    private let feed: Publisher
+    /// Of a node with keys; without, the feed's socket also publishes receipts.
+    private let receipts: Publisher?
+    private let puller: Socket
+    private let pullerWatch: Watch
+    private let access: AccessControl?
+    private let stores: FrameRouter
+    private let logger: Logger
+    /// Called with the code of each message that is not passed on.
+    private let onDrop: (Rejection.Code) -> Void
+
+    /// What the node does when messages have arrived, or are not passed on.
+    struct Handlers {
+        let onSubscriptions: () -> Void
+        let onActions: () -> Void
+        let onDrop: (Rejection.Code) -> Void
+    }
+
+    /// Binds the sockets.
+    ///
+    /// - Parameters:
+    ///   - stores: that the node serves.
+    ///   - access: of a node with keys.
+    ///   - bind: binds a socket, and returns the endpoint with its port.
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `resources`.
+    init(
+        _ configuration: PrimaryConfiguration,
+        for stores: Set<StoreName>,
+        _ access: AccessControl?,
+        on loop: PollLoop,
+        clock: NodeClock,
+        logger: Logger,
+        _ handlers: Handlers,
+        bind: (borrowing Socket, Endpoint) throws(ZeroMQError) -> Endpoint
+    ) throws(StatecastError) {
+        func endpoint(_ text: String) throws(StatecastError) -> Endpoint {
+            try EndpointPolicy.bindable(text, configuration.plaintext, isEncrypted: access != nil)
+        }
+        func publisher(_ role: AccessControl.Role, at endpoint: Endpoint) throws(ZeroMQError) -> Publisher {
+            let options = SocketOptions.publisher(configuration, try access?.security(of: role))
+            let socket = try Socket(.xpub, options: options)
+            let bound = try bind(socket, endpoint)
+            return Publisher(
+                socket,
+                at: bound,
+                options,
+                configuration.limits,
+                on: loop,
+                clock: clock,
+                logger: logger,
+                onReadable: handlers.onSubscriptions
+            )
+        }
+        let publish = try endpoint(configuration.publish)
+        let actions = try endpoint(configuration.actions)
+        let outcomes = access == nil ? nil : try endpoint(configuration.receipts)
+        do throws(ZeroMQError) {
+            let puller = try Socket(.pull, options: .puller(configuration.limits, try access?.security(of: .actions)))
+            let bound = try bind(puller, actions)
+            feed = try publisher(.feed, at: publish)
+            receipts = try outcomes.map { endpoint throws(ZeroMQError) in try publisher(.receipts, at: endpoint) }
+            pullerWatch = loop.watch(puller, onReadable: handlers.onActions)
+            self.puller = puller
+            address = PrimaryAddress(
+                publish: feed.endpoint.description,
+                actions: bound.description,
+                receipts: receipts?.endpoint.description
+            )
+        } catch {
+            throw StatecastError(error)
+        }
+        self.access = access
+        self.stores = FrameRouter(stores: stores)
+        self.logger = logger
+        onDrop = handlers.onDrop
+    }
+
+    /// Publishes a message on the socket for its topic.
+    func publish(_ message: [UInt8]) {
+        guard let receipts, Message.isOfReceipts(message) else { return feed.send(message) }
+        receipts.send(message)
+    }
+
+    /// Closes all connections of a socket. Peers connect again, if they may.
+    func closeConnections(_ role: AccessControl.Role, because reason: String) {
+        switch role {
+        case .feed: feed.closeConnections(because: reason)
+        case .receipts: receipts?.closeConnections(because: reason)
+        // The list decides for each message.
+        case .actions: break
+        }
+    }
+
+    // MARK: Subscriptions
+
+    /// Passes on the subscriptions and unsubscriptions that have arrived.
+    func receiveSubscriptions(_ deliver: ([UInt8]) -> Void) {
+        guard let access, let receipts else { return feed.receiveSubscriptions().forEach { deliver($0.message) } }
+        for socket in [feed, receipts] {
+            for received in socket.receiveSubscriptions() { pass(received, from: socket, access, deliver) }
+        }
+    }
+
+    /// Answers on the socket that received the subscription: on the other, the answer could reach somebody else.
+    private func pass(
+        _ received: Publisher.Received,
+        from socket: Publisher,
+        _ access: AccessControl,
+        _ deliver: ([UInt8]) -> Void
+    ) {
+        let (message, topic) = (received.message, received.message.dropFirst())
+        func refuse(_ refusal: Refusal) {
+            guard message.first == 1 else { return }
+            onDrop(refusal.reason.code)
+            socket.send(Message.encode(.refusal(refusal), to: topic))
+        }
+        switch stores.subscription(topic) {
+        case .store(_, .receipts) where socket === feed:
+            let advice = "this endpoint publishes states: with keys, a sender connects to the one for receipts"
+            refuse(Refusal(Rejection(.notPermitted, advice)))
+        case .store(let store, .receipts):
+            // The end of a subscription has no user if a connection broke.
+            guard message.first == 1, let reason = access.refusal(of: received.user, sendingTo: store) else {
+                return deliver(message)
+            }
+            refuse(Refusal(reason))
+        case .store where socket === receipts:
+            let advice = "this endpoint publishes receipts only: states and the schema are at the one for replicas"
+            refuse(Refusal(Rejection(.notPermitted, advice)))
+        case .store: deliver(message)
+        case .answer(let refusal, _): refuse(refusal)
+        case .drop(let code): if message.first == 1 { onDrop(code) }
+        }
+    }
+
+    // MARK: Actions
+
+    /// Whether ``Handlers/onActions`` is called for messages of senders.
+    var takesActions: Bool {
+        get { pullerWatch.wantsReadable }
+        set { pullerWatch.wantsReadable = newValue }
+    }
+
+    /// The next message of a sender, and its size; the message is `nil` if it was refused.
+    func nextActions() -> (message: [UInt8]?, bytes: Int)? {
+        guard let access else { return puller.next(logger).map { ($0, $0.count) } }
+        guard let (message, peer) = puller.nextFromUser(logger) else { return nil }
+        return (isPermitted(message, from: peer, access) ? message : nil, message.count)
+    }
+
+    private func isPermitted(_ message: [UInt8], from peer: String?, _ access: AccessControl) -> Bool {
+        guard case .store(let store, let frame) = stores.actions(message),
+            let reason = access.refusal(of: peer, sendingTo: store)
+        else {
+            // The node answers what no store takes.
+            return true
+        }
+        onDrop(reason.code)
+        let receipts = Address(store, .receipts(frame.header.session))
+        publish(Message.encode(.refusal(Refusal(reason, frame: frame.identity)), to: receipts))
+        return false
+    }
+}

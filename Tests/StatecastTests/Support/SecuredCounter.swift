@@ -1,0 +1,91 @@
+import CounterApp
+import Foundation
+import Logging
+import Statecast
+
+/// A node with keys that serves the counter app, and the keys of its users.
+final class SecuredCounter: Sendable {
+    /// The first line of its log when a list that permits less has been read.
+    static let cut = "closing all connections, since the access list permits a peer less than before"
+
+    let node: PrimaryNode
+    let primary: Primary<Counter>
+    let log = EventLog()
+    private let keys = NodeKeys.generate()
+    private let folder: TemporaryFolder
+    private let list: String
+
+    /// - Parameter lines: of the access list.
+    init(
+        _ lines: [String],
+        configure: (inout PrimaryConfiguration) -> Void = { _ in }
+    ) throws {
+        folder = try TemporaryFolder()
+        list = folder.path + "/access"
+        var configuration = PrimaryConfiguration.quick
+        configuration.receipts = "tcp://127.0.0.1:*"
+        configuration.security = PrimarySecurity(keys: keys, accessList: list)
+        configure(&configuration)
+        try Self.write(lines, to: list)
+        var logger = LogBook.logger(log)
+        logger.logLevel = .debug
+        node = try PrimaryNode(configuration: configuration, logger: logger)
+        primary = try Self.counter(Counter.storeName, on: node)
+    }
+
+    static func counter(_ name: String, on node: PrimaryNode) throws -> Primary<Counter> {
+        try Primary(
+            store: name,
+            state: Counter(),
+            actions: Counter.actions,
+            on: node,
+            reducer: Counter.reducer
+        )
+    }
+
+    /// Replaces the list, and returns when it is in effect.
+    func permit(_ lines: [String]) async throws {
+        let before = log.events.count
+        try write(lines)
+        await node.reloadAccessList()
+        while !log.events.dropFirst(before).contains(where: { $0.contains("access list") }) { await Task.yield() }
+    }
+
+    func write(_ lines: [String]) throws { try Self.write(lines, to: list) }
+
+    private static func write(_ lines: [String], to path: String) throws {
+        try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path), options: .atomic)
+    }
+
+    var publicKey: NodePublicKey { keys.publicKey }
+
+    func security(_ user: NodeKeys, primary: NodePublicKey? = nil) -> ClientSecurity {
+        ClientSecurity(keys: user, primary: primary ?? keys.publicKey)
+    }
+
+    func replica(_ security: ClientSecurity?, at endpoint: String? = nil) async throws -> Replica<Counter> {
+        var configuration = ReplicaConfiguration.quick
+        configuration.security = security
+        let publish = try await node.address.publish
+        return try Replica<Counter>(store: "counter", from: endpoint ?? publish, configuration: configuration).started()
+    }
+
+    func sender(
+        _ security: ClientSecurity?,
+        store: String = "counter",
+        at endpoint: String? = nil
+    ) async throws -> ActionSender {
+        var configuration = SenderConfiguration.quick
+        configuration.security = security
+        let receipts = try await node.address.receipts ?? ""
+        return try ActionSender(store: store, from: endpoint ?? receipts, configuration: configuration).started()
+    }
+
+    /// Returns when a connection to a socket was refused.
+    func refused(_ key: NodePublicKey, at socket: String) async throws {
+        while !log.events.contains(where: { $0.contains("key=\(key)") && $0.contains("socket=\(socket)") }) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+}
