@@ -1,4 +1,5 @@
 # make run        a primary, an agent and a live board on this machine; Ctrl-C ends all (SECONDS=10: after ten seconds)
+# make run-secure the same with keys: encrypted, and open only to the nodes of an access list (SECONDS=10)
 # make test       builds everything without warnings, checks the format, runs all tests
 # make test-release  builds all products in release, checks the installation, runs the main suites optimized
 # make install    executables, man pages, completions, units and config in release (PREFIX=/usr/local DESTDIR=)
@@ -26,10 +27,13 @@ MINUTES = 10
 
 PREFIX = /usr/local
 
-.PHONY: run test test-release install uninstall lint bench bench-core bench-coding instructions fuzz simulate tsan stress crash-test documentation libraries
+.PHONY: run run-secure test test-release install uninstall lint bench bench-core bench-coding instructions fuzz simulate tsan stress crash-test documentation libraries
 
 run: libraries
 	@scripts/run $(SECONDS)
+
+run-secure: libraries
+	@scripts/run --keys $(SECONDS)
 
 test: libraries lint
 	@scripts/test

@@ -29,16 +29,27 @@ done
 cp "$here"/../config/*.json "$root/etc/statecast/"
 
 failed=0
+# Verifies an installed unit. Some errors, such as an unknown key, leave the exit code at 0: any output about it counts.
+verify() {
+    local output code
+    output=$(systemd-analyze verify --root="$root" --man=no "$1" 2>&1) && code=0 || code=$?
+    if [ "$code" -ne 0 ] || grep -qF "$1" <<< "$output"; then
+        printf '%s: exit code %s\n%s\n' "$2" "$code" "$output" >&2
+        failed=1
+    else
+        echo "$2: good"
+    fi
+}
+
 for unit in "${units[@]}"; do
     name=$(basename "$unit")
     cp "$unit" "$root/etc/systemd/system/$name"
-    # Some errors, such as an unknown key, leave the exit code at 0: any output about this unit counts.
-    output=$(systemd-analyze verify --root="$root" --man=no "$name" 2>&1) && code=0 || code=$?
-    if [ "$code" -ne 0 ] || grep -qF "$name" <<< "$output"; then
-        printf '%s: exit code %s\n%s\n' "$name" "$code" "$output" >&2
-        failed=1
-    else
-        echo "$name: good"
+    verify "$name" "$name"
+    keys=$here/keys/${name%.service}.conf
+    if [ -f "$keys" ]; then
+        mkdir -p "$root/etc/systemd/system/$name.d"
+        cp "$keys" "$root/etc/systemd/system/$name.d/keys.conf"
+        verify "$name" "$name with keys"
     fi
     # systemd's default limit is five starts in ten seconds; RestartSec=1 exceeds it, and the unit stays down.
     if grep -q '^Restart=' "$unit" && ! grep -q '^StartLimitIntervalSec=0$' "$unit"; then

@@ -9,8 +9,6 @@ extension Rejection.Code {
     public static let unknownAction = Self(rawValue: "unknown-action")
     /// Final: the payload does not match the action's type; the message names the field.
     public static let undecodable = Self(rawValue: "undecodable")
-    /// The access list of the primary does not permit it; the message names what is missing.
-    public static let notPermitted = Self(rawValue: "not-permitted")
     /// Final: the action or the resulting state exceeds a limit, which the message names.
     public static let tooLarge = Self(rawValue: "too-large")
     /// Final: the resulting state cannot be encoded, so replicas could not follow it.
@@ -25,6 +23,8 @@ extension Rejection.Code {
     /// Transient: the join queue is full.
     public static let busy = Self(rawValue: "busy")
 
+    /// The access list of the primary does not permit it, or it is at another endpoint; the message says which.
+    public static let notPermitted = Self(rawValue: "not-permitted")
     /// The primary does not serve a store of this name.
     public static let unknownStore = Self(rawValue: "unknown-store")
     /// The peer speaks another version of the protocol.
@@ -73,12 +73,12 @@ extension Rejection.Code {
     package var group: String { Self.named.contains(self) ? rawValue : "policy" }
 
     private static let named: Set<Self> = reserved.union([
-        .refused, .swallowed, .unknownAction, .undecodable, .tooLarge, .unencodable, .crashedReducer, .notPermitted,
+        .refused, .swallowed, .unknownAction, .undecodable, .tooLarge, .unencodable, .crashedReducer,
     ])
 
     /// Codes that a peer does not accept as the outcome of an action.
     private static let reserved: Set<Self> = [
-        .overloaded, .storageFull, .busy, .unknownStore, .unsupportedVersion, .malformed, .unknownSession,
+        .overloaded, .storageFull, .busy, .notPermitted, .unknownStore, .unsupportedVersion, .malformed, .unknownSession,
         .sessionDiverged, .snapshotGone, .outcomeUnknown, .notSent, .kept, .endpointRefused, .incompatible, .stopped,
     ]
 }

@@ -1,9 +1,20 @@
+import Foundation
 import Statecast
 import Testing
 
 @Suite struct `An access list` {
     private static let key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
     private static let other = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
+
+    @Test func `of the page for operators can be used`() throws {
+        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/SECURING.md")
+        let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
+        let text = try #require(blocks.first { $0.hasPrefix("text\n") && $0.contains("permissions") })
+        let lines = text.split(separator: "\n").dropFirst().map { "\($0.drop { $0 == " " })\n" }
+        let list = try AccessList(parsing: lines.joined())
+        #expect(list.maySend(to: "fleet", user: "kiosk-1") && !list.maySend(to: "fleet", user: "board"))
+        #expect(list.mayFollow("anything", user: "board") && !list.mayFollow("anything", user: "kiosk-1"))
+    }
 
     @Test func `denies what no line permits`() throws {
         let list = try AccessList(parsing: "\(Self.key) kiosk follow=fleet send=fleet/HostAdded\n")
