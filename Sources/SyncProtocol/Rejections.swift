@@ -78,8 +78,9 @@ extension Rejection.Code {
 
     /// Codes that a peer does not accept as the outcome of an action.
     private static let reserved: Set<Self> = [
-        .overloaded, .storageFull, .busy, .notPermitted, .unknownStore, .unsupportedVersion, .malformed, .unknownSession,
-        .sessionDiverged, .snapshotGone, .outcomeUnknown, .notSent, .kept, .endpointRefused, .incompatible, .stopped,
+        .overloaded, .storageFull, .busy, .notPermitted, .unknownStore, .unsupportedVersion, .malformed,
+        .unknownSession, .sessionDiverged, .snapshotGone, .outcomeUnknown, .notSent, .kept, .endpointRefused,
+        .incompatible, .stopped,
     ]
 }
 

@@ -139,8 +139,8 @@ package struct Upstream: Sendable {
 
     private func unanswered(_ cause: String) -> CommandFailure {
         .failed(
-            "\(cause): no primary answered at \(endpoint); check that statecast-primary runs there\(keyAdvice), or wait "
-                + "for it with --wait"
+            "\(cause): no primary answered at \(endpoint); check that statecast-primary runs there\(keyAdvice), or "
+                + "wait for it with --wait"
         )
     }
 
