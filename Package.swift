@@ -60,8 +60,8 @@ func syntax(_ name: String) -> Target.Dependency {
 
 /// One row per module, from the pure core outwards: each module imports only modules that are listed before it.
 let layers: [Target] = [
-    .systemLibrary(name: "CThreads"),
-    .target(name: "Threading", dependencies: ["CThreads"], swiftSettings: settings),
+    .systemLibrary(name: "CPlatform"),
+    .target(name: "Threading", dependencies: ["CPlatform"], swiftSettings: settings),
     .target(name: "DurableFiles", swiftSettings: settings),
     .target(name: "StateCore", dependencies: ["Threading"], swiftSettings: settings),
     .target(name: "StateCoding", swiftSettings: settings),
@@ -210,8 +210,8 @@ let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
         dependencies: [
-            "Threading", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", "Journal", argumentParser, logging,
-            lifecycle, signals, configuration,
+            "CPlatform", "Threading", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", "Journal",
+            argumentParser, logging, lifecycle, signals, configuration,
         ],
         swiftSettings: settings
     ),

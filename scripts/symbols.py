@@ -64,7 +64,7 @@ def build(names):
 
 def module_maps():
     """The folders with the module maps of C."""
-    yield f"{ROOT}/Sources/CThreads"
+    yield f"{ROOT}/Sources/CPlatform"
     yield f"{ROOT}/Sources/CSodium"
     yield f"{ROOT}/Sources/CZeroMQ"
     yield f"{ROOT}/Sources/CChecksum/include"

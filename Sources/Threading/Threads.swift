@@ -1,4 +1,4 @@
-public import CThreads
+public import CPlatform
 
 #if canImport(Glibc)
     internal import Glibc
@@ -90,15 +90,11 @@ private final class ThreadMain {
         #endif
     }
 
-    /// Linux has no function for it that Swift can import.
     private func setName() {
         #if canImport(Darwin)
             pthread_setname_np(name)
         #else
-            let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-            guard file >= 0 else { return }
-            _ = write(file, name, name.utf8.count)
-            close(file)
+            statecast_name_thread(name)
         #endif
     }
 }

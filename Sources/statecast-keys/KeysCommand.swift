@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import Foundation
 import Statecast
 
 @main
@@ -31,9 +30,7 @@ struct GenerateCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let keys = NodeKeys.generate()
-            try keys.write(toNewFileAt: path)
-            try await LineOutput().write(keys.publicKey.description)
+            try await LineOutput().write(KeyFiles.generate(at: path).description)
         }
     }
 }
@@ -49,7 +46,7 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            try await LineOutput().write(KeyArgument.keys(path).publicKey.description)
+            try await LineOutput().write(KeyFiles.keys(at: path).publicKey.description)
         }
     }
 }
@@ -70,15 +67,8 @@ struct FingerprintCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let key = try NodePublicKey(name) ?? KeyArgument.keys(name).publicKey
+            let key = try NodePublicKey(name) ?? KeyFiles.keys(at: name).publicKey
             try await LineOutput().write(key.fingerprint)
         }
-    }
-}
-
-private enum KeyArgument {
-    static func keys(_ path: String) throws -> NodeKeys {
-        let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
-        return try NodeKeys(readingFileAt: path, credentialsDirectory: credentials)
     }
 }

@@ -135,8 +135,7 @@ package struct Settings: Sendable {
                 "with keys all traffic is encrypted: leave out \(SettingKey.insecure.places)"
             )
         }
-        let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
-        return try NodeKeys(readingFileAt: path, credentialsDirectory: credentials)
+        return try KeyFiles.keys(at: path)
     }
 
     /// Requires a setting that belongs to the keys of a node, and refuses it without keys.
