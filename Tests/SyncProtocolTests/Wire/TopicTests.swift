@@ -26,6 +26,21 @@ import Testing
         #expect(try Address(parsing: shifted[2...]) == address, "a slice that does not begin at zero")
     }
 
+    @Test(arguments: addresses) func `those of receipts are recognized in a message`(address: Address) {
+        let isOfReceipts = if case .receipts = address.topic { true } else { false }
+        #expect(Message.isOfReceipts(address.bytes + Array("/receipts/".utf8)) == isOfReceipts)
+    }
+
+    @Test(arguments: ["sc9/a/receipts/1\0", "sc1/a/receipts/\0x"])
+    func `those of receipts are recognized in other versions`(text: String) {
+        #expect(Message.isOfReceipts(Array(text.utf8)))
+    }
+
+    @Test(arguments: ["", "\0", "sc2/receipts/a\0", "sc2/a/receipts\0", "sc2/a/receipts/1", "sc2/a/b/receipts/1\0"])
+    func `what is no address of receipts is not recognized as one`(text: String) {
+        #expect(!Message.isOfReceipts(Array(text.utf8)))
+    }
+
     @Test func `no topic is a prefix of another`() {
         for left in Self.addresses {
             for right in Self.addresses where left != right { #expect(!right.bytes.starts(with: left.bytes)) }

@@ -35,6 +35,8 @@ enum WireLaws {
             return try require(!error.description.isEmpty, "a failure has a description")
         }
         try require(Array(head) == address.bytes, "\(address) has two forms, one is \(Array(head))")
+        let isOfReceipts = if case .receipts = address.topic { true } else { false }
+        try require(Message.isOfReceipts(bytes) == isOfReceipts, "the socket of \(address)")
         try check(frame, from: body.count)
         let message = Message.encode(frame, to: address)
         let again = try must("an encoded message can be read") { try Message.decode(message) }
