@@ -210,7 +210,8 @@ let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
         dependencies: [
-            "CPlatform", "Threading", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", "Journal",
+            "CPlatform", "Threading", "DurableFiles", "Statecast", "StateCoding", "StateJSON", "SyncProtocol",
+            "Journal",
             argumentParser, logging, lifecycle, signals, configuration,
         ],
         swiftSettings: settings

@@ -49,19 +49,17 @@ import Testing
             #expect(sent.exitCode == 0, "\(sent)")
             let following = served.upstream + ["--once", "--json"] + board.options(primary)
             let line = try await Tool.replica.runningValue(following) { replica in
-                // In any order: the fields are sorted when they are written.
                 _ = try await served.tool.line { $0.contains("a connection was refused") && $0.contains(board.key) }
                 try permit("\(agent.key) agent send=counter/*", "\(board.key) board follow=counter")
                 served.tool.send(SIGHUP)
                 return try await replica.line { _ in true }
             }
             #expect(try ReplicaLine(line).state.counter == 1)
-            // The board may not send.
-            let refused = try await Tool.send.run(
+            let strayed = try await Tool.send.run(
                 ["--from", served.publish, "--store", "counter", "CounterIncreaseRequested"] + board.options(primary)
             )
-            #expect(refused.exitCode == 2 || refused.exitCode == 1, "\(refused)")
-            #expect(refused.errors.contains("connects to the one for receipts"), "\(refused.errors)")
+            #expect(strayed.exitCode == 1, "\(strayed)")
+            #expect(strayed.errors.contains("connects to the one for receipts"), "\(strayed.errors)")
         }
         #expect(ending.exitCode == 0, "\(ending)")
     }
@@ -70,7 +68,7 @@ import Testing
         let primary = try await Keys("primary", in: folder)
         try permit("# who may do what", "wrong agent send=*/*")
         let run = try await Tool.primary.run(["--app", "counter", "--keys", primary.file, "--access", access])
-        #expect(run.exitCode == 1, "\(run)")
+        #expect(run.exitCode == 64, "\(run)")
         #expect(run.errors.contains("the access list \(access) is not used: line 2:"), "\(run.errors)")
     }
 
@@ -82,6 +80,7 @@ import Testing
             (.replica, ["--keys", keys.file], "--keys needs --primary-key"),
             (.replica, ["--primary-key", keys.key], "--primary-key needs --keys"),
             (.replica, ["--keys", keys.file, "--primary-key", "short"], "40 characters"),
+            (.replica, ["--keys", keys.file, "--primary-key", "-1"], "40 characters"),
             (.send, ["--keys", keys.file, "--primary-key", keys.key, "--insecure", "--ping"], "leave out --insecure"),
         ]
         for (tool, arguments, message) in cases {

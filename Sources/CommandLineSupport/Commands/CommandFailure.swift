@@ -1,4 +1,5 @@
 package import ArgumentParser
+internal import DurableFiles
 internal import Statecast
 
 /// The exit codes of the executables besides 0 (done), 1 (failed) and 64 (wrong usage), which argument-parser defines.
@@ -55,6 +56,9 @@ package struct CommandFailure: Error, CustomStringConvertible {
             let code = (error.cause as? JournalFailure).map(Self.exitCode) ?? .failure
             self.init(exitCode: code, message: error.message)
         case let error as StatecastError where error.code == .insecure || error.code == .definition:
+            self = .wrongUsage(error.message)
+        // A file that could not be read may be readable later.
+        case let error as StatecastError where error.code == .keys && !(error.cause is SystemFailure):
             self = .wrongUsage(error.message)
         case let rejection as Rejection: self = .failed(rejection.message)
         default: self = .failed("\(error)")

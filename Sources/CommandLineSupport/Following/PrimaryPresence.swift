@@ -104,8 +104,8 @@ extension Presence {
         case .paused(let reason): "the primary at \(upstream.endpoint) accepts no actions for now: \(reason)"
         case .absent where wasPresent: "the primary at \(upstream.endpoint) fell silent, waiting for it"
         default:
-            "waiting for the primary at \(upstream.endpoint), store \(upstream.store): is statecast-primary running "
-                + "there\(upstream.keyAdvice)?"
+            "waiting for the primary at \(upstream.endpoint), store \(upstream.store): check that statecast-primary "
+                + "runs there\(upstream.keyAdvice)"
         }
     }
 

@@ -27,6 +27,8 @@ package struct UpstreamOptions: ParsableArguments {
     package var keys: String?
 
     @Option(
+        // A key may begin with a hyphen.
+        parsing: .unconditional,
         help: ArgumentHelp(
             "The primary's public key, with --keys: no other primary is trusted. (STATECAST_PRIMARY_KEY)",
             valueName: "key"
@@ -62,6 +64,7 @@ package struct Upstream: Sendable {
     package let store: String
     private let plaintext: PlaintextPolicy
     private let security: ClientSecurity?
+    private let sends: Bool
     /// Of replicas and senders; `nil` for the default.
     let busyPollingMax: Duration?
 
@@ -70,6 +73,7 @@ package struct Upstream: Sendable {
 
     /// - Parameter sends: whether the command sends actions; otherwise it follows the store or reads its schema.
     package init(_ settings: Settings, sends: Bool = false) async throws {
+        self.sends = sends
         let keys = try await settings.nodeKeys()
         security = try await settings.text(.primaryKey, with: keys).flatMap { text in
             guard let primary = NodePublicKey(text) else {
@@ -146,7 +150,9 @@ package struct Upstream: Sendable {
 
     /// What else to check if no primary answers a node with keys: libzmq does not say why a connection fails.
     var keyAdvice: String {
-        security == nil ? "" : ", that it has the key of --primary-key, and that its access list has this node's key"
+        guard security != nil else { return "" }
+        return ", that it has the key of --primary-key, that its access list permits this node's key, and that the "
+            + "endpoint is the one for \(sends ? "receipts (to send)" : "states (to follow)")"
     }
 }
 

@@ -20,16 +20,14 @@ extension SocketOptions {
     /// avoid overflow in libzmq.
     private static let unbounded = 1 << 30
 
-    /// The bytes that CURVE adds to each message.
+    /// The bytes that CURVE adds to each message. `messageBytesMax` also bounds the commands of its handshake, of which
+    /// the longest has less than 300.
     private static let curveBytes = 33
-    /// More than any command of CURVE's handshake has; `messageBytesMax` bounds those, too.
-    private static let handshakeBytesMax = 512
-
     /// Encrypts, and raises the maximum size of a message accordingly. Nothing changes if `security` is `nil`.
     private mutating func encrypt(_ security: CurveSecurity?) {
         guard let security else { return }
         self.security = security
-        messageBytesMax = messageBytesMax.map { max($0 + Self.curveBytes, Self.handshakeBytesMax) }
+        messageBytesMax = messageBytesMax.map { $0 + Self.curveBytes }
         // libzmq's client connects again when this is over, if the handler refuses it.
         handshakeInterval = .seconds(5)
     }

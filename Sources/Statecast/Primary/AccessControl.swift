@@ -2,6 +2,7 @@ internal import Logging
 internal import Metrics
 internal import SyncProtocol
 internal import Synchronization
+internal import Threading
 internal import ZeroMQ
 
 /// Decides who may use the sockets of a primary, by its access list and the stores that it serves.
@@ -16,6 +17,8 @@ final class AccessControl: Sendable {
     private let stores: [String]
     private let logger: Logger
     private let refused: RefusedPeers
+    /// What was logged last of a list that cannot be used.
+    private let failure = Locked<String?>(nil)
 
     /// A socket of the primary.
     enum Role: String, Sendable {
@@ -42,8 +45,10 @@ final class AccessControl: Sendable {
         refused = RefusedPeers(logger)
     }
 
-    /// Permissions for single actions are not enforced yet, so a list that has some is refused.
+    /// Permissions for single actions are not enforced yet, so a list that has some is refused. An empty one is a file
+    /// that is being written.
     private static func fault(_ list: AccessList) -> String? {
+        guard !list.keys.isEmpty else { return "it has no key; to serve nobody, stop the primary" }
         guard let user = list.userWithActionNames else { return nil }
         return "it permits \(user) single actions, which is not supported yet: write send=STORE/* instead"
     }
@@ -56,8 +61,9 @@ final class AccessControl: Sendable {
     func security(of role: Role) throws(ZeroMQError) -> CurveSecurity {
         let domain = try AuthenticationHandler.add("statecast-\(node)-\(role)") { [self] key in
             let key = NodePublicKey(key)
-            guard mayConnect(key, to: role, by: file.list) else {
-                refused.record(key, role)
+            let list = file.list
+            guard mayConnect(key, to: role, by: list) else {
+                refused.record(key, of: list.user(of: key), role)
                 return nil
             }
             return key.description
@@ -72,6 +78,10 @@ final class AccessControl: Sendable {
         case .feed: stores.allSatisfy { list.mayFollow($0, user: user) }
         case .receipts, .actions: stores.contains { list.maySend(to: $0, user: user) }
         }
+    }
+
+    private func maySend(_ key: NodePublicKey, to store: String, by list: AccessList) -> Bool {
+        list.user(of: key).map { list.maySend(to: store, user: $0) } ?? false
     }
 
     // MARK: Messages
@@ -99,38 +109,57 @@ final class AccessControl: Sendable {
     /// Reads the list again if its file has changed. One caller at a time; it blocks.
     ///
     /// - Parameter always: also if the file seems not to have changed.
-    /// - Returns: the publishing sockets to which some peer may not connect any more.
+    /// - Returns: the publishing sockets whose connections have to be closed, since a peer lost a right.
     func refresh(always: Bool) -> Set<Role> {
         switch file.refresh(always: always) {
         case .unchanged: return []
         case .failed(let error):
-            logger.error("\(error); the list that was read before stays in effect")
+            let isNew = failure.withLock { failure in
+                defer { failure = error.message }
+                return failure != error.message
+            }
+            if isNew || always { logger.error("\(error); the list that was read before stays in effect") }
             return []
         case .replaced(let old):
+            failure.withLock { $0 = nil }
             logger.notice("the access list was read again")
             let new = file.list
-            return Set([.feed, .receipts]).filter { role in
-                old.keys.contains { mayConnect($0, to: role, by: old) && !mayConnect($0, to: role, by: new) }
+            let followers = old.keys.contains { key in
+                mayConnect(key, to: .feed, by: old) && !mayConnect(key, to: .feed, by: new)
             }
+            let senders = old.keys.contains { key in
+                stores.contains { maySend(key, to: $0, by: old) && !maySend(key, to: $0, by: new) }
+            }
+            return Set(followers ? [.feed] : []).union(senders ? [.receipts] : [])
         }
     }
 }
 
-/// Counts the peers that are refused, and logs the first one, and then each time that their number has doubled.
+/// Counts the connections that are refused, and logs the first one of each key at each socket.
 private final class RefusedPeers: Sendable {
+    private struct Peer: Hashable {
+        let key: NodePublicKey
+        let role: AccessControl.Role
+    }
+
     private let logger: Logger
-    private let count = Atomic<Int>(0)
+    private let logged = Locked<Set<Peer>>([])
+    /// Everyone can make keys: the connections of further ones are only counted.
+    private static let loggedMax = 1000
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func record(_ key: NodePublicKey, _ role: AccessControl.Role) {
+    func record(_ key: NodePublicKey, of user: String?, _ role: AccessControl.Role) {
         Counter(label: "statecast_primary_peers_refused_total", dimensions: [("socket", role.rawValue)]).increment()
-        let count = count.add(1, ordering: .relaxed).newValue
-        let isLogged = count & (count - 1) == 0
-        logger.log(
-            level: isLogged ? .notice : .debug,
-            "a connection was refused: the access list does not permit it",
-            metadata: ["key": "\(key)", "socket": "\(role)", "refused": "\(count)"]
-        )
+        let isNew = logged.withLock { logged in
+            logged.count < Self.loggedMax && logged.insert(Peer(key: key, role: role)).inserted
+        }
+        guard isNew else { return }
+        let reason =
+            user.map { "the access list does not permit it to \($0)" } ?? "the access list does not have its key"
+        // Elsewhere: all handshakes of the process wait for the caller.
+        BlockingWork.startInBackground { [logger] in
+            logger.notice("a connection was refused: \(reason)", metadata: ["key": "\(key)", "socket": "\(role)"])
+        }
     }
 }

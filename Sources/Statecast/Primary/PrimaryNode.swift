@@ -86,16 +86,16 @@ public actor PrimaryNode: Service {
         }
     }
 
-    /// Recovers the stores from their journals, binds both endpoints, and serves until the task is cancelled or the
+    /// Recovers the stores from their journals, binds the endpoints, and serves until the task is cancelled or the
     /// service group shuts down. Then it reduces the actions that were dispatched before, closes the sockets, and ends
     /// all effects.
     ///
     /// A shutdown or cancellation during the recovery takes effect when the recovery is complete, before the endpoints
     /// are bound.
     ///
-    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `resources` or `journal`: one line that says what
-    ///   is wrong and what to do. Code `journal` also reports, later, a journal that cannot be written any more. Code
-    ///   `closed`: `run()` was called before.
+    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `keys`, `resources` or `journal`: one line that
+    ///   says what is wrong and what to do. Code `journal` also reports, later, a journal that cannot be written any
+    ///   more. Code `closed`: `run()` was called before.
     public func run() async throws(StatecastError) {
         guard !hasRun else {
             throw StatecastError(
@@ -123,7 +123,7 @@ public actor PrimaryNode: Service {
         get async throws { try await bound.wait { $0 }.get() }
     }
 
-    /// Recovers the stores from their journals, binds both endpoints and begins to serve.
+    /// Recovers the stores from their journals, binds the endpoints and begins to serve.
     @discardableResult
     package func start() async throws(StatecastError) -> PrimaryAddress {
         if let address = sockets?.address { return address }
@@ -134,10 +134,15 @@ public actor PrimaryNode: Service {
         let termination = Termination()
         self.termination = termination
         bound.change { $0 = nil }
+        // Before the recovery, which may take long.
+        let names = Set(definitions.withLock { $0.stores.map(\.name) })
+        let control = try configuration.security.map { security throws(StatecastError) in
+            try AccessControl(security, stores: names, logger: logger)
+        }
         let recovered = try await recovered()
         do throws(StatecastError) {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully, !termination.hasEnded else { throw Self.stopped }
-            return try bindAndServe(recovered)
+            return try bindAndServe(recovered, control)
         } catch {
             for store in recovered { store.abandon() }
             throw error
@@ -163,18 +168,17 @@ public actor PrimaryNode: Service {
         }
     }
 
-    private func bindAndServe(_ recovered: [any StartableStore]) throws(StatecastError) -> PrimaryAddress {
+    private func bindAndServe(
+        _ recovered: [any StartableStore],
+        _ control: AccessControl?
+    ) throws(StatecastError) -> PrimaryAddress {
         if configuration.security == nil { configuration.plaintext.warn(logger) }
         let advertised = try configuration.advertiseActions.map { text throws(StatecastError) in
             try EndpointPolicy.bindable(text, .trustedNetwork, isEncrypted: false)
         }
-        let names = Set(recovered.map(\.name))
-        let control = try configuration.security.map { security throws(StatecastError) in
-            try AccessControl(security, stores: names, logger: logger)
-        }
         let sockets = try PrimarySockets(
             configuration,
-            for: names,
+            for: Set(recovered.map(\.name)),
             control,
             on: loop,
             clock: clock,
@@ -291,7 +295,7 @@ public actor PrimaryNode: Service {
     /// ``PrimaryConfiguration/security``.
     ///
     /// A list that cannot be used is logged, and the one before stays in effect. If it permits a peer less than before,
-    /// all connections are closed; peers connect again, if they may.
+    /// all connections of the publishing socket concerned are closed; peers connect again, if they may.
     public func reloadAccessList() { refreshAccess(always: true) }
 
     private func refreshAccess(always: Bool = false) {
@@ -299,7 +303,8 @@ public actor PrimaryNode: Service {
         guard !isRefreshingAccess else { return isAccessReloadDue = isAccessReloadDue || always }
         (isRefreshingAccess, isAccessReloadDue) = (true, false)
         let executor = LoopTaskExecutor(on: loop)
-        BlockingWork.start { [weak self] in
+        // On a thread of its own: a right must end also while other code occupies Swift's pool.
+        BlockingWork.startInBackground { [weak self] in
             let narrowed = control.refresh(always: always)
             Task(executorPreference: executor) { await self?.accessChanged(narrowed, by: control) }
         }

@@ -14,7 +14,11 @@ final class PrimarySockets {
     private let pullerWatch: Watch
     private let access: AccessControl?
     private let stores: FrameRouter
+    private let frameBytesMax: Int
     private let logger: Logger
+    /// The topics of receipts to which a user subscribed who may, since the socket was bound for the n-th time: a
+    /// refusal of another subscription would reach that user.
+    private var permitted: (topics: Set<[UInt8]>, renewals: Int) = ([], 0)
     /// Called with the code of each message that is not passed on.
     private let onDrop: (Rejection.Code) -> Void
 
@@ -63,6 +67,12 @@ final class PrimarySockets {
         let publish = try endpoint(configuration.publish)
         let actions = try endpoint(configuration.actions)
         let outcomes = access == nil ? nil : try endpoint(configuration.receipts)
+        if let outcomes, outcomes.isLocal, !publish.isLocal {
+            logger.warning(
+                "senders on other machines cannot reach the endpoint for receipts",
+                metadata: ["publish": "\(publish)", "receipts": "\(outcomes)"]
+            )
+        }
         do throws(ZeroMQError) {
             let puller = try Socket(.pull, options: .puller(configuration.limits, try access?.security(of: .actions)))
             let bound = try bind(puller, actions)
@@ -80,6 +90,7 @@ final class PrimarySockets {
         }
         self.access = access
         self.stores = FrameRouter(stores: stores)
+        frameBytesMax = configuration.limits.frameBytesMax
         self.logger = logger
         onDrop = handlers.onDrop
     }
@@ -105,6 +116,7 @@ final class PrimarySockets {
     /// Passes on the subscriptions and unsubscriptions that have arrived.
     func receiveSubscriptions(_ deliver: ([UInt8]) -> Void) {
         guard let access, let receipts else { return feed.receiveSubscriptions().forEach { deliver($0.message) } }
+        if permitted.renewals != receipts.renewals { permitted = ([], receipts.renewals) }
         for socket in [feed, receipts] {
             for received in socket.receiveSubscriptions() { pass(received, from: socket, access, deliver) }
         }
@@ -118,10 +130,14 @@ final class PrimarySockets {
         _ deliver: ([UInt8]) -> Void
     ) {
         let (message, topic) = (received.message, received.message.dropFirst())
+        guard let flag = message.first, flag <= 1 else { return onDrop(.malformed) }
+        let begins = flag == 1
         func refuse(_ refusal: Refusal) {
-            guard message.first == 1 else { return }
+            guard begins else { return }
             onDrop(refusal.reason.code)
-            socket.send(Message.encode(.refusal(refusal), to: topic))
+            if socket === feed || !permitted.topics.contains(Array(topic)) {
+                socket.send(Message.encode(.refusal(refusal), to: topic))
+            }
         }
         switch stores.subscription(topic) {
         case .store(_, .receipts) where socket === feed:
@@ -129,16 +145,17 @@ final class PrimarySockets {
             refuse(Refusal(Rejection(.notPermitted, advice)))
         case .store(let store, .receipts):
             // The end of a subscription has no user if a connection broke.
-            guard message.first == 1, let reason = access.refusal(of: received.user, sendingTo: store) else {
-                return deliver(message)
+            if begins, let reason = access.refusal(of: received.user, sendingTo: store) {
+                return refuse(Refusal(reason))
             }
-            refuse(Refusal(reason))
+            if begins { permitted.topics.insert(Array(topic)) } else { permitted.topics.remove(Array(topic)) }
+            deliver(message)
         case .store where socket === receipts:
             let advice = "this endpoint publishes receipts only: states and the schema are at the one for replicas"
             refuse(Refusal(Rejection(.notPermitted, advice)))
         case .store: deliver(message)
         case .answer(let refusal, _): refuse(refusal)
-        case .drop(let code): if message.first == 1 { onDrop(code) }
+        case .drop(let code): if begins { onDrop(code) }
         }
     }
 
@@ -157,16 +174,14 @@ final class PrimarySockets {
         return (isPermitted(message, from: peer, access) ? message : nil, message.count)
     }
 
+    /// A frame that is not permitted is dropped: an answer would reach the sender whose session it names. A sender that
+    /// loses a right gets the refusal of its next subscription, since the list then closes the socket for receipts.
     private func isPermitted(_ message: [UInt8], from peer: String?, _ access: AccessControl) -> Bool {
-        guard case .store(let store, let frame) = stores.actions(message),
-            let reason = access.refusal(of: peer, sendingTo: store)
-        else {
-            // The node answers what no store takes.
-            return true
-        }
-        onDrop(reason.code)
-        let receipts = Address(store, .receipts(frame.header.session))
-        publish(Message.encode(.refusal(Refusal(reason, frame: frame.identity)), to: receipts))
+        // The node answers or drops what no store takes.
+        guard message.count <= frameBytesMax, case .store(let store, _) = stores.actions(message),
+            access.refusal(of: peer, sendingTo: store) != nil
+        else { return true }
+        onDrop(.notPermitted)
         return false
     }
 }

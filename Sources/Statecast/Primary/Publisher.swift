@@ -21,6 +21,8 @@ final class Publisher {
     /// `nil` while the endpoint is being bound again: no subscriber is connected.
     private var connection: BoundSocket?
     private var topics = SubscribedTopics()
+    /// How often all connections were closed.
+    private(set) var renewals = 0
     /// When the last socket was closed; `nil` while one is bound.
     private var closed: Instant?
     private var isDelayReported = false
@@ -107,6 +109,7 @@ final class Publisher {
         )
         Counter(label: "statecast_primary_publisher_renewed_total").increment()
         topics = SubscribedTopics()
+        renewals += 1
         connection = nil
         closed = clock.now
         bind()

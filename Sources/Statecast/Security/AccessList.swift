@@ -4,9 +4,12 @@ internal import SyncProtocol
 ///
 /// ```text
 /// # key                                     user     permissions
-/// rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7  kiosk-1  follow=fleet send=fleet/HostAdded,fleet/HostRe*
+/// rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7  kiosk-1  follow=fleet send=fleet/*
 /// Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID  board    follow=*
 /// ```
+///
+/// A permission to send names stores and actions: `send=fleet/HostAdded,fleet/HostRe*`. A primary refuses a list that
+/// permits only some actions of a store, since it cannot enforce that yet.
 ///
 /// A user with several keys, as while they are replaced, has the permissions of all of its lines. In a name, `*`
 /// stands for any characters, also none. Empty lines, and those that begin with `#`, as no key does, are comments.

@@ -33,7 +33,8 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// - Parameters:
     ///   - store: the store's name.
-    ///   - endpoint: where the primary publishes. The primary announces the endpoint for actions.
+    ///   - endpoint: where the primary publishes, and with keys where it publishes receipts. The primary announces the
+    ///     endpoint for actions.
     ///   - file: stores actions without an outcome, so that the next process continues with them; `nil`: they are lost
     ///     when the process ends.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `definition` (the store's name) or `session`.

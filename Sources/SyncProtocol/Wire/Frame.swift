@@ -161,8 +161,8 @@ package enum Message {
     /// Whether a message is to the receipts of a session, in any version of the protocol.
     package static func isOfReceipts(_ message: [UInt8]) -> Bool {
         guard let (head, _) = split(message) else { return false }
-        let parts = head.split(separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false)
-        return parts.count > 3 && parts[2].elementsEqual("receipts".utf8)
+        let parts = head.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.count > 3 && parts[parts.count - 2].elementsEqual("receipts".utf8)
     }
 
     /// Decodes a message.

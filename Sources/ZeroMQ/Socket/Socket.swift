@@ -180,7 +180,7 @@ package struct Socket: ~Copyable {
     /// Receives the next message and its user, without blocking.
     ///
     /// - Returns: the message, and the name that ``AuthenticationHandler/Decision`` gave the peer's user; `nil` on a
-    ///   socket without CURVE.
+    ///   socket without CURVE, and for the end of a subscription because a connection broke.
     /// - Throws: as ``receive()``.
     package func receiveFromUser() throws(ZeroMQError) -> (message: Incoming, user: String?)? {
         var user: String?

@@ -14,6 +14,12 @@ import ZeroMQ
 
     private func line(_ keys: NodeKeys, _ rest: String) -> String { "\(keys.publicKey) \(rest)" }
 
+    private func line(_ keys: CurveKeyPair, _ rest: String) -> String { "\(keys.publicKey) \(rest)" }
+
+    private func publicKey(_ keys: CurveKeyPair) throws -> NodePublicKey {
+        try #require(NodePublicKey(keys.publicKey.description))
+    }
+
     private func withSecured(
         _ lines: [String],
         _ body: (SecuredCounter) async throws -> Void
@@ -129,13 +135,21 @@ import ZeroMQ
     /// The answer has the bytes of the subscription as its topic: on the other socket it could reach others.
     @Test func `answers a strange subscription on the socket that received it`() async throws {
         let (reader, writer) = (CurveKeyPair.generate(), CurveKeyPair.generate())
-        let lines = ["\(reader.publicKey) reader follow=*", "\(writer.publicKey) writer send=*/*"]
-        try await withSecured(lines) { cluster in
-            let address = try await cluster.node.address
-            let server = try #require(CurvePublicKey(cluster.publicKey.description))
-            let all = try await RawPeer(address, .client(reader, server: server))
+        try await withSecured([line(reader, "reader follow=*"), line(writer, "writer send=*/*")]) { cluster in
+            let sender = try await cluster.peer(writer, sends: true)
+            let session = SessionID.random()
+            let watermark = try await sender.watermark(of: session)
+            func push(_ number: UInt64) async throws {
+                await sender.push(
+                    try WireAction.message([WireAction.increase], first: number, session: session, watermark)
+                )
+            }
+            let all = try await cluster.peer(reader)
             try await all.subscribe(bytes: [])
-            let asking = try await RawPeer(address, at: address.receipts, .client(writer, server: server))
+            try await push(1)
+            // From here on it receives all that is published with states.
+            _ = try await all.nextMessage(on: "sc2/counter/feed")
+            let asking = try await cluster.peer(writer, sends: true)
             for topic in ["sc9/counter/feed", "sc2/nowhere/feed", "sc2/counter/feed", "sc2/counter/schema"] {
                 try await asking.subscribe(topic)
                 guard case .refusal = try await asking.next(on: topic) else {
@@ -143,15 +157,12 @@ import ZeroMQ
                     return
                 }
             }
-            // A message of the feed, after the refusals.
-            let sender = try await RawPeer(address, at: address.receipts, .client(writer, server: server))
-            let session = SessionID.random()
-            let watermark = try await sender.watermark(of: session)
-            await sender.push(try WireAction.message([WireAction.increase], first: 1, session: session, watermark))
+            // Published after the refusals.
+            try await push(2)
             for await message in all.received {
                 let (found, frame) = try Message.decode(message)
                 #expect(found.topic == .feed && found.store.description == "counter", "\(found)")
-                if case .update = frame { break }
+                if case .update(let update) = frame, update.to == Revision(2) { break }
             }
         }
     }
@@ -177,12 +188,9 @@ import ZeroMQ
     @Test func `takes no frame of a key that was removed, though its connection lives on`() async throws {
         let pair = CurveKeyPair.generate()
         let lines = [line(member, "member follow=* send=*/*")]
-        try await withSecured(lines + ["\(pair.publicKey) agent send=*/*"]) { cluster in
-            let address = try await cluster.node.address
-            let server = try #require(CurvePublicKey(cluster.publicKey.description))
-            let peer = try await RawPeer(address, at: address.receipts, .client(pair, server: server))
+        try await withSecured(lines + [line(pair, "agent send=*/*")]) { cluster in
+            let peer = try await cluster.peer(pair, sends: true)
             let session = SessionID.random()
-            let topic = "sc2/counter/receipts/\(session)"
             let watermark = try await peer.watermark(of: session)
             func push(_ number: UInt64) async throws {
                 await peer.push(
@@ -190,43 +198,120 @@ import ZeroMQ
                 )
             }
             try await push(1)
-            guard case .receipts = try await peer.next(on: topic) else {
+            guard case .receipts = try await peer.next(on: "sc2/counter/receipts/\(session)") else {
                 Issue.record("no receipt")
                 return
             }
             try await cluster.permit(lines)
             try await push(2)
-            try await cluster.log.waits(for: "debug: message dropped code=not-permitted")
+            try await cluster.dropped(1)
             // The member's next action follows the first one of the agent.
             let receipt = try await cluster.sender(cluster.security(member)).send(CounterIncreaseRequested())
             #expect(receipt.revision == Revision(2))
         }
     }
 
+    /// An answer would reach the sender that owns the session.
+    @Test func `answers nobody who names a session of a store without the right to it`() async throws {
+        let (owner, stranger) = (CurveKeyPair.generate(), CurveKeyPair.generate())
+        let cluster = try SecuredCounter([
+            line(owner, "owner send=counter/*"), line(stranger, "stranger send=second/*"),
+        ])
+        _ = try SecuredCounter.counter("second", on: cluster.node)
+        try await cluster.node.start()
+        let sender = try await cluster.peer(owner, sends: true)
+        let session = SessionID.random()
+        let watermark = try await sender.watermark(of: session)
+        let message = try WireAction.message([WireAction.increase], first: 1, session: session, watermark)
+        let intruder = try await cluster.peer(stranger, sends: true)
+        try await intruder.subscribe("sc2/counter/receipts/\(session)")
+        await intruder.push(message)
+        try await cluster.dropped(2)
+        await sender.push(message)
+        guard case .receipts(let receipts) = try await sender.next(on: "sc2/counter/receipts/\(session)") else {
+            Issue.record("the owner of the session got the answer")
+            return
+        }
+        #expect(receipts.outcomes.outcome(of: ActionNumber(1)) == .applied(Revision(1)))
+        await cluster.node.stop()
+    }
+
     // MARK: Changes of the list
 
-    @Test func `publishes nothing to a key that was removed`() async throws {
+    @Test func `publishes no states to a key that was removed`() async throws {
         let pair = CurveKeyPair.generate()
         let lines = [line(member, "member follow=* send=*/*")]
-        try await withSecured(lines + ["\(pair.publicKey) gone follow=*"]) { cluster in
-            let address = try await cluster.node.address
-            let server = try #require(CurvePublicKey(cluster.publicKey.description))
+        try await withSecured(lines + [line(pair, "gone follow=*")]) { cluster in
             let replica = try await cluster.replica(cluster.security(member))
             let sender = try await cluster.sender(cluster.security(member))
-            let gone = try await RawPeer(address, .client(pair, server: server))
+            let gone = try await cluster.peer(pair)
             try await gone.subscribe(bytes: [])
             _ = try await gone.nextMessage(on: "sc2/counter/feed")
             try await replica.reached(sender.send(CounterIncreaseRequested()))
             try await cluster.permit(lines)
-            while !cluster.log.events.contains(where: { $0.contains(SecuredCounter.cut) }) { await Task.yield() }
+            try await cluster.cut()
             let receipt = try await sender.send(CounterIncreaseRequested())
             try await replica.reached(receipt)
-            try await cluster.refused(NodePublicKey(pair.publicKey.description) ?? member.publicKey, at: "feed")
+            try await cluster.refused(publicKey(pair), at: "feed")
             try await replica.reached(sender.send(CounterIncreaseRequested()))
             for message in await gone.stopReceiving() {
                 guard case (_, .update(let update)) = try Message.decode(message) else { continue }
                 #expect(update.to < receipt.revision, "published after the removal")
             }
+        }
+    }
+
+    @Test func `publishes no receipts to a key that was removed`() async throws {
+        let pair = CurveKeyPair.generate()
+        let lines = [line(member, "member send=*/*")]
+        try await withSecured(lines + [line(pair, "gone send=*/*")]) { cluster in
+            let sender = try await cluster.sender(cluster.security(member))
+            let gone = try await cluster.peer(pair, sends: true)
+            try await gone.subscribe(bytes: [])
+            try await gone.answered(store: "counter")
+            _ = try await sender.send(CounterIncreaseRequested())
+            var arrived: [[UInt8]] = []
+            for await message in gone.received {
+                arrived.append(message)
+                if case (_, .receipts) = try Message.decode(message) { break }
+            }
+            try await cluster.permit(lines)
+            try await cluster.cut()
+            _ = try await sender.send(CounterIncreaseRequested())
+            try await cluster.refused(publicKey(pair), at: "receipts")
+            _ = try await sender.send(CounterIncreaseRequested())
+            for message in await gone.stopReceiving() {
+                guard case (_, .receipts(let receipts)) = try Message.decode(message) else { continue }
+                #expect(receipts.outcomes.outcome(of: ActionNumber(2)) == nil, "published after the removal")
+            }
+        }
+    }
+
+    @Test func `tells a sender that it has lost the right to one of its stores`() async throws {
+        let cluster = try SecuredCounter([line(member, "member send=*/*")])
+        _ = try SecuredCounter.counter("second", on: cluster.node)
+        try await cluster.node.start()
+        let sender = try await cluster.sender(cluster.security(member), store: "second")
+        _ = try await sender.send(CounterIncreaseRequested())
+        try await cluster.permit([line(member, "member send=counter/*")])
+        for await status in sender.statuses {
+            guard case .refused(let reason) = status else { continue }
+            #expect(reason.code == .notPermitted && reason.message.contains("send=second/*"))
+            break
+        }
+        await cluster.node.stop()
+    }
+
+    @Test func `serves again after a stop`() async throws {
+        let cluster = try SecuredCounter([line(member, "member follow=*")])
+        for _ in 0..<2 {
+            try await cluster.node.start()
+            let replica = try await cluster.replica(cluster.security(member))
+            await replica.waits { $0 == .live }
+            let stranger = NodeKeys.generate()
+            _ = try await cluster.replica(cluster.security(stranger))
+            try await cluster.refused(stranger.publicKey, at: "feed")
+            await cluster.node.stop()
         }
     }
 
@@ -266,6 +351,13 @@ import ZeroMQ
         let failure = await #expect(throws: StatecastError.self) { try await cluster.node.start() }
         #expect(failure?.code == .keys)
         #expect(failure?.message.contains("send=STORE/*") == true)
+    }
+
+    @Test func `does not start with an empty list`() async throws {
+        let cluster = try SecuredCounter(["# nobody"])
+        let failure = await #expect(throws: StatecastError.self) { try await cluster.node.start() }
+        #expect(failure?.code == .keys)
+        #expect(failure?.message.contains("has no key") == true)
     }
 
     @Test func `does not start without its list`() async throws {

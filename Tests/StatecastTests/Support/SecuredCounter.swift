@@ -2,6 +2,7 @@ import CounterApp
 import Foundation
 import Logging
 import Statecast
+import ZeroMQ
 
 /// A node with keys that serves the counter app, and the keys of its users.
 final class SecuredCounter: Sendable {
@@ -48,7 +49,9 @@ final class SecuredCounter: Sendable {
         let before = log.events.count
         try write(lines)
         await node.reloadAccessList()
-        while !log.events.dropFirst(before).contains(where: { $0.contains("access list") }) { await Task.yield() }
+        try await waits { events in
+            events.dropFirst(before).contains { $0.contains("was read again") || $0.contains("stays in effect") }
+        }
     }
 
     func write(_ lines: [String]) throws { try Self.write(lines, to: list) }
@@ -83,9 +86,28 @@ final class SecuredCounter: Sendable {
 
     /// Returns when a connection to a socket was refused.
     func refused(_ key: NodePublicKey, at socket: String) async throws {
-        while !log.events.contains(where: { $0.contains("key=\(key)") && $0.contains("socket=\(socket)") }) {
+        try await waits { $0.contains { $0.contains("key=\(key)") && $0.contains("socket=\(socket)") } }
+    }
+
+    /// Returns when all connections of a socket were closed, because the list permits less.
+    func cut() async throws { try await waits { $0.contains { $0.contains(Self.cut) } } }
+
+    /// Returns when the node has dropped this number of messages that are not permitted.
+    func dropped(_ count: Int) async throws {
+        try await waits { $0.count { $0 == "debug: message dropped code=not-permitted" } >= count }
+    }
+
+    private func waits(until condition: ([String]) -> Bool) async throws {
+        while !condition(log.events) {
             try Task.checkCancellation()
             await Task.yield()
         }
+    }
+
+    /// A peer at the endpoint for states or, to send, at the one for receipts.
+    func peer(_ keys: CurveKeyPair, sends: Bool = false) async throws -> RawPeer {
+        let address = try await node.address
+        guard let server = CurvePublicKey(publicKey.description) else { throw StatecastError(.keys, "no key") }
+        return try await RawPeer(address, at: sends ? address.receipts : nil, .client(keys, server: server))
     }
 }
