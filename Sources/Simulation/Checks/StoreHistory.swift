@@ -417,6 +417,9 @@ final class StoreHistory {
     /// Whether a sender was told the outcome of an action.
     func hasReported(_ id: WorkID) -> Bool { isUnknown[id] != nil }
 
+    /// Whether a sender was told that the outcome of an action is unknown.
+    func hasReportedAsUnknown(_ id: WorkID) -> Bool { isUnknown[id] == true }
+
     /// A sender was told the outcome of an action.
     func reported(_ id: WorkID, isUnknown: Bool, to sender: String) {
         if let before = self.isUnknown.updateValue(isUnknown, forKey: id) {

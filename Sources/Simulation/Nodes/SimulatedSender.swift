@@ -240,7 +240,10 @@ final class SimulatedSender {
                         requireSaved(ticket, run)
                         resolve(ticket, run.outcome(of: ticket).result)
                     }
-                    if case .applied = run.kind, let until = hostileUntil, world.now >= until, !socket.hasUnread {
+                    // What it decided because of such frames is reported when it is saved.
+                    if case .applied = run.kind, let until = hostileUntil, world.now >= until, !socket.hasUnread,
+                        writing == nil, change.isEmpty
+                    {
                         hostileUntil = nil
                     }
                 }
@@ -321,6 +324,8 @@ final class SimulatedSender {
         if let before = outcomes.updateValue(outcome, forKey: id) {
             world.violated(.oneOutcome, "\(name) was told two outcomes of \(id): \(before) and \(outcome)")
         }
+        // A process reports again what its file has of the one before.
+        let mayBeUnknown = mayLoseOutcomes || store.history.hasReportedAsUnknown(id)
         store.history.reported(id, isUnknown: outcome.isUnknown, to: name)
         switch outcome {
         case .success(let position):
@@ -328,7 +333,7 @@ final class SimulatedSender {
         case .failure(let reason):
             guard reason.code != .outcomeUnknown else {
                 return world.require(
-                    mayLoseOutcomes,
+                    mayBeUnknown,
                     .outcomesAreFinal,
                     "\(name) was told that the outcome of \(id) is unknown: \(reason)"
                 )
