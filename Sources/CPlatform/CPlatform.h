@@ -26,8 +26,8 @@ static inline uintptr_t statecast_thread_id(void) {
 static inline void statecast_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 #endif
 
-/// Lets the system write no core dump of this process, and on Linux lets other processes of the same user read none of
-/// its memory.
+/// Prevents core dumps of this process. On Linux it also prevents other processes of the same user from reading its
+/// memory.
 static inline bool statecast_disable_core_dumps(void) {
     struct rlimit none = {0, 0};
     if (setrlimit(RLIMIT_CORE, &none) != 0) return false;

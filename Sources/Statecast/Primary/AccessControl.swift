@@ -71,7 +71,7 @@ final class AccessControl: Sendable {
         return .server(keys.curve, domain)
     }
 
-    /// A socket publishes to whoever is connected, so a follower needs the right to all of the node's stores.
+    /// A socket publishes to all connected peers, so a follower needs the right to all of the node's stores.
     private func mayConnect(_ key: NodePublicKey, to role: Role, by list: AccessList) -> Bool {
         guard let user = list.user(of: key) else { return false }
         return switch role {

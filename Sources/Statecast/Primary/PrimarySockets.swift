@@ -16,8 +16,8 @@ final class PrimarySockets {
     private let stores: FrameRouter
     private let frameBytesMax: Int
     private let logger: Logger
-    /// The topics of receipts to which a user subscribed who may, since the socket was bound for the n-th time: a
-    /// refusal of another subscription would reach that user.
+    /// The topics of receipts that have a permitted subscriber on the present socket, which `renewals` identifies. A
+    /// refusal on such a topic would also reach that subscriber.
     private var permitted: (topics: Set<[UInt8]>, renewals: Int) = ([], 0)
     /// Called with the code of each message that is not passed on.
     private let onDrop: (Rejection.Code) -> Void
@@ -122,7 +122,7 @@ final class PrimarySockets {
         }
     }
 
-    /// Answers on the socket that received the subscription: on the other, the answer could reach somebody else.
+    /// Answers on the socket that received the subscription: on the other, the answer could reach another user.
     private func pass(
         _ received: Publisher.Received,
         from socket: Publisher,
@@ -174,8 +174,9 @@ final class PrimarySockets {
         return (isPermitted(message, from: peer, access) ? message : nil, message.count)
     }
 
-    /// A frame that is not permitted is dropped: an answer would reach the sender whose session it names. A sender that
-    /// loses a right gets the refusal of its next subscription, since the list then closes the socket for receipts.
+    /// A frame that is not permitted is dropped: an answer would reach the sender whose session it names. When a right
+    /// is withdrawn, the node binds the socket for receipts again; a sender that may still connect to it subscribes
+    /// again, and gets the refusal then.
     private func isPermitted(_ message: [UInt8], from peer: String?, _ access: AccessControl) -> Bool {
         // The node answers or drops what no store takes.
         guard message.count <= frameBytesMax, case .store(let store, _) = stores.actions(message),

@@ -5,9 +5,9 @@ internal import ZeroMQ
 
 /// A publishing socket and the topics subscribed to on it. Used on the node's loop only.
 ///
-/// libzmq stores a subscription before the node sees it, and has no call that refuses one or closes a connection. So a
-/// node bounds the topics by closing the socket and binding another one: subscribers connect and subscribe again
-/// automatically, and catch up as after any other broken connection.
+/// libzmq stores a subscription before the node sees it, and has no call that refuses one or closes a connection. To
+/// bound the topics, or after a right was withdrawn, the node closes the socket and binds another one at the same
+/// endpoint: subscribers connect and subscribe again automatically, and catch up as after any other broken connection.
 final class Publisher {
     /// Where it is bound, the port filled in.
     let endpoint: Endpoint
