@@ -95,6 +95,8 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
 }
 
 /// Runs the jobs of an effect's tasks at virtual times.
+///
+/// Unchecked, but safe: see ``World``.
 private final class SimulatedExecutor: TaskExecutor, @unchecked Sendable {
     private let process: Process
     private var jobs: Deque<UnownedJob> = []

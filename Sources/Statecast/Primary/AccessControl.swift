@@ -20,10 +20,10 @@ final class AccessControl: Sendable {
     /// What was logged last of a list that cannot be used.
     private let failure = Locked<String?>(nil)
 
-    /// A socket of the primary.
-    enum Role: String, Sendable {
+    /// A socket of the primary, by the setting of its endpoint.
+    enum SocketRole: String, Sendable {
         /// Publishes states.
-        case feed
+        case publish
         /// Publishes the outcomes of actions.
         case receipts
         /// Receives actions.
@@ -48,7 +48,7 @@ final class AccessControl: Sendable {
     /// Permissions for single actions are not enforced yet, so a list that has some is refused. An empty one is a file
     /// that is being written.
     private static func fault(_ list: AccessList) -> String? {
-        guard !list.keys.isEmpty else { return "it has no key; to serve nobody, stop the primary" }
+        guard !list.keys.isEmpty else { return "it contains no key; to deny all access, stop the primary" }
         guard let user = list.userWithActionNames else { return nil }
         return "it permits \(user) single actions, which is not supported yet: write send=STORE/* instead"
     }
@@ -58,7 +58,7 @@ final class AccessControl: Sendable {
     /// The security of a socket: authenticates its peers as long as the value exists.
     ///
     /// - Throws: as `AuthenticationHandler.add`.
-    func security(of role: Role) throws(ZeroMQError) -> CurveSecurity {
+    func security(of role: SocketRole) throws(ZeroMQError) -> CurveSecurity {
         let domain = try AuthenticationHandler.add("statecast-\(node)-\(role)") { [self] key in
             let key = NodePublicKey(key)
             let list = file.list
@@ -72,10 +72,10 @@ final class AccessControl: Sendable {
     }
 
     /// A socket publishes to all connected peers, so a follower needs the right to all of the node's stores.
-    private func mayConnect(_ key: NodePublicKey, to role: Role, by list: AccessList) -> Bool {
+    private func mayConnect(_ key: NodePublicKey, to role: SocketRole, by list: AccessList) -> Bool {
         guard let user = list.user(of: key) else { return false }
         return switch role {
-        case .feed: stores.allSatisfy { list.mayFollow($0, user: user) }
+        case .publish: stores.allSatisfy { list.mayFollow($0, user: user) }
         case .receipts, .actions: stores.contains { list.maySend(to: $0, user: user) }
         }
     }
@@ -110,7 +110,7 @@ final class AccessControl: Sendable {
     ///
     /// - Parameter always: also if the file seems not to have changed.
     /// - Returns: the publishing sockets whose connections have to be closed, since a peer lost a right.
-    func refresh(always: Bool) -> Set<Role> {
+    func refresh(always: Bool) -> Set<SocketRole> {
         switch file.refresh(always: always) {
         case .unchanged: return []
         case .failed(let error):
@@ -125,12 +125,12 @@ final class AccessControl: Sendable {
             logger.notice("the access list was read again")
             let new = file.list
             let followers = old.keys.contains { key in
-                mayConnect(key, to: .feed, by: old) && !mayConnect(key, to: .feed, by: new)
+                mayConnect(key, to: .publish, by: old) && !mayConnect(key, to: .publish, by: new)
             }
             let senders = old.keys.contains { key in
                 stores.contains { maySend(key, to: $0, by: old) && !maySend(key, to: $0, by: new) }
             }
-            return Set(followers ? [.feed] : []).union(senders ? [.receipts] : [])
+            return Set(followers ? [.publish] : []).union(senders ? [.receipts] : [])
         }
     }
 }
@@ -139,7 +139,7 @@ final class AccessControl: Sendable {
 private final class RefusedPeers: Sendable {
     private struct Peer: Hashable {
         let key: NodePublicKey
-        let role: AccessControl.Role
+        let role: AccessControl.SocketRole
     }
 
     private let logger: Logger
@@ -149,7 +149,7 @@ private final class RefusedPeers: Sendable {
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func record(_ key: NodePublicKey, of user: String?, _ role: AccessControl.Role) {
+    func record(_ key: NodePublicKey, of user: String?, _ role: AccessControl.SocketRole) {
         Counter(label: "statecast_primary_peers_refused_total", dimensions: [("socket", role.rawValue)]).increment()
         let isNew = logged.withLock { logged in
             logged.count < Self.loggedMax && logged.insert(Peer(key: key, role: role)).inserted

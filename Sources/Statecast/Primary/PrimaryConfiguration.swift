@@ -12,7 +12,7 @@ public struct PrimaryConfiguration: Sendable {
     /// Where senders subscribe to the outcomes of their actions if there is `security`; otherwise unused, and they use
     /// `publish`. May end in `:*` for any free port.
     ///
-    /// Whoever may connect to a publishing socket can read all that it publishes. On its own socket, the outcomes are
+    /// A peer that may connect to a publishing socket can read all that it publishes. On their own socket, outcomes are
     /// separate from the states, which not every sender may read.
     public var receipts = "tcp://127.0.0.1:7102"
     /// Encrypts the traffic and authenticates the peers; `nil`: plain text, and everyone may connect.

@@ -310,7 +310,7 @@ public actor PrimaryNode: Service {
         }
     }
 
-    private func accessChanged(_ narrowed: Set<AccessControl.Role>, by control: AccessControl) {
+    private func accessChanged(_ narrowed: Set<AccessControl.SocketRole>, by control: AccessControl) {
         isRefreshingAccess = false
         guard let access else { return }
         // The node may have been started again meanwhile, with a list that it has just read.

@@ -14,7 +14,6 @@ final class PrimarySockets {
     private let pullerWatch: Watch
     private let access: AccessControl?
     private let stores: FrameRouter
-    private let frameBytesMax: Int
     private let logger: Logger
     /// The topics of receipts that have a permitted subscriber on the present socket, which `renewals` identifies. A
     /// refusal on such a topic would also reach that subscriber.
@@ -49,7 +48,7 @@ final class PrimarySockets {
         func endpoint(_ text: String) throws(StatecastError) -> Endpoint {
             try EndpointPolicy.bindable(text, configuration.plaintext, isEncrypted: access != nil)
         }
-        func publisher(_ role: AccessControl.Role, at endpoint: Endpoint) throws(ZeroMQError) -> Publisher {
+        func publisher(_ role: AccessControl.SocketRole, at endpoint: Endpoint) throws(ZeroMQError) -> Publisher {
             let options = SocketOptions.publisher(configuration, try access?.security(of: role))
             let socket = try Socket(.xpub, options: options)
             let bound = try bind(socket, endpoint)
@@ -76,7 +75,7 @@ final class PrimarySockets {
         do throws(ZeroMQError) {
             let puller = try Socket(.pull, options: .puller(configuration.limits, try access?.security(of: .actions)))
             let bound = try bind(puller, actions)
-            feed = try publisher(.feed, at: publish)
+            feed = try publisher(.publish, at: publish)
             receipts = try outcomes.map { endpoint throws(ZeroMQError) in try publisher(.receipts, at: endpoint) }
             pullerWatch = loop.watch(puller, onReadable: handlers.onActions)
             self.puller = puller
@@ -90,7 +89,6 @@ final class PrimarySockets {
         }
         self.access = access
         self.stores = FrameRouter(stores: stores)
-        frameBytesMax = configuration.limits.frameBytesMax
         self.logger = logger
         onDrop = handlers.onDrop
     }
@@ -102,9 +100,9 @@ final class PrimarySockets {
     }
 
     /// Closes all connections of a socket. Peers connect again, if they may.
-    func closeConnections(_ role: AccessControl.Role, because reason: String) {
+    func closeConnections(_ role: AccessControl.SocketRole, because reason: String) {
         switch role {
-        case .feed: feed.closeConnections(because: reason)
+        case .publish: feed.closeConnections(because: reason)
         case .receipts: receipts?.closeConnections(because: reason)
         // The list decides for each message.
         case .actions: break
@@ -178,9 +176,9 @@ final class PrimarySockets {
     /// is withdrawn, the node binds the socket for receipts again; a sender that may still connect to it subscribes
     /// again, and gets the refusal then.
     private func isPermitted(_ message: [UInt8], from peer: String?, _ access: AccessControl) -> Bool {
-        // The node answers or drops what no store takes.
-        guard message.count <= frameBytesMax, case .store(let store, _) = stores.actions(message),
-            access.refusal(of: peer, sendingTo: store) != nil
+        // The node answers or drops what has no address.
+        guard let (head, _) = Message.split(message), let address = try? Address(parsing: head),
+            access.refusal(of: peer, sendingTo: address.store) != nil
         else { return true }
         onDrop(.notPermitted)
         return false

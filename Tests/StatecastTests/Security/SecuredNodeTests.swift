@@ -58,7 +58,7 @@ import ZeroMQ
     @Test func `refuses a key that its list does not have, says so, and accepts it once it is there`() async throws {
         try await withSecured([line(member, "member follow=*")]) { cluster in
             let replica = try await cluster.replica(cluster.security(other))
-            try await cluster.refused(other.publicKey, at: "feed")
+            try await cluster.refused(other.publicKey, at: "publish")
             #expect(replica.snapshot == nil)
             try await cluster.permit([line(member, "member follow=*"), line(other, "other follow=*")])
             await replica.waits { $0 == .live }
@@ -84,7 +84,7 @@ import ZeroMQ
             let sender = try await cluster.sender(cluster.security(other))
             try await replica.reached(sender.send(CounterIncreaseRequested()))
             _ = try await cluster.replica(cluster.security(other))
-            try await cluster.refused(other.publicKey, at: "feed")
+            try await cluster.refused(other.publicKey, at: "publish")
             _ = try await cluster.sender(cluster.security(member))
             try await cluster.refused(member.publicKey, at: "receipts")
         }
@@ -97,7 +97,7 @@ import ZeroMQ
         let replica = try await cluster.replica(cluster.security(member))
         await replica.waits { $0 == .live }
         _ = try await cluster.replica(cluster.security(other))
-        try await cluster.refused(other.publicKey, at: "feed")
+        try await cluster.refused(other.publicKey, at: "publish")
         await cluster.node.stop()
     }
 
@@ -109,9 +109,9 @@ import ZeroMQ
                 ]
                 for replica in replicas { await replica.waits { $0 == .live } }
                 _ = try await first.replica(first.security(other))
-                try await first.refused(other.publicKey, at: "feed")
+                try await first.refused(other.publicKey, at: "publish")
                 _ = try await second.replica(second.security(member))
-                try await second.refused(member.publicKey, at: "feed")
+                try await second.refused(member.publicKey, at: "publish")
             }
         }
     }
@@ -212,7 +212,7 @@ import ZeroMQ
     }
 
     /// An answer would reach the sender that owns the session.
-    @Test func `answers nobody who names a session of a store without the right to it`() async throws {
+    @Test func `does not answer a user who names a session of a store without the right to it`() async throws {
         let (owner, stranger) = (CurveKeyPair.generate(), CurveKeyPair.generate())
         let cluster = try SecuredCounter([
             line(owner, "owner send=counter/*"), line(stranger, "stranger send=second/*"),
@@ -252,7 +252,7 @@ import ZeroMQ
             try await cluster.cut()
             let receipt = try await sender.send(CounterIncreaseRequested())
             try await replica.reached(receipt)
-            try await cluster.refused(publicKey(pair), at: "feed")
+            try await cluster.refused(publicKey(pair), at: "publish")
             try await replica.reached(sender.send(CounterIncreaseRequested()))
             for message in await gone.stopReceiving() {
                 guard case (_, .update(let update)) = try Message.decode(message) else { continue }
@@ -310,7 +310,7 @@ import ZeroMQ
             await replica.waits { $0 == .live }
             let stranger = NodeKeys.generate()
             _ = try await cluster.replica(cluster.security(stranger))
-            try await cluster.refused(stranger.publicKey, at: "feed")
+            try await cluster.refused(stranger.publicKey, at: "publish")
             await cluster.node.stop()
         }
     }
@@ -339,7 +339,7 @@ import ZeroMQ
     @Test func `notices a changed list by itself`() async throws {
         try await withSecured([line(member, "member follow=*")]) { cluster in
             let replica = try await cluster.replica(cluster.security(other))
-            try await cluster.refused(other.publicKey, at: "feed")
+            try await cluster.refused(other.publicKey, at: "publish")
             try cluster.write([line(other, "other follow=*")])
             await replica.waits { $0 == .live }
         }
@@ -354,10 +354,10 @@ import ZeroMQ
     }
 
     @Test func `does not start with an empty list`() async throws {
-        let cluster = try SecuredCounter(["# nobody"])
+        let cluster = try SecuredCounter(["# no key"])
         let failure = await #expect(throws: StatecastError.self) { try await cluster.node.start() }
         #expect(failure?.code == .keys)
-        #expect(failure?.message.contains("has no key") == true)
+        #expect(failure?.message.contains("contains no key") == true)
     }
 
     @Test func `does not start without its list`() async throws {
