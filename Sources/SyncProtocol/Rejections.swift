@@ -7,6 +7,9 @@ public import StateCore
 extension Rejection.Code {
     /// Final: the store has no action of this name.
     public static let unknownAction = Self(rawValue: "unknown-action")
+    /// The access list of the primary does not permit it; the message says what. Final for an action. A subscription
+    /// also gets it at the endpoint for other topics.
+    public static let notPermitted = Self(rawValue: "not-permitted")
     /// Final: the payload does not match the action's type; the message names the field.
     public static let undecodable = Self(rawValue: "undecodable")
     /// Final: the action or the resulting state exceeds a limit, which the message names.
@@ -23,8 +26,6 @@ extension Rejection.Code {
     /// Transient: the join queue is full.
     public static let busy = Self(rawValue: "busy")
 
-    /// The access list of the primary does not permit it, or it is at another endpoint; the message says which.
-    public static let notPermitted = Self(rawValue: "not-permitted")
     /// The primary does not serve a store of this name.
     public static let unknownStore = Self(rawValue: "unknown-store")
     /// The peer speaks another version of the protocol.
@@ -73,12 +74,12 @@ extension Rejection.Code {
     package var group: String { Self.named.contains(self) ? rawValue : "policy" }
 
     private static let named: Set<Self> = reserved.union([
-        .refused, .swallowed, .unknownAction, .undecodable, .tooLarge, .unencodable, .crashedReducer,
+        .refused, .swallowed, .unknownAction, .notPermitted, .undecodable, .tooLarge, .unencodable, .crashedReducer,
     ])
 
     /// Codes that a peer does not accept as the outcome of an action.
     private static let reserved: Set<Self> = [
-        .overloaded, .storageFull, .busy, .notPermitted, .unknownStore, .unsupportedVersion, .malformed,
+        .overloaded, .storageFull, .busy, .unknownStore, .unsupportedVersion, .malformed,
         .unknownSession, .sessionDiverged, .snapshotGone, .outcomeUnknown, .notSent, .kept, .endpointRefused,
         .incompatible, .stopped,
     ]

@@ -61,7 +61,8 @@ public struct ActionContext: Sendable, Hashable, Codable {
     public var time: Timestamp
     /// The sender's session, or nil for an action of the owner's process.
     public var session: String?
-    /// The authenticated user of the session, or nil without authentication. No node authenticates its peers yet.
+    /// The user who sent the action, by the name in the access list; nil if the primary has no keys, and for an action
+    /// of the owner's process.
     public var user: String?
 
     /// Creates the context of an action received at `time`.

@@ -14,7 +14,9 @@ internal import ZeroMQ
 final class AccessControl: Sendable {
     private let file: AccessFile
     private let keys: NodeKeys
-    private let stores: [String]
+    /// The names of the actions of each store.
+    private let stores: [StoreName: [String]]
+    private let rights: Locked<Rights>
     private let logger: Logger
     private let refused: RefusedPeers
     /// What was logged last of a list that cannot be used.
@@ -37,20 +39,20 @@ final class AccessControl: Sendable {
     /// Reads the access list.
     ///
     /// - Throws: ``StatecastError`` with code `keys`.
-    init(_ security: PrimarySecurity, stores: Set<StoreName>, logger: Logger) throws(StatecastError) {
+    ///
+    /// - Parameter stores: that the node serves, with the names of their actions.
+    init(_ security: PrimarySecurity, stores: [StoreName: [String]], logger: Logger) throws(StatecastError) {
         file = try AccessFile(readingFileAt: security.accessList, fault: Self.fault)
+        rights = Locked(Rights(file.list, at: stores))
         keys = security.keys
-        self.stores = stores.map(\.description)
+        self.stores = stores
         self.logger = logger
         refused = RefusedPeers(logger)
     }
 
-    /// Permissions for single actions are not enforced yet, so a list that has some is refused. An empty one is a file
-    /// that is being written.
+    /// An empty list is a file that is being written.
     private static func fault(_ list: AccessList) -> String? {
-        guard !list.keys.isEmpty else { return "it contains no key; to deny all access, stop the primary" }
-        guard let user = list.userWithActionNames else { return nil }
-        return "it permits \(user) single actions, which is not supported yet: write send=STORE/* instead"
+        list.keys.isEmpty ? "it contains no key; to deny all access, stop the primary" : nil
     }
 
     // MARK: Handshakes
@@ -61,7 +63,7 @@ final class AccessControl: Sendable {
     func security(of role: SocketRole) throws(ZeroMQError) -> CurveSecurity {
         let domain = try AuthenticationHandler.add("statecast-\(node)-\(role)") { [self] key in
             let key = NodePublicKey(key)
-            let list = file.list
+            let list = rights.withLock(\.list)
             guard mayConnect(key, to: role, by: list) else {
                 refused.record(key, of: list.user(of: key), role)
                 return nil
@@ -75,30 +77,27 @@ final class AccessControl: Sendable {
     private func mayConnect(_ key: NodePublicKey, to role: SocketRole, by list: AccessList) -> Bool {
         guard let user = list.user(of: key) else { return false }
         return switch role {
-        case .publish: stores.allSatisfy { list.mayFollow($0, user: user) }
-        case .receipts, .actions: stores.contains { list.maySend(to: $0, user: user) }
+        case .publish: stores.keys.allSatisfy { list.mayFollow($0.text, user: user) }
+        case .receipts, .actions: stores.keys.contains { list.maySend(to: $0.text, user: user) }
         }
-    }
-
-    private func maySend(_ key: NodePublicKey, to store: String, by list: AccessList) -> Bool {
-        list.user(of: key).map { list.maySend(to: store, user: $0) } ?? false
     }
 
     // MARK: Messages
 
-    /// Why a peer may not send actions to a store; `nil` if it may.
+    /// A peer as a sender to a store.
     ///
     /// - Parameter peer: as libzmq names the user of the message.
-    func refusal(of peer: String?, sendingTo store: StoreName) -> Rejection? {
-        let list = file.list
-        guard let user = peer.flatMap(NodePublicKey.init).flatMap(list.user(of:)) else {
-            return Rejection(
+    /// - Throws: ``Rejection`` with code `not-permitted` if it may send no action to the store.
+    func sender(_ peer: String?, to store: StoreName) throws(Rejection) -> FrameSender {
+        let rights = rights.withLock { $0 }
+        if let peer, let sender = rights.senders[store]?[peer] { return sender }
+        guard let user = peer.flatMap(NodePublicKey.init).flatMap(rights.list.user(of:)) else {
+            throw Rejection(
                 .notPermitted,
                 "the access list of the primary does not contain this sender's key any more"
             )
         }
-        guard !list.maySend(to: store.description, user: user) else { return nil }
-        return Rejection(
+        throw Rejection(
             .notPermitted,
             "the access list of the primary does not permit \(user) to send to \(store): it needs send=\(store)/*"
         )
@@ -120,18 +119,50 @@ final class AccessControl: Sendable {
             }
             if isNew || always { logger.error("\(error); the list that was read before stays in effect") }
             return []
-        case .replaced(let old):
+        case .replaced(let list):
             failure.withLock { $0 = nil }
-            logger.notice("the access list was read again")
-            let new = file.list
-            let followers = old.keys.contains { key in
-                mayConnect(key, to: .publish, by: old) && !mayConnect(key, to: .publish, by: new)
+            let after = Rights(list, at: stores)
+            let before = rights.withLock { rights in
+                defer { rights = after }
+                return rights
             }
-            let senders = old.keys.contains { key in
-                stores.contains { maySend(key, to: $0, by: old) && !maySend(key, to: $0, by: new) }
+            logger.notice("the access list was read again")
+            let followers = before.list.keys.contains { key in
+                mayConnect(key, to: .publish, by: before.list) && !mayConnect(key, to: .publish, by: list)
+            }
+            let senders = before.senders.contains { store, peers in
+                !peers.keys.allSatisfy { after.senders[store]?[$0] != nil }
             }
             return Set(followers ? [.publish] : []).union(senders ? [.receipts] : [])
         }
+    }
+}
+
+/// An access list, and what it permits at the stores of a node.
+private struct Rights: Sendable {
+    let list: AccessList
+    /// By the store and the peer's key, as libzmq names the user of a message.
+    let senders: [StoreName: [String: FrameSender]]
+
+    /// - Parameter stores: the names of the actions of each store.
+    init(_ list: AccessList, at stores: [StoreName: [String]]) {
+        self.list = list
+        senders = stores.reduce(into: [:]) { senders, store in
+            var users: [String: FrameSender] = [:]
+            for key in list.keys {
+                guard let user = list.user(of: key), list.maySend(to: store.key.text, user: user) else { continue }
+                let sender = users[user] ?? FrameSender(user, list, store.key.text, actions: store.value)
+                users[user] = sender
+                senders[store.key, default: [:]][key.description] = sender
+            }
+        }
+    }
+}
+
+extension FrameSender {
+    fileprivate init(_ user: String, _ list: AccessList, _ store: String, actions: [String]) {
+        let permitted = actions.filter { list.maySend($0, to: store, user: user) }
+        self.init(user: user, actions: permitted.count == actions.count ? nil : Set(permitted))
     }
 }
 

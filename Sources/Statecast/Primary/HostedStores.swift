@@ -55,11 +55,13 @@ package struct HostedStores {
         }
     }
 
-    /// A message of a sender.
-    package func receivedActions(_ message: [UInt8]) {
+    /// A message of actions.
+    ///
+    /// - Parameter sender: with its rights to the store that the message names; `nil` on a node without keys.
+    package func receivedActions(_ message: [UInt8], from sender: FrameSender? = nil) {
         guard message.count <= node.limits.frameBytesMax else { return onDrop(.tooLarge) }
         switch router.actions(message) {
-        case .store(let name, let frame): store(name)?.received(frame)
+        case .store(let name, let frame): store(name)?.received(frame, from: sender)
         case .answer(let refusal, let address): answer(refusal, to: address)
         case .drop(let code): onDrop(code)
         }

@@ -135,9 +135,11 @@ public actor PrimaryNode: Service {
         self.termination = termination
         bound.change { $0 = nil }
         // Before the recovery, which may take long.
-        let names = Set(definitions.withLock { $0.stores.map(\.name) })
+        let actions = definitions.withLock {
+            Dictionary(uniqueKeysWithValues: $0.stores.map { ($0.name, $0.actionNames) })
+        }
         let control = try configuration.security.map { security throws(StatecastError) in
-            try AccessControl(security, stores: names, logger: logger)
+            try AccessControl(security, stores: actions, logger: logger)
         }
         let recovered = try await recovered()
         do throws(StatecastError) {
@@ -277,7 +279,7 @@ public actor PrimaryNode: Service {
         for _ in 0..<Self.framesPerTurnMax where stores.takesFrames {
             guard bytes < Self.bytesPerTurnMax, let next = sockets.nextActions() else { break }
             bytes += next.bytes
-            if let message = next.message { stores.receivedActions(message) }
+            if let message = next.message { stores.receivedActions(message, from: next.sender) }
         }
         turn()
     }

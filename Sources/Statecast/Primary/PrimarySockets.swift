@@ -143,10 +143,14 @@ final class PrimarySockets {
             refuse(Refusal(Rejection(.notPermitted, advice)))
         case .store(let store, .receipts):
             // The end of a subscription has no user if a connection broke.
-            if begins, let reason = access.refusal(of: received.user, sendingTo: store) {
-                return refuse(Refusal(reason))
+            if begins {
+                do throws(Rejection) { _ = try access.sender(received.user, to: store) } catch {
+                    return refuse(Refusal(error))
+                }
+                permitted.topics.insert(Array(topic))
+            } else {
+                permitted.topics.remove(Array(topic))
             }
-            if begins { permitted.topics.insert(Array(topic)) } else { permitted.topics.remove(Array(topic)) }
             deliver(message)
         case .store where socket === receipts:
             let advice = "this endpoint publishes receipts only: states and the schema are at the one for replicas"
@@ -165,22 +169,22 @@ final class PrimarySockets {
         set { pullerWatch.wantsReadable = newValue }
     }
 
-    /// The next message of a sender, and its size; the message is `nil` if it was refused.
-    func nextActions() -> (message: [UInt8]?, bytes: Int)? {
-        guard let access else { return puller.next(logger).map { ($0, $0.count) } }
+    /// The next message of a sender, with who sent it on a node with keys, and its size; the message is `nil` if the
+    /// sender has no right to the store.
+    ///
+    /// Such a message is dropped: an answer would reach the sender whose session it names. When a right is withdrawn,
+    /// the node binds the socket for receipts again; a sender that may still connect to it subscribes again, and gets
+    /// the refusal then.
+    func nextActions() -> (message: [UInt8]?, sender: FrameSender?, bytes: Int)? {
+        guard let access else { return puller.next(logger).map { ($0, nil, $0.count) } }
         guard let (message, peer) = puller.nextFromUser(logger) else { return nil }
-        return (isPermitted(message, from: peer, access) ? message : nil, message.count)
-    }
-
-    /// A frame that is not permitted is dropped: an answer would reach the sender whose session it names. When a right
-    /// is withdrawn, the node binds the socket for receipts again; a sender that may still connect to it subscribes
-    /// again, and gets the refusal then.
-    private func isPermitted(_ message: [UInt8], from peer: String?, _ access: AccessControl) -> Bool {
         // The node answers or drops what has no address.
-        guard let (head, _) = Message.split(message), let address = try? Address(parsing: head),
-            access.refusal(of: peer, sendingTo: address.store) != nil
-        else { return true }
-        onDrop(.notPermitted)
-        return false
+        guard let (head, _) = Message.split(message), let address = try? Address(parsing: head) else {
+            return (message, nil, message.count)
+        }
+        do throws(Rejection) { return (message, try access.sender(peer, to: address.store), message.count) } catch {
+            onDrop(error.code)
+            return (nil, nil, message.count)
+        }
     }
 }

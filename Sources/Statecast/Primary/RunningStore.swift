@@ -4,6 +4,8 @@ package import SyncProtocol
 /// A store that is not recovered yet.
 package protocol StoreDefinition: Sendable {
     var name: StoreName { get }
+    /// The names of the actions that the store accepts.
+    var actionNames: [String] { get }
     /// Recovers the state and history from which the store continues. Blocks while it reads.
     ///
     /// - Parameter lineage: of a new history.
@@ -39,8 +41,10 @@ package protocol RunningStore: AnyObject {
     func begin()
     func subscribed(to topic: Topic)
     func unsubscribed(from topic: Topic)
-    /// A frame of a sender, which waits for a turn.
-    func received(_ frame: ActionsFrame)
+    /// A frame of actions, which waits for a turn.
+    ///
+    /// - Parameter sender: `nil` on a node without keys.
+    func received(_ frame: ActionsFrame, from sender: FrameSender?)
     /// Processes what waits: results of other threads, requests of this process, one batch of actions, joins.
     func turn()
     func tick()

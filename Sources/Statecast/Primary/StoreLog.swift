@@ -53,7 +53,10 @@ struct StoreLog {
 
     func log(_ notice: StoreNotice) {
         switch notice {
-        case .rejected(let rejection): log(.debug, "action rejected", ["reason": "\(rejection)"])
+        case .rejected(let rejection, let user):
+            var metadata: Logger.Metadata = ["reason": "\(rejection)"]
+            metadata["user"] = user.map { "\($0)" }
+            log(.debug, "action rejected", metadata)
         case .warning(let warning): log(.warning, "runtime warning", ["warning": "\(warning)"])
         case .full(let message): log(.error, "\(message); actions are refused until there is room")
         case .hasRoomAgain: log(.notice, "there is room in the journal again")

@@ -61,7 +61,9 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     func subscribed(to topic: Topic) { report { $0.subscribed(to: topic, into: &$1) } }
     func unsubscribed(from topic: Topic) { report { $0.unsubscribed(from: topic, into: &$1) } }
-    func received(_ frame: ActionsFrame) { report { $0.received(frame, at: node.environment.now, into: &$1) } }
+    func received(_ frame: ActionsFrame, from sender: FrameSender?) {
+        report { $0.received(frame, from: sender, at: node.environment.now, into: &$1) }
+    }
 
     func turn() {
         dequeueRequests()

@@ -11,6 +11,7 @@ package struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinitio
     /// The declared version of the state: see `StateEvolution`.
     var stateVersion: UInt64 { UInt64(evolution.count) }
     let table: ActionTable
+    package var actionNames: [String] { table.entries.map(\.name) }
     let reducer: Reducer<State>
     let middleware: [Middleware<State>]
     let initialEffect: @Sendable (State) -> Effect

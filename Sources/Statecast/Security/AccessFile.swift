@@ -35,8 +35,8 @@ package final class AccessFile: Sendable {
     /// What ``refresh(always:)`` found.
     package enum Refresh: Sendable {
         case unchanged
-        /// The list was replaced.
-        case replaced(old: AccessList)
+        /// The list was replaced by this one.
+        case replaced(AccessList)
         /// The list stays, since the file cannot be used. Reported once for each version of the file, and again for
         /// each failure to read it.
         case failed(StatecastError)
@@ -55,7 +55,7 @@ package final class AccessFile: Sendable {
                 defer { content = Content(list: list, status: status) }
                 return content.list
             }
-            return list == old ? .unchanged : .replaced(old: old)
+            return list == old ? .unchanged : .replaced(list)
         } catch {
             // A file that could not be read, such as without a free descriptor, is tried again.
             if error.cause is SystemFailure { return .failed(error) }

@@ -8,8 +8,8 @@ internal import SyncProtocol
 /// Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID  board    follow=*
 /// ```
 ///
-/// A permission to send names stores and actions: `send=fleet/HostAdded,fleet/HostRe*`. A primary refuses a list that
-/// permits only some actions of a store, since it cannot enforce that yet.
+/// A permission to send names stores and actions: `send=fleet/HostAdded,fleet/HostRe*`. An action without permission
+/// gets a final rejection with code `not-permitted`.
 ///
 /// A user with several keys, as while they are replaced, has the permissions of all of its lines. In a name, `*`
 /// stands for any characters, also none. Empty lines, and those that begin with `#`, as no key does, are comments.
@@ -35,11 +35,6 @@ public struct AccessList: Hashable, Sendable {
     public func user(of key: NodePublicKey) -> String? { users[key] }
 
     var keys: some Collection<NodePublicKey> { users.keys }
-
-    /// A user who may send some actions of a store and not all, by their names; `nil` if there is none.
-    var userWithActionNames: String? {
-        permissions.first { $0.value.actions.contains { !$0.action.matchesAll } }?.key
-    }
 
     /// Whether a user may read the state of a store.
     public func mayFollow(_ store: String, user: String) -> Bool {
@@ -182,9 +177,6 @@ struct NamePattern: Hashable, Sendable {
         guard !text.isEmpty, letters.isEmpty || (try? StoreName(String(letters))) != nil else { return nil }
         self.init(text)
     }
-
-    /// Whether it is `*`.
-    var matchesAll: Bool { parts.count > 1 && parts.allSatisfy(\.isEmpty) }
 
     /// In time proportional to the product of both sizes.
     func matches(_ name: String) -> Bool {

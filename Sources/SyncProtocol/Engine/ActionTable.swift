@@ -64,19 +64,22 @@ package struct ActionTable: Sendable {
     ///
     /// - Parameters:
     ///   - content: the range of the action, without the head of its byte string.
+    ///   - sender: needs the right to send the action.
     ///   - memory: of the actions before it.
-    /// - Throws: ``Rejection`` with code `unknown-action` or `undecodable`; the message names the known actions, or
-    ///   the field.
+    /// - Throws: ``Rejection`` with code `unknown-action`, `not-permitted` or `undecodable`; the message names the
+    ///   known actions, the missing right, or the field.
     package func decode(
         _ content: Range<Int>,
         in items: borrowing ItemBuffer,
+        from sender: FrameSender? = nil,
         after memory: inout Memory
     ) throws(Rejection) -> any Action {
         guard let index = index(of: content, in: items, after: memory.index) else {
-            return try decodeAnyForm(items.copy(of: content), after: &memory)
+            return try decodeAnyForm(items.copy(of: content), from: sender, after: &memory)
         }
         memory.index = index
         let decoder = decoders[index]
+        try sender?.requirePermission(toSend: decoder.name)
         do throws(CodingFailure) {
             return try decoder.decode(items, (content.lowerBound + decoder.prefix.count)..<content.upperBound)
         } catch {
@@ -94,7 +97,7 @@ package struct ActionTable: Sendable {
 
     /// Decodes an action.
     ///
-    /// - Throws: as ``decode(_:in:after:)``.
+    /// - Throws: as ``decode(_:in:from:after:)``.
     package func decode(_ bytes: [UInt8]) throws(Rejection) -> any Action {
         try ItemBuffer.withItems(bytes[...]) { items throws(Rejection) in
             var memory = Memory()
@@ -103,9 +106,14 @@ package struct ActionTable: Sendable {
     }
 
     /// Decodes an action whose array or name may have any well-formed form.
-    private func decodeAnyForm(_ bytes: [UInt8], after memory: inout Memory) throws(Rejection) -> any Action {
+    private func decodeAnyForm(
+        _ bytes: [UInt8],
+        from sender: FrameSender?,
+        after memory: inout Memory
+    ) throws(Rejection) -> any Action {
         let (name, payload) = try parts(of: bytes)
         guard let index = indices[name] else { throw unknown(name, after: &memory) }
+        try sender?.requirePermission(toSend: name)
         do throws(CodingFailure) {
             return try ItemBuffer.withItems(bytes[payload]) { items throws(CodingFailure) in
                 try decoders[index].decode(items, 0..<payload.count)

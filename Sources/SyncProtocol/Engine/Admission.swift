@@ -64,20 +64,24 @@ struct Admission: Hashable, Sendable {
     /// A frame, which waits for a turn, unless it is answered at once.
     ///
     /// - Parameters:
+    ///   - sender: `nil` if the transport authenticates nobody.
     ///   - isFull: whether the journal has no room.
     mutating func received(
         _ frame: ActionsFrame,
+        from sender: FrameSender?,
         isFull: Bool,
         into directives: inout [StoreDirective<some Sendable>]
     ) {
         let session = frame.header.session
+        guard isOwner(sender, of: session) else { return directives.append(.count(.refused(.notPermitted))) }
         if isFull { return refuse(frame.identity, of: session, .storageFull, into: &directives) }
         guard frame.header.lineage == incarnation.lineage else {
             directives.append(.count(.otherLineage))
             requested.append(session)
             return
         }
-        guard !isFinishing, !inbox.append(frame, bytesMax: limits.heldBytesMax) else { return }
+        guard !isFinishing, !inbox.append(PendingFrame(frame, from: sender), bytesMax: limits.heldBytesMax)
+        else { return }
         refuse(frame.identity, of: session, .overloaded, into: &directives)
     }
 
@@ -97,7 +101,7 @@ struct Admission: Hashable, Sendable {
         within budget: inout TurnBudget,
         durable: JournalSequence,
         into directives: inout [StoreDirective<some Sendable>]
-    ) -> (slice: FrameSlice, frame: ActionsFrame, opened: JournalSequence)? {
+    ) -> AdmittedActions? {
         while budget.actions > 0, budget.bytes > 0, var frame = inbox.first {
             let (known, count, opened) = admit(frame, durable: durable, into: &directives) ?? (0, 0, JournalSequence(0))
             guard count > 0 else {
@@ -118,7 +122,7 @@ struct Admission: Hashable, Sendable {
             budget.bytes -= slice.byteCount
             // Actions beyond the window are dropped: their sender has to send them again.
             if slice.count < count { inbox.replaceFirst(with: frame) } else { inbox.removeFirst() }
-            return (slice, frame.frame, opened)
+            return AdmittedActions(slice: slice, frame: frame.frame, sender: frame.sender, opened: opened)
         }
         return nil
     }
@@ -133,6 +137,11 @@ struct Admission: Hashable, Sendable {
         into directives: inout [StoreDirective<some Sendable>]
     ) -> (known: Int, count: Int, opened: JournalSequence)? {
         let (id, lowest) = (frame.frame.header.session, frame.frame.header.lowest)
+        // Again: another user's frame may have opened the session since this one arrived.
+        guard isOwner(frame.sender, of: id) else {
+            directives.append(.count(.refused(.notPermitted)))
+            return nil
+        }
         if PlantedFault.admitsNoRestOfFrame.isPlanted, frame.first > frame.frame.header.first {
             return (0, frame.count, frame.frame.header.opened)
         }
@@ -152,6 +161,7 @@ struct Admission: Hashable, Sendable {
         }
         // Not for a frame that is ahead: it may be a stray one.
         if lowest > start { sessions.update(id) { $0.forgetOutcomes(before: lowest) } }
+        if let user = frame.sender?.user { sessions.claim(id, for: user) }
         guard let session = sessions[id] else { return nil }
         let known = min(frame.count, expected.distance(beyond: frame.first))
         if known > 0 {
@@ -162,6 +172,13 @@ struct Admission: Hashable, Sendable {
             }
         }
         return (known, min(frame.count - known, room(of: session)), opened)
+    }
+
+    /// Whether a frame's sender may use a session. An answer to another user's frame would reach the owner of the
+    /// session, so there is none.
+    private func isOwner(_ sender: FrameSender?, of id: SessionID) -> Bool {
+        guard let sender, let owner = sessions[id]?.user else { return true }
+        return sender.user == owner
     }
 
     /// Opens the session of a frame, unless it may be an evicted one.
@@ -362,6 +379,15 @@ struct Admission: Hashable, Sendable {
             refuse(frame.identity, of: frame.frame.header.session, .storageFull, into: &directives)
         }
     }
+}
+
+/// Actions of a frame that are the next ones of their session.
+struct AdmittedActions: Sendable {
+    let slice: FrameSlice
+    let frame: ActionsFrame
+    let sender: FrameSender?
+    /// The journal sequence at which the session was opened.
+    let opened: JournalSequence
 }
 
 extension Rejection {

@@ -20,12 +20,12 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
 
     /// Actions as they arrived.
     enum Item: Sendable {
-        case slice(FrameSlice, frame: Int, opened: JournalSequence)
+        case slice(FrameSlice, frame: Int, of: FrameSender?, opened: JournalSequence)
         case local(LocalAction, ActionNumber)
 
         var count: Int {
             switch self {
-            case .slice(let slice, _, _): slice.count
+            case .slice(let slice, _, _, _): slice.count
             case .local: 1
             }
         }
@@ -47,14 +47,16 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// Reduces actions of a frame.
     ///
     /// - Returns: their outcomes.
-    mutating func reduce(
-        _ slice: FrameSlice,
-        of frame: ActionsFrame,
-        opened: JournalSequence,
-        marking: some ReductionMarking
-    ) -> OutcomeRuns {
-        frames.append(frame)
-        return reduce(slice, frame: frames.count - 1, opened: opened, rejecting: nil, marking: marking)
+    mutating func reduce(_ actions: AdmittedActions, marking: some ReductionMarking) -> OutcomeRuns {
+        frames.append(actions.frame)
+        return reduce(
+            actions.slice,
+            frame: frames.count - 1,
+            of: actions.sender,
+            opened: actions.opened,
+            rejecting: nil,
+            marking: marking
+        )
     }
 
     /// - Parameter reason: rejects the actions, instead of reducing them.
@@ -62,14 +64,15 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     private mutating func reduce(
         _ slice: FrameSlice,
         frame index: Int,
+        of sender: FrameSender?,
         opened: JournalSequence,
         rejecting reason: Rejection?,
         marking: some ReductionMarking
     ) -> OutcomeRuns {
         let frame = frames[index]
         let session = frame.header.session
-        let action = ActionContext(time: context.time, session: session.description)
-        self.items.append(.slice(slice, frame: index, opened: opened))
+        let action = ActionContext(time: context.time, session: session.description, user: sender?.user)
+        self.items.append(.slice(slice, frame: index, of: sender, opened: opened))
         record?.begin(session, opened: opened, first: slice.first, time: action.time, user: action.user)
         var runs = OutcomeRuns(first: slice.first)
         var items = frame.items(from: slice.offset)
@@ -78,20 +81,20 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
             for _ in 0..<slice.count {
                 guard let (item, range) = items.next() else { preconditionFailure("a frame's heads were checked") }
                 if let reason {
-                    runs.append(rejected(runs.end, reason, from: .item(index, item)))
+                    runs.append(rejected(runs.end, reason, from: .item(index, item), user: action.user))
                     continue
                 }
                 var source = RecordEntries.Source.absent
                 marking.begin(session, runs.end)
                 do throws(Rejection) {
-                    let decoded = try decode(range, in: buffer, session, runs.end)
+                    let decoded = try decode(range, in: buffer, of: sender, session, runs.end)
                     source = .item(index, item)
                     let reduction = try reduce(decoded, as: frame[range], action)
                     if !PlantedFault.leavesMarkOfReducedAction.isPlanted { marking.end() }
                     runs.append(applied(runs.end, reduction, from: source))
                 } catch {
                     marking.end()
-                    runs.append(rejected(runs.end, error, from: source))
+                    runs.append(rejected(runs.end, error, from: source, user: action.user))
                 }
             }
         }
@@ -102,6 +105,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     private mutating func decode(
         _ content: Range<Int>,
         in buffer: borrowing ItemBuffer,
+        of sender: FrameSender?,
         _ session: SessionID,
         _ number: ActionNumber
     ) throws(Rejection) -> any Action {
@@ -109,7 +113,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         if content.count > context.settings.limits.actionBytesMax {
             throw .tooLarge(content.count, bytesMax: context.settings.limits.actionBytesMax)
         }
-        return try context.program.table.decode(content, in: buffer, after: &memory)
+        return try context.program.table.decode(content, in: buffer, from: sender, after: &memory)
     }
 
     /// Reduces an action of the primary's own process.
@@ -195,11 +199,12 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         _ number: ActionNumber,
         _ reason: Rejection,
         from source: RecordEntries.Source,
+        user: String? = nil,
         of local: LocalAction? = nil
     ) -> Outcome {
         let rejection = reason.final(messageBytesMax: context.settings.limits.rejectionMessageBytesMax)
         record?.rejected(source, rejection)
-        notices.append(.rejected(rejection))
+        notices.append(.rejected(rejection, user: user))
         results.counts.add(rejectedAs: rejection.code)
         results.follow(number, .rejected(rejection), effect: .none, local: local)
         return .rejected(rejection)
@@ -237,10 +242,10 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         for item in items {
             switch item {
             case _ where item.count <= left: first.append(item)
-            case .slice(let slice, let frame, let opened) where left > 0:
+            case .slice(let slice, let frame, let sender, let opened) where left > 0:
                 let (head, tail) = slice.split(at: left, in: frames[frame])
-                first.append(.slice(head, frame: frame, opened: opened))
-                second.append(.slice(tail, frame: frame, opened: opened))
+                first.append(.slice(head, frame: frame, of: sender, opened: opened))
+                second.append(.slice(tail, frame: frame, of: sender, opened: opened))
             default: second.append(item)
             }
             left = max(0, left - item.count)
@@ -264,8 +269,8 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         batch.frames = frames
         for item in part {
             switch item {
-            case .slice(let slice, let frame, let opened):
-                batch.reduce(slice, frame: frame, opened: opened, rejecting: reason, marking: marking)
+            case .slice(let slice, let frame, let sender, let opened):
+                batch.reduce(slice, frame: frame, of: sender, opened: opened, rejecting: reason, marking: marking)
             case .local(let local, let number):
                 let isCancelled = local.effectID.map { batch.results.cancelled.contains($0) || cancels($0) } ?? false
                 batch.reduce(local, number, rejecting: isCancelled ? .effectCancelled : reason)

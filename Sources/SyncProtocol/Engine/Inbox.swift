@@ -16,10 +16,10 @@ struct Inbox: Hashable, Sendable {
     /// Appends a frame, unless the memory of all would exceed `bytesMax`. One frame always fits.
     ///
     /// - Returns: whether it is appended.
-    mutating func append(_ frame: ActionsFrame, bytesMax: Int) -> Bool {
-        let size = Self.bytes(of: frame)
+    mutating func append(_ frame: PendingFrame, bytesMax: Int) -> Bool {
+        let size = Self.bytes(of: frame.frame)
         guard frames.isEmpty || bytes + size <= bytesMax else { return false }
-        frames.append(PendingFrame(frame))
+        frames.append(frame)
         bytes += size
         return true
     }
@@ -40,6 +40,8 @@ struct Inbox: Hashable, Sendable {
 /// After a turn, the rest is admitted again, like a frame that begins with its first number.
 struct PendingFrame: Hashable, Sendable {
     let frame: ActionsFrame
+    /// `nil` if the transport authenticates nobody.
+    let sender: FrameSender?
     /// The offset of the rest in the actions.
     private(set) var offset = 0
     /// The number of its first action.
@@ -47,8 +49,9 @@ struct PendingFrame: Hashable, Sendable {
     /// The number of its actions.
     private(set) var count: Int
 
-    init(_ frame: ActionsFrame) {
+    init(_ frame: ActionsFrame, from sender: FrameSender?) {
         self.frame = frame
+        self.sender = sender
         first = frame.header.first
         count = frame.header.count
     }

@@ -16,6 +16,8 @@ package struct SessionTable: Hashable, Sendable {
         private(set) var outcomes: OutcomeRuns
         /// The last number whose outcome is durable.
         private(set) var durable: ActionNumber
+        /// The user whose actions are the session's; `nil` until an authenticated user sends one.
+        fileprivate(set) var user: String?
         /// The time of the last use, as a count of uses in the table.
         fileprivate(set) var used: UInt64 = 0
 
@@ -23,8 +25,9 @@ package struct SessionTable: Hashable, Sendable {
             self.init(opened: opened, durable: OutcomeRuns(first: base))
         }
 
-        fileprivate init(opened: JournalSequence, durable outcomes: OutcomeRuns) {
+        fileprivate init(opened: JournalSequence, durable outcomes: OutcomeRuns, user: String? = nil) {
             self.opened = opened
+            self.user = user
             self.outcomes = outcomes
             durable = outcomes.end.previous
         }
@@ -125,6 +128,12 @@ package struct SessionTable: Hashable, Sendable {
         runCount -= sessions.values[index].outcomes.runCount
         change(&sessions.values[index])
         runCount += sessions.values[index].outcomes.runCount
+    }
+
+    /// A session without a user belongs from now on to this one.
+    mutating func claim(_ id: SessionID, for user: String) {
+        guard let index = sessions.index(forKey: id), sessions.values[index].user == nil else { return }
+        sessions.values[index].user = user
     }
 
     /// Admits a session, and evicts the longest idle one if there is no room.
@@ -239,6 +248,7 @@ package struct SessionTable: Hashable, Sendable {
             }
             let outcomes = try run.outcomes(after: revision)
             revision = revision.advanced(by: run.appliedCount)
+            if let user = run.user { claim(run.session, for: user) }
             update(run.session) { session in
                 session.append(durable: outcomes, opened: run.opened, countMax: countMax)
                 session.dropMessages(bytesMax: messageBytesMax)
@@ -283,19 +293,22 @@ extension SessionTable {
 extension SessionTable.Session {
     fileprivate func write(to writer: inout CBORWriter) {
         let known = durableOutcomes(from: outcomes.start, through: durable)
-        writer.array(count: 3)
+        writer.array(count: user == nil ? 3 : 4)
         writer.write(opened)
         writer.write(known.start)
         known.write(to: &writer)
+        if let user { writer.text(user) }
     }
 
     /// Reads a session. Snapshots of older builds have a list of single outcomes.
     fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
-        try reader.fixedArray(3)
+        let count = try reader.arrayCount(atLeast: 3)
         let opened: JournalSequence = try reader.quantity()
         let first: ActionNumber = try reader.quantity()
         // The writer's limit on the number of outcomes may have been any.
-        self.init(opened: opened, durable: try OutcomeRuns(from: &reader, first: first, runsMax: .max))
+        let outcomes = try OutcomeRuns(from: &reader, first: first, runsMax: .max)
+        self.init(opened: opened, durable: outcomes, user: count > 3 ? try reader.text() : nil)
+        for _ in min(4, count)..<count { try reader.skip() }
     }
 }
 

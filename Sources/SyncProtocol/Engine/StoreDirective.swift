@@ -56,7 +56,8 @@ package enum StoreEvent: Hashable, Sendable {
 
 /// An event for the operator's log.
 package enum StoreNotice: Hashable, Sendable {
-    case rejected(Rejection)
+    /// - Parameter user: who sent the action, if the transport authenticated the sender.
+    case rejected(Rejection, user: String?)
     case warning(RuntimeWarning)
     /// The journal has no room; actions are refused.
     case full(String)

@@ -136,9 +136,16 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         }
     }
 
-    /// A frame of a sender, which waits for a turn.
-    package mutating func received(_ frame: ActionsFrame, at now: Instant, into directives: inout Directives) {
-        admission.received(frame, isFull: isFull(at: now), into: &directives)
+    /// A frame of actions, which waits for a turn.
+    ///
+    /// - Parameter sender: `nil` if the transport authenticates nobody: then everybody may send everything.
+    package mutating func received(
+        _ frame: ActionsFrame,
+        from sender: FrameSender? = nil,
+        at now: Instant,
+        into directives: inout Directives
+    ) {
+        admission.received(frame, from: sender, isFull: isFull(at: now), into: &directives)
     }
 
     /// A request of the primary's own process, which waits for a turn.
@@ -167,7 +174,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         if canMakeBatch(at: now) {
             var left = budget
             while let next = admission.dequeue(within: &left, durable: published.sequence, into: &directives) {
-                let outcomes = batch.reduce(next.slice, of: next.frame, opened: next.opened, marking: marking)
+                let outcomes = batch.reduce(next, marking: marking)
                 admission.record(outcomes, of: next.frame.header.session, opened: next.opened)
             }
         }

@@ -33,11 +33,11 @@ import Testing
         #expect(Self.word(file.refresh()) == "unchanged", "nothing has changed")
         try write("\(Self.key) board follow=counter")
         let refresh = file.refresh()
-        guard case .replaced(old: let before) = refresh else {
+        guard case .replaced(let list) = refresh else {
             Issue.record("\(refresh)")
             return
         }
-        #expect(before.mayFollow("fleet", user: "board"))
+        #expect(list == file.list)
         #expect(isOpen(file, to: "counter") && !isOpen(file, to: "fleet"))
         #expect(Self.word(file.refresh()) == "unchanged", "it was read")
     }

@@ -31,15 +31,20 @@ final class SecuredCounter: Sendable {
         var logger = LogBook.logger(log)
         logger.logLevel = .debug
         node = try PrimaryNode(configuration: configuration, logger: logger)
-        primary = try Self.counter(Counter.storeName, on: node)
+        primary = try Self.counter(Counter.storeName, on: node, logger)
     }
 
-    static func counter(_ name: String, on node: PrimaryNode) throws -> Primary<Counter> {
+    static func counter(
+        _ name: String,
+        on node: PrimaryNode,
+        _ logger: Logger = LogBook.logger(EventLog())
+    ) throws -> Primary<Counter> {
         try Primary(
             store: name,
             state: Counter(),
             actions: Counter.actions,
             on: node,
+            logger: logger,
             reducer: Counter.reducer
         )
     }

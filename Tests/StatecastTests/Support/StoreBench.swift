@@ -101,7 +101,8 @@ final class StoreBench<State: Codable & Equatable & Sendable> {
                 base: ActionNumber(1),
                 first: ActionNumber(sent + 1),
                 actions: bytes
-            )
+            ),
+            from: nil
         )
         sent += UInt64(bytes.count)
     }

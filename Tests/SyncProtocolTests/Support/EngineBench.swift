@@ -87,9 +87,9 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
 
     /// A frame arrives, and waits in the inbox.
     @discardableResult
-    mutating func receive(_ frame: ActionsFrame) -> [Answer] {
+    mutating func receive(_ frame: ActionsFrame, from sender: FrameSender? = nil) -> [Answer] {
         let now = now
-        return send { $0.received(frame, at: now, into: &$1) }
+        return send { $0.received(frame, from: sender, at: now, into: &$1) }
     }
 
     mutating func subscribed(to topic: Topic) -> [Answer] { send { $0.subscribed(to: topic, into: &$1) } }

@@ -189,7 +189,9 @@ struct PrimaryBench {
     }
 
     @discardableResult
-    mutating func receive(_ frame: ActionsFrame) -> [Answer] { engine.receive(frame) }
+    mutating func receive(_ frame: ActionsFrame, from sender: FrameSender? = nil) -> [Answer] {
+        engine.receive(frame, from: sender)
+    }
 
     @discardableResult
     mutating func turn() -> [Answer] { engine.turn() }

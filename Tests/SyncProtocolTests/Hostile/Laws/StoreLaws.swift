@@ -68,6 +68,7 @@ private struct StoreRun {
     /// What a restart recovers.
     private var replayed: History
     private var outcomes: [SentAction: Outcome] = [:]
+    private var owners: [SessionID: String] = [:]
     private var isResumed = false
     private var encoding = false
     private var snapshots: [Revision: [UInt8]] = [:]
@@ -143,8 +144,20 @@ private struct StoreRun {
     private mutating func receive(_ message: [UInt8]) throws(BrokenLaw) {
         guard case .store(_, let frame) = FrameRouter(stores: [Topic.store]).actions(message) else { return }
         heard.insert(frame.header.session)
-        let now = now
-        try send { $0.received(frame, at: now, into: &$1) }
+        let (now, sender) = (now, Self.sender(of: frame))
+        try send { $0.received(frame, from: sender, at: now, into: &$1) }
+    }
+
+    /// Each session has a user who continues it, and some frames come from another one. Depends on the frame only, so
+    /// that the scripts of the corpus keep their meaning.
+    private static func sender(of frame: ActionsFrame) -> FrameSender? {
+        let header = frame.header
+        if (header.first.rawValue &+ UInt64(header.count)) % 8 == 0 { return FrameSender(user: "other", actions: nil) }
+        return switch header.session.low % 3 {
+        case 0: nil
+        case 1: FrameSender(user: "first", actions: nil)
+        default: Board.adder
+        }
     }
 
     private mutating func receiveAnyBytes() throws(BrokenLaw) {
@@ -322,9 +335,13 @@ private struct StoreRun {
             } catch {
                 throw BrokenLaw("record \(record.sequence) follows the ones before: \(error)")
             }
-            for session in decoded.forgotten { outcomes = outcomes.filter { $0.key.session != session } }
+            for session in decoded.forgotten {
+                outcomes = outcomes.filter { $0.key.session != session }
+                owners[session] = nil
+            }
             var revision = decoded.from
             for run in decoded.runs {
+                try check(run)
                 for (index, entry) in run.entries.enumerated() {
                     let sent = SentAction(session: run.session, number: run.first.advanced(by: index))
                     if entry.rejection == nil { revision = revision.next }
@@ -337,6 +354,18 @@ private struct StoreRun {
         visible += shown
         records.removeFirst(shown.count)
         return shown.last
+    }
+
+    /// A session has one user, and what is applied is what its user may send.
+    private mutating func check(_ run: BatchRecord.Run) throws(BrokenLaw) {
+        guard let user = run.user else { return }
+        let owner = owners[run.session, default: user]
+        owners[run.session] = owner
+        try require(owner == user, "\(user) continues the session \(run.session) of \(owner)")
+        guard user == Board.adder.user else { return }
+        for entry in run.entries where entry.rejection == nil {
+            try require(Board.isAdd(entry.action), "\(user) has sent another action than it may")
+        }
     }
 
     private func decoded(_ record: EncodedRecord) throws(BrokenLaw) -> BatchRecord {
@@ -565,6 +594,11 @@ struct Board: Codable, Hashable, Sendable {
             dispatcher: NoDispatcher()
         )
     }()
+
+    /// A user who may send one of the actions only.
+    static let adder = FrameSender(user: "adder", actions: [Add.name])
+
+    static func isAdd(_ action: [UInt8]) -> Bool { (try? program.table.decode(action)) is Add }
 
     private mutating func apply(_ action: any Action) -> Effect {
         switch action {
