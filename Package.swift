@@ -66,18 +66,22 @@ let layers: [Target] = [
     .target(name: "StateCore", dependencies: ["Threading"], swiftSettings: settings),
     .target(name: "StateCoding", swiftSettings: settings),
     .target(name: "StateJSON", dependencies: ["StateCoding"], swiftSettings: settings),
-    .target(name: "SyncProtocol", dependencies: ["StateCore", "StateCoding", deque, ordered], swiftSettings: settings),
-    .systemLibrary(
-        name: "CZeroMQ",
-        pkgConfig: libzmqPackage,
-        providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
-    ),
     .systemLibrary(
         name: "CSodium",
         pkgConfig: sodiumPackage,
         providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
     ),
     .target(name: "Cryptography", dependencies: ["CSodium"], swiftSettings: settings),
+    .target(
+        name: "SyncProtocol",
+        dependencies: ["Cryptography", "StateCore", "StateCoding", deque, ordered],
+        swiftSettings: settings
+    ),
+    .systemLibrary(
+        name: "CZeroMQ",
+        pkgConfig: libzmqPackage,
+        providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
+    ),
     .target(
         name: "ZeroMQ",
         dependencies: ["Threading", "DurableFiles", "Cryptography", "CZeroMQ"],

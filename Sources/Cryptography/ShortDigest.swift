@@ -13,25 +13,27 @@ package struct ShortDigest: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter domain: what the input is: equal inputs of different domains have different digests. At most 16
     ///   bytes; the personalization of BLAKE2b.
     package init(of bytes: some Sequence<UInt8>, domain: StaticString) {
+        self = Array(bytes).withUnsafeBytes { Self(of: $0, domain: domain) }
+    }
+
+    /// As ``init(of:domain:)`` of a sequence. Allocates nothing.
+    package init(of bytes: UnsafeRawBufferPointer, domain: StaticString) {
         Sodium.isReady
         precondition(domain.utf8CodeUnitCount <= Self.domainBytesMax, "the domain \(domain) is too long")
-        let input = Array(bytes)
-        var personal = [UInt8](repeating: 0, count: Self.domainBytesMax)
-        domain.withUTF8Buffer { personal.replaceSubrange(0..<$0.count, with: $0) }
-        var digest = [UInt8](repeating: 0, count: 16)
-        let result = crypto_generichash_blake2b_salt_personal(
-            &digest,
-            digest.count,
-            input,
-            UInt64(input.count),
-            nil,
-            0,
-            nil,
-            personal
-        )
-        precondition(result == 0, "libsodium cannot hash \(input.count) bytes")
-        func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-        (high, low) = (word(digest[0..<8]), word(digest[8..<16]))
+        var personal: (UInt64, UInt64) = (0, 0)
+        withUnsafeMutableBytes(of: &personal) { personal in domain.withUTF8Buffer { personal.copyBytes(from: $0) } }
+        var digest: (UInt64, UInt64) = (0, 0)
+        let result = withUnsafeMutablePointer(to: &digest) { digest in
+            digest.withMemoryRebound(to: UInt8.self, capacity: 16) { digest in
+                withUnsafeBytes(of: personal) { personal in
+                    let input = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+                    let (size, name) = (UInt64(bytes.count), personal.baseAddress)
+                    return crypto_generichash_blake2b_salt_personal(digest, 16, input, size, nil, 0, nil, name)
+                }
+            }
+        }
+        precondition(result == 0, "libsodium cannot hash \(bytes.count) bytes")
+        (high, low) = (UInt64(bigEndian: digest.0), UInt64(bigEndian: digest.1))
     }
 
     /// 32 hexadecimal digits, in groups of four: `0123-4567-...`.

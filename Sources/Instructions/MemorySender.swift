@@ -14,7 +14,7 @@ struct MemorySender<Input: Action> {
     private var buffers: [[UInt8]] = []
 
     init(_ store: StoreName) {
-        machine = SenderMachine(session: SessionID(high: 1, low: 2), limits: Limits(), now: .origin)
+        machine = SenderMachine(SessionSecret(high: 1, low: 2), limits: Limits(), now: .origin)
         subscriptions = Subscriptions(of: store)
         topic = Address(store, .actions).bytes
     }

@@ -91,7 +91,7 @@ final class Cluster {
         senderCount += 1
         let store = store ?? random.pick(stores)
         let isSaved = isSaved ?? random.oneIn(2)
-        let session = SavedSession(store: store.name, session: SessionID(using: &random))
+        let session = SavedSession(store: store.name, SessionSecret(using: &random))
         let file = isSaved ? SimulatedSessionFile(session, keepsOutcomes: random.oneIn(2)) : nil
         return start(store, index: senderCount, on: host(), file: file)
     }

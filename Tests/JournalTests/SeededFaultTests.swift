@@ -358,7 +358,7 @@ private final class JournalWorld {
             serial += 1
             process.dispatch(Entry(origin: "own", serial: serial, bits: random.next()))
         }
-        for frame in try ledger?.nextFrames(using: &random) ?? [] { try process.push(frame) }
+        for (frame, secret) in try ledger?.nextFrames(using: &random) ?? [] { try process.push(frame, secret) }
     }
 
     private func notePublished(_ process: LedgerProcess, _ disk: FaultyDisk, isKilled: Bool = false) throws {

@@ -28,10 +28,11 @@ import Testing
         try await withCounter { cluster in
             let peer = try await RawPeer(cluster.address)
             await peer.push(bytes)
-            let session = SessionID.random()
-            let watermark = try await peer.watermark(of: session)
-            await peer.push(try WireAction.message([WireAction.increase], first: 1, session: session, watermark))
-            guard case .receipts(let receipts) = try await peer.next(on: "sc2/counter/receipts/\(session)") else {
+            let secret = SessionSecret.random()
+            let watermark = try await peer.watermark(of: secret.session)
+            await peer.push(try WireAction.message([WireAction.increase], first: 1, secret, watermark))
+            guard case .receipts(let receipts) = try await peer.next(on: "sc2/counter/receipts/\(secret.session)")
+            else {
                 Issue.record("no receipt after the malformed message")
                 return
             }
@@ -118,17 +119,17 @@ import Testing
     {
         try await withCounter { cluster in
             let peer = try await RawPeer(cluster.address)
-            let session = SessionID.random()
-            let watermark = try await peer.watermark(of: session)
+            let secret = SessionSecret.random()
+            let watermark = try await peer.watermark(of: secret.session)
             #expect(watermark.number == nil)
-            let topic = "sc2/counter/receipts/\(session)"
+            let topic = "sc2/counter/receipts/\(secret.session)"
             let actions = [WireAction.increase, WireAction.increase]
-            await peer.push(try WireAction.message(actions, first: 3, session: session, watermark))
+            await peer.push(try WireAction.message(actions, first: 3, secret, watermark))
             #expect(
                 try await peer.next(on: topic)
                     == .expected(Expected(lineage: watermark.lineage, number: ActionNumber(1)))
             )
-            await peer.push(try WireAction.message(actions, first: 1, session: session, watermark))
+            await peer.push(try WireAction.message(actions, first: 1, secret, watermark))
             let receipts = try await peer.next(on: topic)
             guard case .receipts(let first) = receipts else {
                 Issue.record("\(receipts)")
@@ -137,7 +138,7 @@ import Testing
             var outcomes = OutcomeRuns(first: ActionNumber(1))
             outcomes.append(.applied(Revision(1)), count: 2)
             #expect(first.outcomes == outcomes)
-            await peer.push(try WireAction.message(actions, first: 1, session: session, watermark))
+            await peer.push(try WireAction.message(actions, first: 1, secret, watermark))
             #expect(try await peer.next(on: topic) == receipts)
             #expect(await cluster.primary.revision == Revision(2))
         }
@@ -237,20 +238,24 @@ import Testing
         async throws
     {
         try await withCounter { cluster in
-            let sender = try cluster.sender()
-            let session = try await sender.send(CounterIncreaseRequested()).session
-            let peer = try await RawPeer(cluster.address)
-            let (own, actions) = (SessionID.random(), [WireAction.increase])
-            let watermark = try await peer.watermark(of: own)
-            await peer.push(try WireAction.message(actions, first: first, session: session, watermark, base: base))
-            await peer.push(try WireAction.message(actions, first: 1, session: own, watermark))
-            guard case .receipts = try await peer.next(on: "sc2/counter/receipts/\(own)") else {
+            let (victim, peer) = (try await RawPeer(cluster.address), try await RawPeer(cluster.address))
+            let (stolen, own, actions) = (SessionSecret.random(), SessionSecret.random(), [WireAction.increase])
+            var watermark = try await victim.watermark(of: stolen.session)
+            func push(_ number: UInt64) async throws -> Outcome? {
+                await victim.push(try WireAction.message(actions, first: number, stolen, watermark))
+                let answer = try await victim.next(on: "sc2/counter/receipts/\(stolen.session)")
+                guard case .receipts(let receipts) = answer else { return nil }
+                return receipts.outcomes.outcome(of: ActionNumber(number))
+            }
+            #expect(try await push(1) == .applied(Revision(1)))
+            watermark = try await peer.watermark(of: own.session)
+            await peer.push(try WireAction.message(actions, first: first, stolen, watermark, base: base))
+            await peer.push(try WireAction.message(actions, first: 1, own, watermark))
+            guard case .receipts = try await peer.next(on: "sc2/counter/receipts/\(own.session)") else {
                 Issue.record("no receipt")
                 return
             }
-            let next = try await sender.send(CounterIncreaseRequested())
-            #expect(next.session == session)
-            #expect(next.revision == Revision(3))
+            #expect(try await push(2) == .applied(Revision(3)))
         }
     }
 

@@ -53,12 +53,12 @@ import enum CoreMetrics.MetricsSystem
         _ = try Primary(store: name, state: Blob(), actions: Blob.actions, on: node, reducer: Blob.reducer)
         let store = MeasuredStore(name: name, address: try await node.start(), metrics: metrics)
         let peer = try await RawPeer(store.address)
-        let session = SessionID.random()
-        let watermark = try await peer.watermark(of: session, store: name)
+        let secret = SessionSecret.random()
+        let watermark = try await peer.watermark(of: secret.session, store: name)
         // In one frame, and so in one batch: its patch is too large, and its actions are reduced one by one.
         let writes = [10, 20, 100_000].map { WireAction.named("BlobWritten", ["letters": Value(Int64($0))]) }
-        await peer.push(try WireAction.message(writes, first: 1, session: session, watermark, store: name))
-        for _ in writes { _ = try await peer.next(on: store.receipts(of: session)) }
+        await peer.push(try WireAction.message(writes, first: 1, secret, watermark, store: name))
+        for _ in writes { _ = try await peer.next(on: store.receipts(of: secret.session)) }
         await node.stop()
 
         #expect(store.total("primary_batches_total") == 3)
@@ -70,20 +70,20 @@ import enum CoreMetrics.MetricsSystem
     @Test func `a primary counts duplicates, frames out of order and frames for another history`() async throws {
         try await withStore("metrics-numbers") { store in
             let peer = try await RawPeer(store.address)
-            let session = SessionID.random()
-            let watermark = try await peer.watermark(of: session, store: store.name)
+            let secret = SessionSecret.random()
+            let watermark = try await peer.watermark(of: secret.session, store: store.name)
             func push(first: UInt64, count: Int, lineage: Lineage, until label: String, reaches total: Int64)
                 async throws
             {
                 let frame = ActionsFrame(
                     lineage: lineage,
-                    session: session,
+                    session: secret.session,
                     opened: watermark.opened,
                     base: ActionNumber(1),
                     first: ActionNumber(first),
                     actions: Array(repeating: WireAction.increase, count: count)
                 )
-                await peer.push(Message.encode(.actions(frame), to: Address(try StoreName(store.name), .actions)))
+                await peer.push(Message.encode(frame, secret, to: Address(try StoreName(store.name), .actions).bytes))
                 // Not until its answer: a session is answered at most once per turn.
                 try await store.reaches(label, total)
             }
@@ -137,7 +137,7 @@ import enum CoreMetrics.MetricsSystem
     @Test func `a message for no store is counted by the reason of its drop`() async throws {
         try await withStore("metrics-dropped") { store in
             let peer = try await RawPeer(store.address)
-            let topic = "sc2/metrics-nowhere/receipts/\(SessionID.random())"
+            let topic = "sc2/metrics-nowhere/receipts/\(SessionSecret.random().session)"
             let before = dropped(for: .unknownStore)
             try await peer.subscribe(topic)
             _ = try await peer.next(on: topic)

@@ -23,9 +23,9 @@ import Testing
         async throws
     {
         try await withCounter { cluster in
-            let session = SessionID.random()
+            let secret = SessionSecret.random()
             let peer = try await RawPeer(cluster.address)
-            let watermark = try await peer.watermark(of: session)
+            let watermark = try await peer.watermark(of: secret.session)
             // The endpoint for actions never answers.
             let hole = try await RawHole()
             var configuration = SenderConfiguration.quick
@@ -34,7 +34,7 @@ import Testing
                 .started()
             let pending = Task { try await sender.send(CounterIncreaseRequested()) }
             let pushed = try await hole.next()
-            guard case .actions(let frame) = try Message.decode(pushed).frame else {
+            guard let frame = try? Message.decodeActions(pushed) else {
                 Issue.record("not a frame of actions")
                 return
             }

@@ -19,7 +19,7 @@ struct HostilePeer {
         server.accept(feed)
         for _ in 0..<random.from(1...5) {
             let join = Topic.join(Nonce(using: &random), random.oneIn(2) ? sender.store.history.position : nil)
-            let receipts = Topic.receipts(random.oneIn(2) ? sender.machine.session : SessionID(using: &random))
+            let receipts = Topic.receipts(session(of: sender, &random).session)
             var topic = Address(sender.store.name, random.pick([.schema, .feed, join, receipts])).bytes
             if random.oneIn(3) { topic[random.below(topic.count)] ^= UInt8(1 + random.below(255)) }
             feed.request(true, topic)
@@ -31,10 +31,15 @@ struct HostilePeer {
         world.schedule(after: .seconds(4)) { pipe.breaks() }
     }
 
+    /// A sender's session, as from a stolen session file, or another one.
+    private func session(of sender: SimulatedSender, _ random: inout SplitMix64) -> SessionSecret {
+        random.oneIn(2) ? sender.machine.secret : SessionSecret(using: &random)
+    }
+
     /// The frames of a session that claims to have all outcomes before any is durable.
     private func ownSession(_ store: SimulatedStore, _ random: inout SplitMix64) -> [[UInt8]] {
         guard let lineage = store.history.position?.lineage else { return [] }
-        let session = SessionID(using: &random)
+        let secret = SessionSecret(using: &random)
         let sender = WorkID.firstHostileSender | UInt32(random.below(1 << 24))
         return (1...4).map { index in
             // The last one exceeds the window.
@@ -44,7 +49,7 @@ struct HostilePeer {
             }
             let frame = ActionsFrame(
                 lineage: lineage,
-                session: session,
+                session: secret.session,
                 opened: store.disk?.written.last ?? JournalSequence(0),
                 base: ActionNumber(1),
                 lowest: ActionNumber(UInt64(index)),
@@ -52,22 +57,23 @@ struct HostilePeer {
                 actions: actions
             )
             store.history.pushed(frame.header)
-            return Message.encode(.actions(frame), to: Address(store.name, .actions))
+            return Message.encode(frame, secret, to: Address(store.name, .actions).bytes)
         }
     }
 
     /// A frame in a session that is opened in the future: a copy of a session's own frame would be its sender's.
     private func message(like sender: SimulatedSender, _ random: inout SplitMix64) -> [UInt8] {
+        let secret = session(of: sender, &random)
         let frame = ActionsFrame(
             lineage: sender.store.history.position?.lineage ?? Lineage(bits: 0),
-            session: random.oneIn(2) ? sender.machine.session : SessionID(using: &random),
+            session: secret.session,
             opened: JournalSequence(1 << 40 + UInt64(random.below(100))),
             base: ActionNumber(1),
             first: random.oneIn(2)
                 ? sender.machine.checkpoint.first : ActionNumber(1 << 20 + UInt64(random.below(1 << 30))),
             actions: [[]]
         )
-        var message = Message.encode(.actions(frame), to: Address(sender.store.name, .actions))
+        var message = Message.encode(frame, secret, to: Address(sender.store.name, .actions).bytes)
         if random.oneIn(2) {
             // Not in the identity of the frame, which would make it another one's.
             message[message.count - 1] ^= UInt8(1 + random.below(255))

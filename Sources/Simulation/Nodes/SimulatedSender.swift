@@ -84,7 +84,7 @@ final class SimulatedSender {
                 actions[saved.ticket] = WorkID(sender: index, serial: UInt32(saved.position ?? 0))
             }
         } else {
-            machine = SenderMachine(session: SessionID(using: &random), limits: limits, now: process.now)
+            machine = SenderMachine(SessionSecret(using: &random), limits: limits, now: process.now)
             (lastTicket, acknowledged, serial) = (Ticket(rawValue: 0), Ticket(rawValue: 0), 0)
         }
     }

@@ -56,7 +56,7 @@ actor SenderNode {
         if let session {
             machine = SenderMachine(resuming: session.saved, limits: limits, now: now)
         } else {
-            machine = SenderMachine(session: SessionID(using: &generator), limits: limits, now: now)
+            machine = SenderMachine(SessionSecret(using: &generator), limits: limits, now: now)
         }
     }
 

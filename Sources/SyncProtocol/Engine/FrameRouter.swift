@@ -35,30 +35,20 @@ package struct FrameRouter: Hashable, Sendable {
         }
     }
 
-    /// Routes a pushed message.
+    /// Routes a pushed message. Answers only a frame that a correct sender could push.
     package func actions(_ message: [UInt8]) -> Route<ActionsFrame> {
         guard let (head, body) = Message.split(message) else { return .drop(.malformed) }
-        let frame = try? Frame(decoding: body)
-        // Do not answer what no correct sender pushes: the answer would reach the sender whose session it names.
-        if case .actions(let actions)? = frame, !actions.header.isWellFormed { return .drop(.malformed) }
-        do throws(AddressFailure) {
-            let address = try Address(parsing: head)
-            guard case .actions = address.topic, case .actions(let actions)? = frame else { return .drop(.malformed) }
-            guard stores.contains(address.store) else {
-                let receipts = Address(address.store, .receipts(actions.header.session))
-                return .answer(unknown(address.store, frame: actions.identity), to: receipts.bytes)
-            }
-            return .store(address.store, actions)
-        } catch {
-            // Frames of other versions that name their session in the same way have their receipts on this topic.
-            guard error == .unsupportedVersion, case .actions(let actions)? = frame, head.ends(with: "/actions") else {
-                return .drop(error == .unsupportedVersion ? .unsupportedVersion : .malformed)
-            }
-            let session = actions.header.session
-            let receipts = head.dropLast("/actions".utf8.count + 1) + Array("/receipts/\(session)".utf8) + [0]
-            guard receipts.count <= Limits.topicBytesMax else { return .drop(.unsupportedVersion) }
-            return .answer(Refusal(reason(error), frame: actions.identity), to: Array(receipts))
+        let address: Address
+        do throws(AddressFailure) { address = try Address(parsing: head) } catch {
+            return .drop(error == .unsupportedVersion ? .unsupportedVersion : .malformed)
         }
+        guard address.topic == .actions, let actions = try? ActionsFrame(decoding: body), actions.header.isWellFormed
+        else { return .drop(.malformed) }
+        guard stores.contains(address.store) else {
+            let receipts = Address(address.store, .receipts(actions.header.session))
+            return .answer(unknown(address.store, frame: actions.identity), to: receipts.bytes)
+        }
+        return .store(address.store, actions)
     }
 
     private func unknown(_ store: StoreName, frame: Refusal.PushedFrame? = nil) -> Refusal {
@@ -78,18 +68,12 @@ package struct FrameRouter: Hashable, Sendable {
 }
 
 extension ActionsHeader {
-    /// Whether the session is a sender's, numbers count from 1, the session begins at or before the lowest number that
-    /// is needed, and that is at or before the first action, and no number is near the end of the range.
+    /// Whether numbers count from 1, the session begins at or before the lowest number that is needed, and that is at
+    /// or before the first action, and no number is near the end of the range.
     fileprivate var isWellFormed: Bool {
-        session != .primary && base.rawValue >= 1 && base <= lowest && lowest <= first && first < Self.endMax
-            && count > 0
+        base.rawValue >= 1 && base <= lowest && lowest <= first && first < Self.endMax && count > 0
     }
 
     /// No number is as high.
     static let endMax = ActionNumber(1 << 62)
-}
-
-extension ArraySlice<UInt8> {
-    /// Whether the bytes without the closing zero byte end with the text.
-    fileprivate func ends(with text: String) -> Bool { dropLast().suffix(text.utf8.count).elementsEqual(text.utf8) }
 }

@@ -132,7 +132,7 @@ package struct RecordEntries: Hashable, Sendable {
     ) -> [UInt8] {
         let dropped = droppedMessages(bytesMax: messageBytesMax)
         var body: [UInt8] = []
-        body.reserveCapacity(bytesMax + 17 * forgotten.count + patch.count)
+        body.reserveCapacity(bytesMax + 18 * forgotten.count + patch.count)
         // Writes what is between the byte strings.
         var writer = CBORWriter(reserving: 256)
         writer.array(count: head.migrations == nil ? 8 : 9)

@@ -1,3 +1,4 @@
+internal import Cryptography
 public import StateCore
 
 /// The random identity of one history. Revisions of different lineages are unrelated.
@@ -24,7 +25,29 @@ package struct Nonce: Hashable, Sendable, CustomStringConvertible {
     package var description: String { Hexadecimal.text(bits) }
 }
 
-/// The identity of a sender's numbered sequence of actions: 128 random bits, which no other peer can guess.
+/// What a sender continues its session with: 128 random bits. Only frames of actions and the session file contain them.
+package struct SessionSecret: Hashable, Sendable, CustomStringConvertible {
+    package let high: UInt64
+    package let low: UInt64
+    /// The identity of the session, from which the secret cannot be found.
+    package let session: SessionID
+
+    package init(high: UInt64, low: UInt64) {
+        (self.high, self.low) = (high, low)
+        let digest = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { ShortDigest(of: $0, domain: "sc-session") }
+        session = SessionID(high: digest.high, low: digest.low)
+    }
+
+    package init(using generator: inout some RandomNumberGenerator) {
+        self.init(high: generator.next(), low: generator.next())
+    }
+
+    /// Names the session, and not its secret.
+    package var description: String { "the secret of session \(session)" }
+}
+
+/// The identity of a sender's numbered sequence of actions: a digest of 128 bits of the session's secret. Topics, the
+/// journal and logs show it.
 public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     /// The first 64 bits.
     public let high: UInt64
@@ -35,10 +58,6 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
-    }
-
-    package init(using generator: inout some RandomNumberGenerator) {
-        self.init(high: generator.next(), low: generator.next())
     }
 
     /// The primary's own session, for the actions of its effects, middlewares and local code. Senders must not use it.

@@ -21,9 +21,9 @@ package struct SavedSession: Equatable, Sendable {
     package private(set) var last = Ticket(rawValue: 0)
 
     /// A fresh session.
-    package init(store: StoreName, session: SessionID) {
+    package init(store: StoreName, _ secret: SessionSecret) {
         self.store = store
-        checkpoint = SessionCheckpoint(fresh: session)
+        checkpoint = SessionCheckpoint(fresh: secret)
     }
 
     /// The actions, the oldest first; their tickets have no gaps up to `last`.
@@ -96,7 +96,7 @@ package struct SavedSession: Equatable, Sendable {
     /// - Throws: ``CodingFailure`` that names the wrong number.
     package func requireResumable() throws(CodingFailure) {
         let (registration, lowest) = (checkpoint.registration, checkpoint.first)
-        guard checkpoint.session != .primary, lowest.rawValue >= 1,
+        guard lowest.rawValue >= 1,
             registration.map({ $0.base.rawValue >= 1 && $0.base <= lowest }) ?? true
         else {
             throw CodingFailure(.malformed, "session \(checkpoint.session) cannot continue with number \(lowest)")
@@ -183,17 +183,18 @@ package struct SessionCheckpoint: Hashable, Sendable {
         var resolvedBy = Epoch(0)
     }
 
-    package let session: SessionID
+    package let secret: SessionSecret
+    package var session: SessionID { secret.session }
     /// `nil` as long as no action can have been sent.
     package let registration: Registration?
     /// The oldest number without a receipt, or the next number.
     package let first: ActionNumber
 
     /// A session in which no action was sent.
-    package init(fresh session: SessionID) { self.init(session: session, registration: nil, first: ActionNumber(1)) }
+    package init(fresh secret: SessionSecret) { self.init(secret, registration: nil, first: ActionNumber(1)) }
 
-    init(session: SessionID, registration: Registration?, first: ActionNumber) {
-        self.session = session
+    init(_ secret: SessionSecret, registration: Registration?, first: ActionNumber) {
+        self.secret = secret
         self.registration = registration
         self.first = first
     }

@@ -222,7 +222,7 @@ extension SenderMachine {
     }
 
     private mutating func beginSession(using generator: inout some RandomNumberGenerator) {
-        session = SessionID(using: &generator)
+        secret = SessionSecret(using: &generator)
         registration = nil
     }
 

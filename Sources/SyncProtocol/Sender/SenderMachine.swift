@@ -52,7 +52,8 @@ package struct SenderMachine: Hashable, Sendable {
     }
 
     /// Changes only when the numbers of the previous session are abandoned.
-    package internal(set) var session: SessionID
+    package internal(set) var secret: SessionSecret
+    package var session: SessionID { secret.session }
     /// The session whose receipts are subscribed to.
     private var subscribed: SessionID?
     /// The time of the last request for the watermark.
@@ -75,8 +76,8 @@ package struct SenderMachine: Hashable, Sendable {
     package private(set) var status = SenderStatus.connecting
     package private(set) var isStopped = false
 
-    package init(session: SessionID, limits: Limits, now: Instant) {
-        self.session = session
+    package init(_ secret: SessionSecret, limits: Limits, now: Instant) {
+        self.secret = secret
         self.limits = limits
         phase = .asking(deadline: now)
         backoff = Backoff(limits)
@@ -84,7 +85,7 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// Resumes a saved session.
     package init(resuming saved: SavedSession, limits: Limits, now: Instant) {
-        self.init(session: saved.checkpoint.session, limits: limits, now: now)
+        self.init(saved.checkpoint.secret, limits: limits, now: now)
         saver = SessionSaver(saved)
         outbox = Outbox(resuming: saved)
         // A refusal proves that nothing was applied only if exactly one frame is outstanding. The count is unknown
@@ -213,7 +214,7 @@ package struct SenderMachine: Hashable, Sendable {
             first: outbox.cursor,
             count: count
         )
-        return OutgoingFrame(header: header, ranges: ranges)
+        return OutgoingFrame(header: header, secret: secret, ranges: ranges)
     }
 
     /// Whether a frame may be pushed now: nothing is outstanding, actions are pushed again, or enough is queued.
@@ -362,7 +363,7 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// The part of the session's state to save.
     package var checkpoint: SessionCheckpoint {
-        SessionCheckpoint(session: session, registration: registration?.saved, first: outbox.first)
+        SessionCheckpoint(secret, registration: registration?.saved, first: outbox.first)
     }
 
     /// Saves what has changed. Call it before frames are pushed.

@@ -6,7 +6,7 @@ import StateCore
 extension SessionCheckpoint {
     func write(to writer: inout CBORWriter) {
         writer.array(count: 3)
-        writer.write(session)
+        writer.write(secret)
         if let registration {
             writer.array(count: 4)
             writer.write(registration.lineage)
@@ -21,7 +21,7 @@ extension SessionCheckpoint {
 
     init(from reader: inout CBORReader) throws(CodingFailure) {
         try reader.fixedArray(3)
-        session = try reader.session()
+        secret = try reader.secret()
         registration = try reader.optional { reader throws(CodingFailure) in
             try reader.fixedArray(4)
             return Registration(

@@ -1,6 +1,6 @@
 package import StateCoding
 
-/// The header of a frame of actions.
+/// The header of a frame of actions. In the frame, the secret of the session stands for the session.
 package struct ActionsHeader: Hashable, Sendable {
     package let lineage: Lineage
     package let session: SessionID
@@ -36,10 +36,12 @@ package struct ActionsHeader: Hashable, Sendable {
     package var identity: Refusal.PushedFrame { Refusal.PushedFrame(opened: opened, first: first) }
 
     /// Begins a frame. `count` byte strings must follow.
-    package func write(to writer: inout CBORWriter) {
+    ///
+    /// - Parameter secret: of the session.
+    func write(to writer: inout CBORWriter, _ secret: SessionSecret) {
         writer.begin(.actions)
         writer.write(lineage)
-        writer.write(session)
+        writer.write(secret)
         writer.write(opened)
         writer.write(base)
         writer.write(lowest)
@@ -50,7 +52,7 @@ package struct ActionsHeader: Hashable, Sendable {
     init(from reader: inout CBORReader) throws(CodingFailure) {
         self.init(
             lineage: try reader.lineage(),
-            session: try reader.session(),
+            session: try reader.secret().session,
             opened: try reader.quantity(),
             base: try reader.quantity(),
             lowest: try reader.quantity(),
@@ -97,14 +99,6 @@ package struct ActionsFrame: Hashable, Sendable {
     /// The identity of this frame in a refusal.
     package var identity: Refusal.PushedFrame { header.identity }
 
-    /// The same frame without the message that contained it.
-    var copied: ActionsFrame { ActionsFrame(header: header, bytes: Array(actions)) }
-
-    private init(header: ActionsHeader, bytes: [UInt8]) {
-        self.header = header
-        actions = bytes[...]
-    }
-
     /// The bytes of a range of the actions.
     package subscript(range: Range<Int>) -> ArraySlice<UInt8> {
         actions[(actions.startIndex + range.lowerBound)..<(actions.startIndex + range.upperBound)]
@@ -116,15 +110,30 @@ package struct ActionsFrame: Hashable, Sendable {
     /// Copies of the actions.
     package var contents: [[UInt8]] { items().map { Array(self[$0.content]) } }
 
-    func write(to writer: inout CBORWriter) {
-        header.write(to: &writer)
+    /// Encodes the frame.
+    ///
+    /// - Parameter secret: of the session.
+    package func write(to writer: inout CBORWriter, _ secret: SessionSecret) {
+        header.write(to: &writer, secret)
         writer.encoded(actions)
     }
 
-    /// Checks the heads of all actions, so that reading them later cannot fail.
-    init(from reader: inout CBORReader) throws(CodingFailure) {
+    /// Decodes a frame, and skips elements of later versions. Checks the heads of all actions, so that reading them
+    /// later cannot fail.
+    ///
+    /// - Throws: ``CodingFailure`` for anything that is not a frame of actions; never traps.
+    package init(decoding bytes: ArraySlice<UInt8>) throws(CodingFailure) {
+        var reader = CBORReader(bytes, limits: .frame)
+        let (kind, laterCount) = try reader.frameHead()
+        guard kind == .actions else {
+            throw CodingFailure(.malformed, "expected a frame of actions, got one of kind \(kind.rawValue)")
+        }
         header = try ActionsHeader(from: &reader)
-        actions = try reader.encodedByteStrings(count: header.count)
+        let items = try reader.encodedByteStrings(count: header.count)
+        // A frame keeps its message, which must not be larger than what a primary counts.
+        actions = laterCount == 0 ? items : Array(items)[...]
+        for _ in 0..<laterCount { try reader.skip() }
+        try reader.requireEnd()
     }
 }
 

@@ -1,8 +1,9 @@
 package import StateCoding
 
-/// The content of a message after its address: a CBOR array whose first element is the kind.
+/// The content of a message after its address, as a primary publishes it: a CBOR array whose first element is the kind.
 ///
-/// Readers ignore additional elements, so that later versions can append some.
+/// Readers ignore additional elements, so that later versions can append some. A primary receives frames of another
+/// form: see ``ActionsFrame``.
 package enum Frame: Hashable, Sendable {
     case update(Update)
     case heartbeat(Heartbeat)
@@ -13,7 +14,6 @@ package enum Frame: Hashable, Sendable {
     case expected(Expected)
     case refusal(Refusal)
     case schema(StoreSchema)
-    case actions(ActionsFrame)
 }
 
 /// The first element of a frame.
@@ -54,7 +54,6 @@ extension Frame {
         case .expected: .expected
         case .refusal: .refusal
         case .schema: .schema
-        case .actions: .actions
         }
     }
 
@@ -69,7 +68,6 @@ extension Frame {
         case .expected(let expected): expected.write(to: &writer)
         case .refusal(let refusal): refusal.write(to: &writer)
         case .schema(let schema): schema.write(to: &writer)
-        case .actions(let actions): actions.write(to: &writer)
         }
     }
 
@@ -78,21 +76,7 @@ extension Frame {
     /// - Throws: ``CodingFailure`` for anything that is not a frame of a known kind; never traps.
     package init(decoding bytes: ArraySlice<UInt8>) throws(CodingFailure) {
         var reader = CBORReader(bytes, limits: .frame)
-        let count = try reader.arrayCount()
-        let number = count > 0 ? try reader.unsigned() : .max
-        guard let kind = FrameKind(rawValue: number) else {
-            throw CodingFailure(
-                .malformed,
-                "a frame begins with its kind, 0 to 9, got \(count > 0 ? "\(number)" : "nothing")"
-            )
-        }
-        let fields = kind.fieldCount
-        guard count > fields else {
-            throw CodingFailure(
-                .malformed,
-                "a frame of kind \(number) has at least \(fields + 1) elements, got \(count)"
-            )
-        }
+        let (kind, laterCount) = try reader.frameHead()
         switch kind {
         case .update: self = .update(try Update(from: &reader))
         case .heartbeat: self = .heartbeat(try Heartbeat(from: &reader))
@@ -103,12 +87,9 @@ extension Frame {
         case .expected: self = .expected(try Expected(from: &reader))
         case .refusal: self = .refusal(try Refusal(from: &reader))
         case .schema: self = .schema(try StoreSchema(from: &reader))
-        case .actions:
-            let frame = try ActionsFrame(from: &reader)
-            // A frame keeps its message, which must not be larger than what a primary counts.
-            self = .actions(count > fields + 1 ? frame.copied : frame)
+        case .actions: throw CodingFailure(.malformed, "a frame of actions is for a primary")
         }
-        for _ in (fields + 1)..<count { try reader.skip() }
+        for _ in 0..<laterCount { try reader.skip() }
         try reader.requireEnd()
     }
 
@@ -118,7 +99,6 @@ extension Frame {
         case .update(let update): 64 + update.patch.count
         case .chunk(let chunk): 16 + chunk.bytes.count
         case .receipts(let receipts): 48 + receipts.outcomes.runCount * 24
-        case .actions(let frame): 96 + frame.actions.count
         default: 256
         }
     }
@@ -126,7 +106,30 @@ extension Frame {
 
 extension CodingLimits {
     /// A patch nests up to about twice as deep as its state, and is nested in a frame.
-    fileprivate static let frame = CodingLimits(depthMax: 3 * CodingLimits.standard.depthMax)
+    static let frame = CodingLimits(depthMax: 3 * CodingLimits.standard.depthMax)
+}
+
+extension CBORReader {
+    /// Reads the kind of a frame.
+    ///
+    /// - Returns: the kind, and the number of elements that later versions have appended.
+    mutating func frameHead() throws(CodingFailure) -> (kind: FrameKind, laterCount: Int) {
+        let count = try arrayCount()
+        let number = count > 0 ? try unsigned() : .max
+        guard let kind = FrameKind(rawValue: number) else {
+            throw CodingFailure(
+                .malformed,
+                "a frame begins with its kind, 0 to 9, got \(count > 0 ? "\(number)" : "nothing")"
+            )
+        }
+        guard count > kind.fieldCount else {
+            throw CodingFailure(
+                .malformed,
+                "a frame of kind \(number) has at least \(kind.fieldCount + 1) elements, got \(count)"
+            )
+        }
+        return (kind, count - kind.fieldCount - 1)
+    }
 }
 
 extension CBORWriter {
@@ -150,6 +153,26 @@ package enum Message {
             writer.encoded(address)
             frame.write(to: &writer)
         }
+    }
+
+    /// Encodes a message of actions.
+    ///
+    /// - Parameter secret: of the frame's session.
+    package static func encode(
+        _ frame: ActionsFrame,
+        _ secret: SessionSecret,
+        to address: some Collection<UInt8>
+    ) -> [UInt8] {
+        CBORWriter.bytes(reserving: address.count + 96 + frame.actions.count) { writer in
+            writer.encoded(address)
+            frame.write(to: &writer, secret)
+        }
+    }
+
+    /// Decodes a message of actions to whatever store.
+    package static func decodeActions(_ message: [UInt8]) throws(CodingFailure) -> ActionsFrame {
+        guard let (_, body) = split(message) else { throw CodingFailure(.malformed, "the message has no address") }
+        return try ActionsFrame(decoding: body)
     }
 
     /// Splits a message after its first zero byte; `nil` without one within the maximum size of a topic.

@@ -5,9 +5,29 @@ import StateCore
 extension CBORReader {
     mutating func lineage() throws(CodingFailure) -> Lineage { Lineage(bits: try bits(count: 1)[0]) }
 
-    mutating func session() throws(CodingFailure) -> SessionID {
+    mutating func secret() throws(CodingFailure) -> SessionSecret {
         let bits = try bits(count: 2)
-        return SessionID(high: bits[0], low: bits[1])
+        return SessionSecret(high: bits[0], low: bits[1])
+    }
+
+    /// Reads the identity of a session. Journals and session files of versions up to 0.1.0 have the secret instead, in
+    /// 16 bytes, and for the primary's own session 16 zero bytes.
+    mutating func session() throws(CodingFailure) -> SessionID {
+        let bytes = try bytes()
+        switch bytes.count {
+        case 16:
+            let bits = Self.bits(bytes[...])
+            guard bits != [0, 0] else { return .primary }
+            return SessionSecret(high: bits[0], low: bits[1]).session
+        case 17 where bytes[0] == SessionID.format:
+            let bits = Self.bits(bytes[1...])
+            return SessionID(high: bits[0], low: bits[1])
+        default:
+            throw CodingFailure(
+                .malformed,
+                "expected a session of 17 bytes that begins with \(SessionID.format), or one of 16, got \(bytes.count)"
+            )
+        }
     }
 
     private mutating func bits(count: Int) throws(CodingFailure) -> [UInt64] {
@@ -15,7 +35,11 @@ extension CBORReader {
         guard bytes.count == 8 * count else {
             throw CodingFailure(.malformed, "expected an identity of \(8 * count) bytes, got \(bytes.count)")
         }
-        return (0..<count).map { Hexadecimal.bits(bigEndian: bytes[(8 * $0)..<(8 * $0 + 8)]) }
+        return Self.bits(bytes[...])
+    }
+
+    private static func bits(_ bytes: ArraySlice<UInt8>) -> [UInt64] {
+        (0..<bytes.count / 8).map { Hexadecimal.bits(bigEndian: bytes.dropFirst(8 * $0).prefix(8)) }
     }
 
     mutating func quantity<Q: Quantity>(_: Q.Type = Q.self) throws(CodingFailure) -> Q {
@@ -80,11 +104,19 @@ extension CBORReader {
     }
 }
 
+extension SessionID {
+    /// The first byte of an identity in journals and session files, which tells it from the secret in older ones.
+    fileprivate static let format: UInt8 = 1
+}
+
 /// Writes the elements of frames and records.
 extension CBORWriter {
     mutating func write(_ lineage: Lineage) { bytes(Hexadecimal.bigEndian(lineage.bits)) }
+    mutating func write(_ secret: SessionSecret) {
+        bytes(Hexadecimal.bigEndian(secret.high) + Hexadecimal.bigEndian(secret.low))
+    }
     mutating func write(_ session: SessionID) {
-        bytes(Hexadecimal.bigEndian(session.high) + Hexadecimal.bigEndian(session.low))
+        bytes([SessionID.format] + Hexadecimal.bigEndian(session.high) + Hexadecimal.bigEndian(session.low))
     }
     mutating func write(_ quantity: some Quantity) { unsigned(quantity.rawValue) }
     mutating func write(count: Int) { unsigned(UInt64(count)) }

@@ -80,10 +80,12 @@ struct PublishedLedger {
     }
 
     /// The next frames of all senders.
-    mutating func nextFrames(using random: inout SplitMix) throws -> [ActionsFrame] {
-        var frames: [ActionsFrame] = []
+    mutating func nextFrames(using random: inout SplitMix) throws -> [(frame: ActionsFrame, secret: SessionSecret)] {
+        var frames: [(frame: ActionsFrame, secret: SessionSecret)] = []
         for index in senders.indices {
-            if let frame = try senders[index].nextFrame(to: lineage, using: &random) { frames.append(frame) }
+            if let frame = try senders[index].nextFrame(to: lineage, using: &random) {
+                frames.append((frame, senders[index].secret))
+            }
         }
         return frames
     }
@@ -91,7 +93,8 @@ struct PublishedLedger {
 
 /// A sender, which resends the actions that have no receipt.
 struct LedgerSender {
-    private(set) var session: SessionID
+    private(set) var secret: SessionSecret
+    var session: SessionID { secret.session }
     private let origin: String
     private var opened: JournalSequence?
     private var serial: UInt64 = 0
@@ -101,12 +104,12 @@ struct LedgerSender {
 
     init(_ origin: String, using random: inout SplitMix) {
         self.origin = origin
-        session = SessionID(high: random.next(), low: random.next())
+        secret = SessionSecret(high: random.next(), low: random.next())
     }
 
     /// Begins another session: the primary lost a part of its history.
     mutating func renew() {
-        session = SessionID(high: session.high &+ 1, low: session.low)
+        secret = SessionSecret(high: secret.high &+ 1, low: secret.low)
         (opened, next, outstanding, outcomes) = (nil, ActionNumber(1), [], [:])
     }
 

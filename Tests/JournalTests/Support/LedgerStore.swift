@@ -140,8 +140,8 @@ final class LedgerProcess {
         hosted?.receivedSubscription([1] + Address(try StoreName(Self.store), .receipts(session)).bytes)
     }
 
-    func push(_ frame: ActionsFrame) throws {
-        hosted?.receivedActions(Message.encode(.actions(frame), to: Address(try StoreName(Self.store), .actions)))
+    func push(_ frame: ActionsFrame, _ secret: SessionSecret) throws {
+        hosted?.receivedActions(Message.encode(frame, secret, to: Address(try StoreName(Self.store), .actions).bytes))
     }
 
     /// Takes turns, and lets the journal work after each, until nothing is left to do.

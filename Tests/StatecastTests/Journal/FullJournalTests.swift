@@ -220,10 +220,10 @@ import Testing
     }
 
     @Test func `one stuck store does not stop the others, and refuses only what exceeds its inbox`() async throws {
-        let (session, framesMax) = (SessionID.random(), 5)
+        let (secret, framesMax) = (SessionSecret.random(), 5)
         let action = try ActionCoding.encode(Written(line: String(repeating: "x", count: 1000))) { Array($0) }
         func frame(_ number: Int, _ watermark: Watermark) throws -> [UInt8] {
-            try WireAction.message([action], first: UInt64(number), session: session, watermark, store: "first")
+            try WireAction.message([action], first: UInt64(number), secret, watermark, store: "first")
         }
         let any = Watermark(
             lineage: Lineage(bits: 0),
@@ -239,8 +239,8 @@ import Testing
         let bytes = Inbox.bytes(ofMessage: try frame(1, any).count)
         let node = try await Node { $0.heldBytesMax = framesMax * bytes }
         let peer = try await RawPeer(node.address)
-        let watermark = try await peer.watermark(of: session, store: "first")
-        let topic = "sc2/first/receipts/\(session)"
+        let watermark = try await peer.watermark(of: secret.session, store: "first")
+        let topic = "sc2/first/receipts/\(secret.session)"
         let second = try node.sender("second")
         /// Returns once the actions from one number through another have receipts. Skips refusals.
         func receipts(from first: Int, through last: Int) async throws {
@@ -283,17 +283,17 @@ import Testing
     /// must not stop the others.
     @Test func `refuses nothing while a store is busy and another one is idle`() async throws {
         let node = try await Node { $0.heldBytesMax = 0 }
-        let session = SessionID.random()
+        let secret = SessionSecret.random()
         let peer = try await RawPeer(node.address)
-        let watermark = try await peer.watermark(of: session, store: "second")
+        let watermark = try await peer.watermark(of: secret.session, store: "second")
         let action = try ActionCoding.encode(Written(line: "x")) { Array($0) }
         for number in UInt64(1)...500 {
-            let frame = try WireAction.message([action], first: number, session: session, watermark, store: "second")
+            let frame = try WireAction.message([action], first: number, secret, watermark, store: "second")
             await peer.push(frame)
         }
         var resolved = 0
         while resolved < 500 {
-            guard case .receipts(let receipts) = try await peer.next(on: "sc2/second/receipts/\(session)") else {
+            guard case .receipts(let receipts) = try await peer.next(on: "sc2/second/receipts/\(secret.session)") else {
                 Issue.record("a frame is refused after number \(resolved)")
                 return
             }
@@ -334,18 +334,18 @@ import Testing
         let sender = try node.sender("first")
         let held = try await node.holdJournal(sender)
         let peer = try await RawPeer(node.address)
-        let session = SessionID.random()
-        let watermark = try await peer.watermark(of: session, store: "first")
+        let secret = SessionSecret.random()
+        let watermark = try await peer.watermark(of: secret.session, store: "first")
         let action = try ActionTable.encode(Written(line: String(repeating: "x", count: 1000)))
         for number in 1...100 {
             let first = UInt64(number)
-            await peer.push(try WireAction.message([action], first: first, session: session, watermark, store: "first"))
+            await peer.push(try WireAction.message([action], first: first, secret, watermark, store: "first"))
         }
         node.journal.hold(false)
         _ = try await held.receipt()
         var resolved = 0
         while resolved < 100 {
-            guard case .receipts(let receipts) = try await peer.next(on: "sc2/first/receipts/\(session)") else {
+            guard case .receipts(let receipts) = try await peer.next(on: "sc2/first/receipts/\(secret.session)") else {
                 Issue.record("refused")
                 return
             }

@@ -137,11 +137,11 @@ import ZeroMQ
         let (reader, writer) = (CurveKeyPair.generate(), CurveKeyPair.generate())
         try await withSecured([line(reader, "reader follow=*"), line(writer, "writer send=*/*")]) { cluster in
             let sender = try await cluster.peer(writer, sends: true)
-            let session = SessionID.random()
-            let watermark = try await sender.watermark(of: session)
+            let secret = SessionSecret.random()
+            let watermark = try await sender.watermark(of: secret.session)
             func push(_ number: UInt64) async throws {
                 await sender.push(
-                    try WireAction.message([WireAction.increase], first: number, session: session, watermark)
+                    try WireAction.message([WireAction.increase], first: number, secret, watermark)
                 )
             }
             let all = try await cluster.peer(reader)
@@ -210,15 +210,15 @@ import ZeroMQ
         let lines = [line(member, "member follow=* send=*/*")]
         try await withSecured(lines + [line(pair, "agent send=*/*")]) { cluster in
             let peer = try await cluster.peer(pair, sends: true)
-            let session = SessionID.random()
-            let watermark = try await peer.watermark(of: session)
+            let secret = SessionSecret.random()
+            let watermark = try await peer.watermark(of: secret.session)
             func push(_ number: UInt64) async throws {
                 await peer.push(
-                    try WireAction.message([WireAction.increase], first: number, session: session, watermark)
+                    try WireAction.message([WireAction.increase], first: number, secret, watermark)
                 )
             }
             try await push(1)
-            guard case .receipts = try await peer.next(on: "sc2/counter/receipts/\(session)") else {
+            guard case .receipts = try await peer.next(on: "sc2/counter/receipts/\(secret.session)") else {
                 Issue.record("no receipt")
                 return
             }
@@ -240,15 +240,15 @@ import ZeroMQ
         _ = try SecuredCounter.counter("second", on: cluster.node)
         try await cluster.node.start()
         let sender = try await cluster.peer(owner, sends: true)
-        let session = SessionID.random()
-        let watermark = try await sender.watermark(of: session)
-        let message = try WireAction.message([WireAction.increase], first: 1, session: session, watermark)
+        let secret = SessionSecret.random()
+        let watermark = try await sender.watermark(of: secret.session)
+        let message = try WireAction.message([WireAction.increase], first: 1, secret, watermark)
         let intruder = try await cluster.peer(stranger, sends: true)
-        try await intruder.subscribe("sc2/counter/receipts/\(session)")
+        try await intruder.subscribe("sc2/counter/receipts/\(secret.session)")
         await intruder.push(message)
         try await cluster.dropped(2)
         await sender.push(message)
-        guard case .receipts(let receipts) = try await sender.next(on: "sc2/counter/receipts/\(session)") else {
+        guard case .receipts(let receipts) = try await sender.next(on: "sc2/counter/receipts/\(secret.session)") else {
             Issue.record("the owner of the session got the answer")
             return
         }

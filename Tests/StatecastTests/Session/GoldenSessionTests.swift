@@ -58,7 +58,7 @@ import Testing
         func frames(through last: UInt64) async throws -> [ActionsFrame] {
             var frames: [ActionsFrame] = []
             while true {
-                guard case .actions(let frame) = try Message.decode(try await hole.next()).frame else { continue }
+                let frame = try Message.decodeActions(try await hole.next())
                 frames.append(frame)
                 if frame.header.first.rawValue + UInt64(frame.header.count) > last { return frames }
             }

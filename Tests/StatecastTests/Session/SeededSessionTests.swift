@@ -360,7 +360,7 @@ private struct SessionPeer {
     }
 
     mutating func received(_ message: [UInt8]) -> [(Topic, Frame)] {
-        guard case .actions(let frame)? = try? Message.decode(message).frame else {
+        guard let frame = try? Message.decodeActions(message) else {
             Issue.record("a frame cannot be read")
             return []
         }

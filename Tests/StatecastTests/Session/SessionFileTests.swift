@@ -96,9 +96,10 @@ import Testing
     @Test func `whose actions have wrong numbers is damaged`() throws {
         _ = try written()
         var change = SessionChange()
-        let sent = SentAction(session: SessionID(high: 0, low: 0), number: ActionNumber(1))
+        let secret = SessionSecret.random()
+        let sent = SentAction(session: secret.session, number: ActionNumber(1))
         change.resolve(ResolvedRun(Ticket(rawValue: 2), sent: sent, .unknown(because: "it was lost")))
-        change.checkpoint = SessionCheckpoint(fresh: sent.session)
+        change.checkpoint = SessionCheckpoint(fresh: secret)
         let whole = try bytes
         try put(whole + SessionRecords.record(change.encoded, at: whole.count))
         #expect(message()?.contains("damaged") == true)

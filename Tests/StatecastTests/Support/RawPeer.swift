@@ -96,7 +96,7 @@ actor RawPeer {
 
     /// Returns once the primary has processed all subscriptions made so far: a later one is answered after them.
     func answered(store: String = "counter") async throws {
-        _ = try await watermark(of: .random(), store: store)
+        _ = try await watermark(of: SessionSecret.random().session, store: store)
     }
 
     /// Opens a session, and returns its watermark.
@@ -121,25 +121,25 @@ enum WireAction {
     static func message(
         _ actions: [[UInt8]],
         first: UInt64,
-        session: SessionID,
+        _ secret: SessionSecret,
         _ watermark: Watermark,
         base: UInt64 = 1,
         store: String = "counter"
     ) throws -> [UInt8] {
         let frame = ActionsFrame(
             lineage: watermark.lineage,
-            session: session,
+            session: secret.session,
             opened: watermark.opened,
             base: ActionNumber(base),
             first: ActionNumber(first),
             actions: actions
         )
-        return Message.encode(.actions(frame), to: Address(try StoreName(store), .actions))
+        return Message.encode(frame, secret, to: Address(try StoreName(store), .actions).bytes)
     }
 }
 
-extension SessionID {
-    static func random() -> SessionID {
-        SessionID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+extension SessionSecret {
+    static func random() -> SessionSecret {
+        SessionSecret(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
     }
 }

@@ -39,11 +39,11 @@ import Testing
     @Test func `in examples have the kind of their frame`() throws {
         let kinds = Dictionary(Self.rows.map { ($0[0], $0[1]) }) { first, _ in first }
         for example in Self.document.blocks("frame") {
-            switch try Frame(decoding: example.bytes[...]) {
-            case .refusal(let refusal):
+            switch try AnyFrame(decoding: example.bytes[...]) {
+            case .published(.refusal(let refusal)):
                 let kind = refusal.retryAfter == nil ? "request" : "transient"
                 #expect(kinds[refusal.reason.code.rawValue] == kind, "\(example.name)")
-            case .receipts(let receipts):
+            case .published(.receipts(let receipts)):
                 for case .rejected(let rejection) in receipts.outcomes.list {
                     #expect(kinds[rejection.code.rawValue] == "final", "\(example.name)")
                 }

@@ -41,7 +41,7 @@ import Testing
     @Test func `a sender sends as described`() throws {
         let steps = Self.steps(in: "A sender sends two actions, one is rejected")
         var primary = try DocumentPrimary()
-        var sender = try DocumentSender(session: try #require(SessionID("5ca1ab1e0ddba11f00dcafe5eed5eaf1")))
+        var sender = try DocumentSender(SessionSecret(high: 0x5ca1_ab1e_0ddb_a11f, low: 0x00dc_afe5_eed5_eaf1))
         sender.start()
         for step in steps {
             switch step.kind {

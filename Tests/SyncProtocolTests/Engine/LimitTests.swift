@@ -49,17 +49,17 @@ import Testing
         var isRefused = false
         while !isRefused {
             count += 1
+            let secret = SessionSecret(high: 8, low: UInt64(count))
             let frame = ActionsFrame(
                 lineage: Fixture.lineage,
-                session: SessionID(high: 8, low: UInt64(count)),
+                session: secret.session,
                 opened: JournalSequence(0),
                 base: ActionNumber(1),
                 first: ActionNumber(1),
                 actions: [[]]
             )
-            let message = Message.encode(.actions(frame), to: Address(Fixture.store(), .actions))
-            guard case .actions(let received) = try Message.decode(message).frame else { return }
-            isRefused = bench.receive(received) != []
+            let message = Message.encode(frame, secret, to: Address(Fixture.store(), .actions).bytes)
+            isRefused = bench.receive(try Message.decodeActions(message)) != []
             messageBytes = message.count
         }
         // A frame keeps its message.
@@ -71,17 +71,14 @@ import Testing
         hasElement: Bool
     ) throws {
         let frame = PrimaryBench().frame(1...3)
-        var message = Message.encode(.actions(frame), to: Address(Fixture.store(), .actions))
+        var message = Message.encode(frame, Fixture.secret, to: Address(Fixture.store(), .actions).bytes)
         if hasElement {
             let head = try #require(message.firstIndex(of: 0)) + 1
             #expect(message[head] == 0x88, "an array of eight elements")
             message[head] = 0x89
             message += Value.bytes(Array(repeating: 0, count: 100_000)).encoded
         }
-        guard case .actions(let read) = try Message.decode(message).frame else {
-            Issue.record("expected actions")
-            return
-        }
+        let read = try Message.decodeActions(message)
         #expect(read == frame)
         let isPart = message.withUnsafeBytes { all in
             read.actions.withUnsafeBytes { part in

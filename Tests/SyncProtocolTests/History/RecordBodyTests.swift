@@ -191,15 +191,13 @@ import Testing
         let count = generator.below(8)
         let frame = ActionsFrame(
             lineage: generator.lineage(),
-            session: generator.session(),
+            session: Fixture.session,
             opened: JournalSequence(generator.number()),
             base: ActionNumber(generator.number()),
             first: ActionNumber(generator.number()),
             actions: []
         )
-        var writer = CBORWriter()
-        Frame.actions(frame).write(to: &writer)
-        var bytes = Array(writer.bytes.dropLast()) + [0x80 | UInt8(count)]
+        var bytes = Array(AnyFrame.pushed(frame, Fixture.secret).encoded.dropLast()) + [0x80 | UInt8(count)]
         for _ in 0..<count {
             let payload = Value.map([["x", "y", "text"][generator.below(3)]: .unsigned(UInt64(generator.below(300)))])
             let name = Value.text(["Moved", "Named", "Gone"][generator.below(3)])

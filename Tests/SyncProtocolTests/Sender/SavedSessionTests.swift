@@ -137,7 +137,7 @@ import Testing
         )
         try saved.apply {
             $0.checkpoint = SessionCheckpoint(
-                session: Fixture.session,
+                Fixture.secret,
                 registration: registration,
                 first: ActionNumber(first)
             )

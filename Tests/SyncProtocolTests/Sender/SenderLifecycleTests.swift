@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `before it has started, none was sent`() {
-        var machine = SenderMachine(session: Fixture.session, limits: Limits(), now: .origin)
+        var machine = SenderMachine(Fixture.secret, limits: Limits(), now: .origin)
         _ = machine.submitted(ActionChunk([[1], [2]], first: Ticket(rawValue: 1)))
         let reason = Rejection(.notSent, "the end before the action was sent; it will not be applied")
         let run = ResolvedRun(Ticket(rawValue: 1), count: 2, sent: nil, .rejected(reason))
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func `that is requested before the start is requested then, and none after the end`() {
-        var machine = SenderMachine(session: Fixture.session, limits: Limits(), now: .origin)
+        var machine = SenderMachine(Fixture.secret, limits: Limits(), now: .origin)
         var generator = SeededGenerator(seed: 1)
         #expect(machine.requestSchema() == [])
         #expect(machine.start(at: .origin, using: &generator).contains(.subscribe(.schema)))

@@ -72,7 +72,7 @@ import Testing
         #expect(frames.count < 10)
         #expect(frames.reduce(0) { $0 + $1.header.count } == 40)
         for frame in frames {
-            #expect(Message.encode(.actions(frame), to: Address(store, .actions)).count <= 1000)
+            #expect(Message.encode(frame, Fixture.secret, to: Address(store, .actions).bytes).count <= 1000)
         }
     }
 
@@ -129,7 +129,10 @@ import Testing
         bench.send(bytes: bytesMax ?? 0)
         let frame = bench.push().first
         #expect(
-            frame.map { Message.encode(.actions($0), to: Address(Fixture.store(), .actions)).count <= 1000 } == true
+            frame.map { frame in
+                let address = Address(Fixture.store(), .actions)
+                return Message.encode(frame, Fixture.secret, to: address.bytes).count <= 1000
+            } == true
         )
     }
 

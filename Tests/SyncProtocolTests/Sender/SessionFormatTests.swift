@@ -37,7 +37,7 @@ private struct RandomSession {
     let dropsResolved: Bool
     private(set) var actions: [SavedAction] = []
     private var last: UInt64 = 0
-    private let empty = SavedSession(store: Fixture.store(), session: Fixture.session)
+    private let empty = SavedSession(store: Fixture.store(), Fixture.secret)
 
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
@@ -68,7 +68,7 @@ private struct RandomSession {
     var first: [UInt8] {
         Value.array([
             .text(Fixture.store().text),
-            .array([.bytes(Self.bits(Fixture.session)), .null, .unsigned(1)]),
+            .array([.bytes(Self.bits(Fixture.secret)), .null, .unsigned(1)]),
             .array([.unsigned(3), .unsigned(4)]), .bool(true), .unsigned(last),
             .array(actions.map(Self.value)),
         ]).encoded
@@ -137,19 +137,22 @@ private struct RandomSession {
     }
 
     private static func value(_ outcome: ResolvedAction) -> Value {
-        let sent = outcome.sent.map { Value.array([.bytes(bits($0.session)), .unsigned($0.number.rawValue)]) } ?? .null
+        // The secret stands for the session, as for the other one above.
+        let sent = outcome.sent.map { sent in
+            Value.array([.bytes(bits(Fixture.otherSecret)), .unsigned(sent.number.rawValue)])
+        }
         switch outcome.result {
         case .success(let position):
             let lineage = withUnsafeBytes(of: position.lineage.bits.bigEndian, Array.init)
             let (epoch, revision) = (position.epoch.rawValue, position.revision.rawValue)
-            return .array([sent, .array([.bytes(lineage), .unsigned(epoch), .unsigned(revision)])])
+            return .array([sent ?? .null, .array([.bytes(lineage), .unsigned(epoch), .unsigned(revision)])])
         case .failure(let rejection):
-            return .array([sent, .array([.text(rejection.code.rawValue), .text(rejection.message)])])
+            return .array([sent ?? .null, .array([.text(rejection.code.rawValue), .text(rejection.message)])])
         }
     }
 
-    private static func bits(_ session: SessionID) -> [UInt8] {
-        withUnsafeBytes(of: session.high.bigEndian, Array.init) + withUnsafeBytes(of: session.low.bigEndian, Array.init)
+    private static func bits(_ secret: SessionSecret) -> [UInt8] {
+        withUnsafeBytes(of: secret.high.bigEndian, Array.init) + withUnsafeBytes(of: secret.low.bigEndian, Array.init)
     }
 }
 

@@ -55,8 +55,9 @@ extension BatchRecord.Run {
 
 extension SessionID {
     fileprivate var bytes: [UInt8] {
-        [high, low].flatMap { bits in
-            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
-        }
+        [1]
+            + [high, low].flatMap { bits in
+                stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
+            }
     }
 }

@@ -7,8 +7,10 @@ enum Fixture {
     static let lineage = Lineage(bits: 0xA1)
     static let otherLineage = Lineage(bits: 0xB2)
     static let epoch = Epoch(3)
-    static let session = SessionID(high: 1, low: 2)
-    static let otherSession = SessionID(high: 3, low: 4)
+    static let secret = SessionSecret(high: 1, low: 2)
+    static let session = secret.session
+    static let otherSecret = SessionSecret(high: 3, low: 4)
+    static let otherSession = otherSecret.session
     static let endpoint = "tcp://*:4712"
     static let time = Timestamp(milliseconds: 1_700_000_000_000)
 

@@ -6,7 +6,7 @@ struct SavedBench {
     private(set) var session: SavedSession
     private var tickets: UInt64 = 0
 
-    init() { session = SavedSession(store: Fixture.store(), session: Fixture.session) }
+    init() { session = SavedSession(store: Fixture.store(), Fixture.secret) }
 
     mutating func apply(_ change: (inout SessionChange) -> Void) throws {
         var made = SessionChange()

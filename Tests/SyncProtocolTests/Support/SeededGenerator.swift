@@ -43,7 +43,8 @@ extension SeededGenerator {
     mutating func bytes(below bound: Int = 40) -> [UInt8] { (0..<below(bound)).map { _ in UInt8(below(256)) } }
     mutating func text() -> String { ["", "refused", "caf\u{E9}", "\u{1F600} or so"][below(4)] }
     mutating func lineage() -> Lineage { Lineage(bits: number()) }
-    mutating func session() -> SessionID { SessionID(high: number(), low: number()) }
+    mutating func session() -> SessionID { secret().session }
+    mutating func secret() -> SessionSecret { SessionSecret(high: number(), low: number()) }
     mutating func rejection() -> Rejection { Rejection(Rejection.Code(rawValue: text()), text()) }
     mutating func duration() -> Duration { .milliseconds(Int64(below(1 << 40))) }
     mutating func time() -> Timestamp { Timestamp(milliseconds: Int64(bitPattern: number())) }
@@ -73,7 +74,22 @@ extension SeededGenerator {
     static var frameKinds: Range<Int> { 0..<10 }
 
     /// A frame of the kind with this number.
-    mutating func frame(_ kind: Int) -> Frame {
+    mutating func frame(_ kind: Int) -> AnyFrame {
+        guard kind == 9 else { return .published(publishedFrame(kind)) }
+        let secret = secret()
+        let frame = ActionsFrame(
+            lineage: lineage(),
+            session: secret.session,
+            opened: JournalSequence(number()),
+            base: ActionNumber(number()),
+            lowest: ActionNumber(number()),
+            first: ActionNumber(number()),
+            actions: (0..<below(5)).map { _ in bytes() }
+        )
+        return .pushed(frame, secret)
+    }
+
+    private mutating func publishedFrame(_ kind: Int) -> Frame {
         let (lineage, epoch) = (lineage(), Epoch(number()))
         switch kind {
         case 0:
@@ -115,7 +131,7 @@ extension SeededGenerator {
             let frame = Refusal.PushedFrame(opened: JournalSequence(number()), first: ActionNumber(number()))
             let retryAfter = oneIn(2) ? duration() : nil
             return .refusal(Refusal(rejection(), retryAfter: retryAfter, frame: oneIn(2) ? frame : nil))
-        case 8:
+        default:
             let entries = (0..<below(4)).map { _ in
                 StoreSchema.Entry(name: text(), example: oneIn(2) ? item() : nil)
             }
@@ -128,18 +144,6 @@ extension SeededGenerator {
                     head: Revision(number()),
                     sessions: count(),
                     durability: oneIn(2) ? text() : nil
-                )
-            )
-        default:
-            return .actions(
-                ActionsFrame(
-                    lineage: lineage,
-                    session: session(),
-                    opened: JournalSequence(number()),
-                    base: ActionNumber(number()),
-                    lowest: ActionNumber(number()),
-                    first: ActionNumber(number()),
-                    actions: (0..<below(5)).map { _ in bytes() }
                 )
             )
         }

@@ -23,7 +23,7 @@ struct SenderBench {
     private(set) var isClosed = false
 
     init(_ limits: Limits = .sendingAtOnce) {
-        machine = SenderMachine(session: Fixture.session, limits: limits, now: .origin)
+        machine = SenderMachine(Fixture.secret, limits: limits, now: .origin)
         note(machine.start(at: now, using: &generator))
     }
 
@@ -242,10 +242,9 @@ extension OutgoingFrame {
     var frame: ActionsFrame {
         var writer = CBORWriter()
         write(to: &writer)
-        do {
-            guard case .actions(let frame) = try Frame(decoding: writer.bytes[...]) else { fatalError("another kind") }
-            return frame
-        } catch { fatalError("the frame cannot be read: \(error)") }
+        do { return try ActionsFrame(decoding: writer.bytes[...]) } catch {
+            fatalError("the frame cannot be read: \(error)")
+        }
     }
 }
 

@@ -3,25 +3,21 @@ import SyncProtocol
 import Testing
 
 @Suite struct `Frames` {
-    private func encoded(_ frame: Frame) -> [UInt8] {
-        var writer = CBORWriter()
-        frame.write(to: &writer)
-        return writer.bytes
-    }
-
     @Test(arguments: SeededGenerator.frameKinds) func `every frame decodes to the encoded value`(kind: Int) throws {
         for seed in UInt64(0)..<200 {
             var generator = SeededGenerator(seed: seed)
             let frame = generator.frame(kind)
-            #expect(try Frame(decoding: encoded(frame)[...]) == frame, "seed \(seed)")
+            #expect(try AnyFrame(decoding: frame.encoded[...]) == frame, "seed \(seed)")
         }
     }
 
     @Test(arguments: SeededGenerator.frameKinds) func `a frame that is truncated anywhere throws`(kind: Int) {
         var generator = SeededGenerator(seed: 3)
-        let bytes = encoded(generator.frame(kind))
+        let bytes = generator.frame(kind).encoded
         for end in 0..<bytes.count {
-            #expect(throws: CodingFailure.self, "of \(bytes.count) bytes \(end)") { try Frame(decoding: bytes[..<end]) }
+            #expect(throws: CodingFailure.self, "of \(bytes.count) bytes \(end)") {
+                try AnyFrame(decoding: bytes[..<end])
+            }
         }
     }
 
@@ -30,22 +26,22 @@ import Testing
     ) throws {
         var generator = SeededGenerator(seed: 4)
         let frame = generator.frame(kind)
-        var bytes = encoded(frame)
+        var bytes = frame.encoded
         bytes[0] += 2
-        #expect(try Frame(decoding: (bytes + generator.item() + [0xF6])[...]) == frame)
+        #expect(try AnyFrame(decoding: (bytes + generator.item() + [0xF6])[...]) == frame)
     }
 
     @Test(arguments: SeededGenerator.frameKinds) func `a frame with a missing element throws`(kind: Int) {
         var generator = SeededGenerator(seed: 5)
-        var bytes = encoded(generator.frame(kind))
+        var bytes = generator.frame(kind).encoded
         bytes[0] -= 1
-        #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
+        #expect(throws: CodingFailure.self) { try AnyFrame(decoding: bytes[...]) }
     }
 
     @Test(arguments: SeededGenerator.frameKinds) func `bytes after a frame make it malformed`(kind: Int) {
         var generator = SeededGenerator(seed: 6)
-        let bytes = encoded(generator.frame(kind)) + [0]
-        #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
+        let bytes = generator.frame(kind).encoded + [0]
+        #expect(throws: CodingFailure.self) { try AnyFrame(decoding: bytes[...]) }
     }
 
     @Test(arguments: SeededGenerator.frameKinds) func `a frame with changed bytes throws or decodes, and never traps`(
@@ -53,10 +49,10 @@ import Testing
     ) {
         for seed in UInt64(0)..<300 {
             var generator = SeededGenerator(seed: seed)
-            var bytes = encoded(generator.frame(kind))
+            var bytes = generator.frame(kind).encoded
             for _ in 0...generator.below(3) { bytes[generator.below(bytes.count)] = UInt8(generator.below(256)) }
-            guard let frame = try? Frame(decoding: bytes[...]) else { continue }
-            #expect((try? Frame(decoding: encoded(frame)[...])) == frame, "seed \(seed)")
+            guard let frame = try? AnyFrame(decoding: bytes[...]) else { continue }
+            #expect((try? AnyFrame(decoding: frame.encoded[...])) == frame, "seed \(seed)")
         }
     }
 
@@ -64,7 +60,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         for start in [[], [0x86, UInt8(generator.below(10))]] as [[UInt8]] {
             let bytes = start + generator.bytes(below: 200)
-            if let frame = try? Frame(decoding: bytes[...]) { #expect(!encoded(frame).isEmpty) }
+            if let frame = try? AnyFrame(decoding: bytes[...]) { #expect(!frame.encoded.isEmpty) }
         }
     }
 
@@ -72,7 +68,7 @@ import Testing
         [], [0x80], [0x81, 0x0A], [0x81, 0x18, 0xFF], [0x82, 0x20, 0x00], [0xA0], [0x9F, 0x03, 0x40, 0xFF],
     ])
     func `a frame without a known kind is malformed`(bytes: [UInt8]) {
-        #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
+        #expect(throws: CodingFailure.self) { try AnyFrame(decoding: bytes[...]) }
     }
 
     @Test(arguments: [0x9A, 0x9B, 0x5A, 0x5B] as [UInt8]) func `counts beyond the available bytes throw`(head: UInt8) {
@@ -84,14 +80,14 @@ import Testing
             [0x87, 0x09] + lineage + session + [0, 1, 1] + promise,
             [0x84, 0x08] + lineage + [0] + promise, [0x86, 0x00] + lineage + [1, 0, 1] + promise,
             [0x82, 0x03] + promise,
-        ] { #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) } }
+        ] { #expect(throws: CodingFailure.self) { try AnyFrame(decoding: bytes[...]) } }
     }
 
     @Test func `an array with a false count in a whole frame throws`() {
         let lineage: [UInt8] = [0x48, 0, 0, 0, 0, 0, 0, 0, 0]
         let rest = Array(repeating: UInt8(0xFF), count: 1 << 20)
         let bytes = [0x85, 0x05] + lineage + [1, 1, 0x9A, 0x00, 0x10, 0x00, 0x00] + rest
-        #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
+        #expect(throws: CodingFailure.self) { try AnyFrame(decoding: bytes[...]) }
     }
 
     @Test func `a patch may nest to the maximum depth of patches, and endless nesting throws`() throws {
@@ -99,22 +95,22 @@ import Testing
             [0x86, 0x00, 0x48, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1] + Array(repeating: UInt8(0x81), count: depth) + [0xF6]
         }
         let patchDepthMax = 2 * CodingLimits.standard.depthMax + 32
-        guard case .update(let read) = try Frame(decoding: update(patchDepthMax)[...]) else {
+        guard case .published(.update(let read)) = try AnyFrame(decoding: update(patchDepthMax)[...]) else {
             Issue.record("expected an update")
             return
         }
         #expect(read.patch.count == patchDepthMax + 1)
         for depth in [3 * CodingLimits.standard.depthMax + 1, 100_000] {
-            #expect(throws: CodingFailure.self) { try Frame(decoding: update(depth)[...]) }
+            #expect(throws: CodingFailure.self) { try AnyFrame(decoding: update(depth)[...]) }
         }
     }
 
     @Test func `deep nesting in an ignored element throws`() {
         let expected = Expected(lineage: Fixture.lineage, number: ActionNumber(1))
-        var bytes = encoded(.expected(expected))
+        var bytes = AnyFrame.published(.expected(expected)).encoded
         bytes[0] += 1
         bytes += Array(repeating: 0x81, count: 100_000) + [0xF6]
-        #expect(throws: CodingFailure.self) { try Frame(decoding: bytes[...]) }
+        #expect(throws: CodingFailure.self) { try AnyFrame(decoding: bytes[...]) }
     }
 
     @Test func `a message decodes to address and frame, and a failure names the decoded part`() throws {

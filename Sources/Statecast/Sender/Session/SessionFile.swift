@@ -64,7 +64,7 @@ public final class SessionFile: Sendable {
             )
         }
         var generator = SystemRandom()
-        let fresh = SavedSession(store: name, session: SessionID(using: &generator))
+        let fresh = SavedSession(store: name, SessionSecret(using: &generator))
         try log.announce()
         storage = Locked(Storage(log: log, saved: saved ?? fresh))
     }

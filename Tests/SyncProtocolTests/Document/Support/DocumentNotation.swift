@@ -47,14 +47,21 @@ struct Grammar {
 struct FrameFields {
     private(set) var values: [String: Value] = [:]
 
-    init(of frame: Frame) throws {
-        if case .actions(let frame) = frame {
+    init(of frame: AnyFrame) throws {
+        switch frame {
+        case .published(let frame): try add(fieldsOf: frame)
+        case .pushed(let frame, let secret):
             try add(fieldsOf: frame.header)
             // Not an element of its own: the count of the array.
             values["count"] = nil
             values["actions"] = .array(frame.contents.map { .bytes($0) })
-            return
+            // The secret stands for the session.
+            values["session"] = nil
+            values["secret"] = .bytes(Self.bytes(secret.high) + Self.bytes(secret.low))
         }
+    }
+
+    private mutating func add(fieldsOf frame: Frame) throws {
         for case (_?, let content) in Mirror(reflecting: frame).children { try add(fieldsOf: content) }
     }
 
@@ -79,7 +86,6 @@ struct FrameFields {
     private static func wire(_ value: Any) throws -> Value {
         switch value {
         case let lineage as Lineage: .bytes(bytes(lineage.bits))
-        case let session as SessionID: .bytes(bytes(session.high) + bytes(session.low))
         case let quantity as any Quantity: .unsigned(quantity.rawValue)
         case let number as UInt64: .unsigned(number)
         case let count as Int: Value(count)

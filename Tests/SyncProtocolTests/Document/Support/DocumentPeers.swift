@@ -67,15 +67,17 @@ struct DocumentReplica {
 /// A sender that records the outcomes of its actions.
 struct DocumentSender {
     private let store: StoreName
+    private let secret: SessionSecret
     private var machine: SenderMachine
     private var randomness = DocumentRandomness()
     private var now = Instant.origin
     var requests: ArraySlice<DocumentRequest> = []
     private(set) var outcomes: [Result<Position, Rejection>] = []
 
-    init(session: SessionID) throws {
+    init(_ secret: SessionSecret) throws {
+        self.secret = secret
         store = try StoreName("counter")
-        machine = SenderMachine(session: session, limits: Limits(), now: .origin)
+        machine = SenderMachine(secret, limits: Limits(), now: .origin)
     }
 
     mutating func start() { perform(machine.start(at: now, using: &randomness)) }
@@ -85,7 +87,7 @@ struct DocumentSender {
         perform(machine.submitted(ActionChunk(actions.map(\.encoded), first: Ticket(rawValue: 1))))
         guard let next = machine.nextFrame else { return nil }
         perform(machine.pushed(next, at: now, using: &randomness))
-        return Message.encode(.actions(next.frame), to: Address(store, .actions))
+        return Message.encode(next.frame, secret, to: Address(store, .actions).bytes)
     }
 
     mutating func receive(_ message: [UInt8]) throws {

@@ -173,7 +173,7 @@ enum RecordLaws {
     /// A session and its changes.
     private static func checkSessionFile(_ script: Script) throws(BrokenLaw) {
         var script = script
-        var session = SavedSession(store: Topic.store, session: SessionID(high: 0, low: 1))
+        var session = SavedSession(store: Topic.store, SessionSecret(high: 0, low: 1))
         if script.oneIn(2), let read = try? SavedSession(decoding: script.data()) { session = read }
         while !script.isAtEnd {
             let isDropping = script.oneIn(2)

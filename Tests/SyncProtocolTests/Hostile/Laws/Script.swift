@@ -66,7 +66,9 @@ struct Script: RandomNumberGenerator {
     // MARK: Parts of frames
 
     mutating func lineage() -> Lineage { Lineage(bits: oneIn(8) ? 0xB2 : 0xA1) }
-    mutating func session() -> SessionID { SessionID(high: 0, low: UInt64(below(4))) }
+    mutating func session() -> SessionID { secret().session }
+    mutating func secret() -> SessionSecret { Self.secrets[below(4)] }
+    static let secrets = (0..<4).map { SessionSecret(high: 0, low: $0) }
     mutating func duration() -> Duration { .milliseconds(Int64(clamping: number() & (1 << 40 - 1))) }
 
     mutating func rejection() -> Rejection {

@@ -47,7 +47,7 @@ struct SenderRun {
         let isSaved = script.oneIn(2)
         var file: File?
         if isSaved {
-            let session = SavedSession(store: Topic.store, session: SessionID(high: 1, low: 2))
+            let session = SavedSession(store: Topic.store, SessionSecret(high: 1, low: 2))
             file = File(session: session, keepsOutcomes: script.oneIn(2))
         }
         var run = SenderRun(script, file)
@@ -83,7 +83,7 @@ struct SenderRun {
             lastTicket = session.last
             pending = Set(session.actions.lazy.filter { $0.outcome == nil }.map(\.ticket))
         } else {
-            machine = SenderMachine(session: SessionID(high: 1, low: 2), limits: Self.limits, now: .origin)
+            machine = SenderMachine(SessionSecret(high: 1, low: 2), limits: Self.limits, now: .origin)
         }
     }
 

@@ -108,7 +108,7 @@ private struct StoreRun {
             snapshots: SnapshotPolicy(bytes: 256, records: 4)
         )
         // An action that is said to have crashed the process.
-        let poison = Suspect(session: SessionID(high: 0, low: 3), number: ActionNumber(3), isPoison: true)
+        let poison = Suspect(session: Script.secrets[3].session, number: ActionNumber(3), isPoison: true)
         return StoreEngine(Board.program, settings, history: history, state: state, suspects: [poison], now: now)
     }
 
@@ -116,7 +116,9 @@ private struct StoreRun {
 
     private mutating func step() throws(BrokenLaw) {
         switch script.below(16) {
-        case 0, 1, 2: try push(frame())
+        case 0, 1, 2:
+            let (frame, secret) = frame()
+            try push(frame, secret)
         case 3: try turn(TurnBudget(actions: 1 + script.below(6), bytes: 1 + 8 * script.below(16)))
         case 4: try turns()
         case 5, 6: try subscribe(to: topic().address.bytes)
@@ -136,8 +138,8 @@ private struct StoreRun {
 
     // MARK: Events of peers
 
-    private mutating func push(_ frame: ActionsFrame) throws(BrokenLaw) {
-        try receive(Message.encode(.actions(frame), to: Topic.actions.address))
+    private mutating func push(_ frame: ActionsFrame, _ secret: SessionSecret) throws(BrokenLaw) {
+        try receive(Message.encode(frame, secret, to: Topic.actions.address.bytes))
     }
 
     /// A message that reaches the socket for actions.
@@ -153,7 +155,7 @@ private struct StoreRun {
     private static func sender(of frame: ActionsFrame) -> FrameSender? {
         let header = frame.header
         if (header.first.rawValue &+ UInt64(header.count)) % 8 == 0 { return FrameSender(user: "other", actions: nil) }
-        return switch header.session.low % 3 {
+        return switch Script.secrets.firstIndex(where: { $0.session == header.session }) {
         case 0: nil
         case 1: FrameSender(user: "first", actions: nil)
         default: Board.adder
@@ -199,14 +201,15 @@ private struct StoreRun {
     }
 
     /// The next frame of a sender that follows the protocol, or one with any numbers.
-    private mutating func frame() -> ActionsFrame {
-        let session = script.session()
+    private mutating func frame() -> (ActionsFrame, SessionSecret) {
+        let secret = script.secret()
+        let session = secret.session
         let expected = next[session, default: ActionNumber(1)]
         var actions: [[UInt8]] = []
         for _ in 0...script.below(6) { actions.append(script.oneIn(16) ? script.data() : Board.action(&script)) }
         guard script.oneIn(4) else {
             next[session] = expected.advanced(by: actions.count)
-            return ActionsFrame(
+            let frame = ActionsFrame(
                 lineage: Self.lineage,
                 session: session,
                 opened: opened[session] ?? JournalSequence(0),
@@ -214,12 +217,13 @@ private struct StoreRun {
                 first: expected,
                 actions: actions
             )
+            return (frame, secret)
         }
         let base: ActionNumber = script.quantity(near: ActionNumber(1))
         let lowest = script.quantity(near: base)
         let first = script.quantity(near: expected)
         if script.oneIn(2) { next[session] = first.advanced(by: actions.count) }
-        return ActionsFrame(
+        let frame = ActionsFrame(
             lineage: script.lineage(),
             session: session,
             opened: script.quantity(near: opened[session] ?? JournalSequence(0)),
@@ -228,6 +232,7 @@ private struct StoreRun {
             first: first,
             actions: actions
         )
+        return (frame, secret)
     }
 
     // MARK: Events of the primary

@@ -8,6 +8,7 @@ enum WireLaws {
     /// The bytes as a frame, as a message, and as a subscription.
     static func check(_ bytes: [UInt8]) throws(BrokenLaw) {
         if let frame = try? Frame(decoding: bytes[...]) { try check(frame, from: bytes.count) }
+        if let frame = try? ActionsFrame(decoding: bytes[...]) { try check(frame, from: bytes.count) }
         try checkMessage(bytes)
         try checkSubscription(bytes)
         try checkPushed(bytes)
@@ -21,7 +22,27 @@ enum WireLaws {
         try require(Self.encoded(again) == encoded, "\(frame) has two encodings")
         // Two outcomes of one byte each become a run of three.
         try require(encoded.count <= 2 * byteCount, "a frame of \(byteCount) bytes is written as \(encoded.count)")
-        if case .actions(let actions) = frame { try ActionsFrameLaws.check(actions) }
+    }
+
+    private static let secret = SessionSecret(high: 1, low: 2)
+
+    /// A frame of actions has one encoding, but for the secret, from which its session was found.
+    private static func check(_ frame: ActionsFrame, from byteCount: Int) throws(BrokenLaw) {
+        let encoded = CBORWriter.bytes { frame.write(to: &$0, secret) }
+        let again = try must("a decoded frame can be encoded and read") { try ActionsFrame(decoding: encoded[...]) }
+        let header = frame.header
+        let other = ActionsHeader(
+            lineage: header.lineage,
+            session: secret.session,
+            opened: header.opened,
+            base: header.base,
+            lowest: header.lowest,
+            first: header.first,
+            count: header.count
+        )
+        try require(again.header == other && again.actions == frame.actions, "\(frame) is read again as \(again)")
+        try require(encoded.count <= 2 * byteCount, "a frame of \(byteCount) bytes is written as \(encoded.count)")
+        try ActionsFrameLaws.check(frame)
     }
 
     private static func encoded(_ frame: Frame) -> [UInt8] { CBORWriter.bytes { frame.write(to: &$0) } }
@@ -73,8 +94,11 @@ enum WireLaws {
                 ActionNumber(1) <= header.base && header.base <= header.lowest && header.lowest <= header.first,
                 "\(header) has numbers in a wrong order"
             )
-            let message = Message.encode(.actions(frame), to: Address(store, .actions))
-            try require(router.actions(message) == .store(store, frame), "\(frame) has two routes")
+            let message = Message.encode(frame, secret, to: Address(store, .actions).bytes)
+            guard case .store(store, let again) = router.actions(message) else {
+                throw BrokenLaw("\(frame) has two routes")
+            }
+            try require(again.actions == frame.actions, "\(frame) is received as \(again)")
         case .answer(let refusal, let topic):
             try require(refusal.frame != nil, "the refusal of a frame identifies it")
             try check(refusal, on: topic)
