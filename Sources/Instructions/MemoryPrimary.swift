@@ -47,7 +47,7 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
 
     /// - Returns: the published messages.
     mutating func subscribe(to topic: Topic) -> [[UInt8]] {
-        report { $0.subscribed(to: topic, into: &$1) }
+        report { $0.subscribed(to: topic, from: nil, into: &$1) }
         return turns()
     }
 
@@ -58,7 +58,7 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
         guard case .store(_, let frame) = router.actions(message) else {
             preconditionFailure("a sender made a message without actions")
         }
-        report { $0.received(frame, at: .origin, into: &$1) }
+        report { $0.received(frame, from: nil, at: .origin, into: &$1) }
         return turns()
     }
 

@@ -22,7 +22,8 @@ final class CommitMarkFile: @unchecked Sendable {
         static let purpose = 16
         static let epoch = 24
         static let acknowledged = [64, 128]
-        static let crashMarker = 256
+        /// Not at 256, where version 0.1.0 notes the secrets of sessions.
+        static let crashMarker = 2048
         /// The count of the name's bytes and their checksum, then the name.
         static let store = 1024
     }

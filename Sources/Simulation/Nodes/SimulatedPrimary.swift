@@ -166,10 +166,12 @@ final class SimulatedPrimary {
 
     private func poll() {
         guard let process, process.isAlive, let server, let loop, hosted != nil else { return }
-        for request in server.takeRequests(Self.subscriptionsPerTurnMax) { hosted?.receivedSubscription(request) }
+        for request in server.takeRequests(Self.subscriptionsPerTurnMax) {
+            hosted?.receivedSubscription(request, from: nil)
+        }
         for _ in 0..<Self.framesPerTurnMax where hosted?.takesFrames == true {
             guard let message = server.nextMessage() else { break }
-            hosted?.receivedActions(message)
+            hosted?.receivedActions(message) { _ in nil }
         }
         if let nextTick, process.now >= nextTick { hosted?.tick() }
         nextTick = hosted?.turn()

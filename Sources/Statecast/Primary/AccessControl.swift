@@ -38,9 +38,8 @@ final class AccessControl: Sendable {
 
     /// Reads the access list.
     ///
-    /// - Throws: ``StatecastError`` with code `keys`.
-    ///
     /// - Parameter stores: that the node serves, with the names of their actions.
+    /// - Throws: ``StatecastError`` with code `keys`.
     init(_ security: PrimarySecurity, stores: [StoreName: [String]], logger: Logger) throws(StatecastError) {
         file = try AccessFile(readingFileAt: security.accessList, fault: Self.fault)
         rights = Locked(Rights(file.list, at: stores))
@@ -63,23 +62,14 @@ final class AccessControl: Sendable {
     func security(of role: SocketRole) throws(ZeroMQError) -> CurveSecurity {
         let domain = try AuthenticationHandler.add("statecast-\(node)-\(role)") { [self] key in
             let key = NodePublicKey(key)
-            let list = rights.withLock(\.list)
-            guard mayConnect(key, to: role, by: list) else {
-                refused.record(key, of: list.user(of: key), role)
+            let rights = rights.withLock(\.self)
+            guard rights.mayConnect(key, to: role) else {
+                refused.record(key, of: rights.list.user(of: key), role)
                 return nil
             }
             return key.description
         }
         return .server(keys.curve, domain)
-    }
-
-    /// A socket publishes to all connected peers, so a follower needs the right to all of the node's stores.
-    private func mayConnect(_ key: NodePublicKey, to role: SocketRole, by list: AccessList) -> Bool {
-        guard let user = list.user(of: key) else { return false }
-        return switch role {
-        case .publish: stores.keys.allSatisfy { list.mayFollow($0.text, user: user) }
-        case .receipts, .actions: stores.keys.contains { list.maySend(to: $0.text, user: user) }
-        }
     }
 
     // MARK: Messages
@@ -91,16 +81,13 @@ final class AccessControl: Sendable {
     func sender(_ peer: String?, to store: StoreName) throws(Rejection) -> FrameSender {
         let rights = rights.withLock { $0 }
         if let peer, let sender = rights.senders[store]?[peer] { return sender }
-        guard let user = peer.flatMap(NodePublicKey.init).flatMap(rights.list.user(of:)) else {
+        guard peer.flatMap(NodePublicKey.init).flatMap(rights.list.user(of:)) != nil else {
             throw Rejection(
                 .notPermitted,
                 "the access list of the primary does not contain this sender's key any more"
             )
         }
-        throw Rejection(
-            .notPermitted,
-            "the access list of the primary does not permit \(user) to send to \(store): it needs send=\(store)/*"
-        )
+        throw .notPermitted(toSend: "ACTION", to: store)
     }
 
     // MARK: Changes of the list
@@ -128,7 +115,7 @@ final class AccessControl: Sendable {
             }
             logger.notice("the access list was read again")
             let followers = before.list.keys.contains { key in
-                mayConnect(key, to: .publish, by: before.list) && !mayConnect(key, to: .publish, by: list)
+                before.mayConnect(key, to: .publish) && !after.mayConnect(key, to: .publish)
             }
             let senders = before.senders.contains { store, peers in
                 !peers.keys.allSatisfy { after.senders[store]?[$0] != nil }
@@ -141,28 +128,45 @@ final class AccessControl: Sendable {
 /// An access list, and what it permits at the stores of a node.
 private struct Rights: Sendable {
     let list: AccessList
-    /// By the store and the peer's key, as libzmq names the user of a message.
+    private let stores: [String]
+    /// By the store and the peer's key, as libzmq names the user of a message: those who may send some action there.
     let senders: [StoreName: [String: FrameSender]]
 
     /// - Parameter stores: the names of the actions of each store.
     init(_ list: AccessList, at stores: [StoreName: [String]]) {
         self.list = list
+        self.stores = stores.keys.map(\.text)
         senders = stores.reduce(into: [:]) { senders, store in
-            var users: [String: FrameSender] = [:]
+            var users: [String: FrameSender?] = [:]
             for key in list.keys {
-                guard let user = list.user(of: key), list.maySend(to: store.key.text, user: user) else { continue }
-                let sender = users[user] ?? FrameSender(user, list, store.key.text, actions: store.value)
-                users[user] = sender
+                guard let user = list.user(of: key) else { continue }
+                let known = users[user]
+                let sender = known ?? Self.sender(user, to: store.key, by: list, actions: store.value)
+                if known == nil { users[user] = sender }
                 senders[store.key, default: [:]][key.description] = sender
             }
         }
     }
-}
 
-extension FrameSender {
-    fileprivate init(_ user: String, _ list: AccessList, _ store: String, actions: [String]) {
-        let permitted = actions.filter { list.maySend($0, to: store, user: user) }
-        self.init(user: user, actions: permitted.count == actions.count ? nil : Set(permitted))
+    private static func sender(
+        _ user: String,
+        to store: StoreName,
+        by list: AccessList,
+        actions: [String]
+    ) -> FrameSender? {
+        let permitted = actions.filter { list.maySend($0, to: store.text, user: user) }
+        guard !permitted.isEmpty else { return nil }
+        let isAll = permitted.count == actions.count
+        return FrameSender(user: user, sendingTo: store, actions: isAll ? nil : Set(permitted))
+    }
+
+    /// A socket publishes to all connected peers, so a follower needs the right to all of the node's stores.
+    func mayConnect(_ key: NodePublicKey, to role: AccessControl.SocketRole) -> Bool {
+        guard let user = list.user(of: key) else { return false }
+        return switch role {
+        case .publish: stores.allSatisfy { list.mayFollow($0, user: user) }
+        case .receipts, .actions: senders.values.contains { $0[key.description] != nil }
+        }
     }
 }
 

@@ -44,12 +44,15 @@ package struct HostedStores {
     package var takesFrames: Bool { stores.contains { $0.wantsFrames } && !stores.contains { $0.isBehind } }
 
     /// A message from a subscriber: a flag, 1 for a subscription or 0 for its end, and a topic.
-    package func receivedSubscription(_ message: [UInt8]) {
+    ///
+    /// - Parameter sender: of a subscription to receipts; `nil` on a node without keys.
+    package func receivedSubscription(_ message: [UInt8], from sender: FrameSender?) {
         guard let flag = message.first, flag <= 1 else { return onDrop(.malformed) }
         let isBeginning = flag == 1
         switch router.subscription(message.dropFirst()) {
         case .store(let name, let topic):
-            if isBeginning { store(name)?.subscribed(to: topic) } else { store(name)?.unsubscribed(from: topic) }
+            guard isBeginning else { return store(name)?.unsubscribed(from: topic) ?? () }
+            store(name)?.subscribed(to: topic, from: sender)
         case .answer(let refusal, let address): if isBeginning { answer(refusal, to: address) }
         case .drop(let code): if isBeginning { onDrop(code) }
         }
@@ -57,11 +60,17 @@ package struct HostedStores {
 
     /// A message of actions.
     ///
-    /// - Parameter sender: with its rights to the store that the message names; `nil` on a node without keys.
-    package func receivedActions(_ message: [UInt8], from sender: FrameSender? = nil) {
+    /// One without the right to its store is dropped: an answer would reach the sender whose session it names. When a
+    /// right is withdrawn, the node binds the socket for receipts again; a sender that may still connect to it
+    /// subscribes again, and gets the refusal then.
+    ///
+    /// - Parameter sender: returns who sent the message to a store, `nil` on a node without keys; throws if the sender
+    ///   has no right to the store.
+    package func receivedActions(_ message: [UInt8], from sender: (StoreName) throws(Rejection) -> FrameSender?) {
         guard message.count <= node.limits.frameBytesMax else { return onDrop(.tooLarge) }
         switch router.actions(message) {
-        case .store(let name, let frame): store(name)?.received(frame, from: sender)
+        case .store(let name, let frame):
+            do throws(Rejection) { store(name)?.received(frame, from: try sender(name)) } catch { onDrop(error.code) }
         case .answer(let refusal, let address): answer(refusal, to: address)
         case .drop(let code): onDrop(code)
         }

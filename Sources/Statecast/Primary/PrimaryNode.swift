@@ -278,8 +278,8 @@ public actor PrimaryNode: Service {
         var bytes = 0
         for _ in 0..<Self.framesPerTurnMax where stores.takesFrames {
             guard bytes < Self.bytesPerTurnMax, let next = sockets.nextActions() else { break }
-            bytes += next.bytes
-            if let message = next.message { stores.receivedActions(message, from: next.sender) }
+            bytes += next.message.count
+            stores.receivedActions(next.message) { store throws(Rejection) in try sockets.sender(next.user, to: store) }
         }
         turn()
     }

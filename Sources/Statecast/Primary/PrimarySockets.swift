@@ -4,7 +4,7 @@ internal import ZeroMQ
 
 /// The bound sockets of a primary. Used on the node's loop only.
 ///
-/// With keys, a message of a peer passes the access list here, so that the stores see only what is permitted.
+/// With keys, a subscription passes the access list here, so that the stores see only what is permitted.
 final class PrimarySockets {
     let address: PrimaryAddress
     private let feed: Publisher
@@ -112,8 +112,8 @@ final class PrimarySockets {
     // MARK: Subscriptions
 
     /// Passes on the subscriptions and unsubscriptions that have arrived.
-    func receiveSubscriptions(_ deliver: ([UInt8]) -> Void) {
-        guard let access, let receipts else { return feed.receiveSubscriptions().forEach { deliver($0.message) } }
+    func receiveSubscriptions(_ deliver: ([UInt8], FrameSender?) -> Void) {
+        guard let access, let receipts else { return feed.receiveSubscriptions().forEach { deliver($0.message, nil) } }
         if permitted.renewals != receipts.renewals { permitted = ([], receipts.renewals) }
         for socket in [feed, receipts] {
             for received in socket.receiveSubscriptions() { pass(received, from: socket, access, deliver) }
@@ -125,7 +125,7 @@ final class PrimarySockets {
         _ received: Publisher.Received,
         from socket: Publisher,
         _ access: AccessControl,
-        _ deliver: ([UInt8]) -> Void
+        _ deliver: ([UInt8], FrameSender?) -> Void
     ) {
         let (message, topic) = (received.message, received.message.dropFirst())
         guard let flag = message.first, flag <= 1 else { return onDrop(.malformed) }
@@ -143,19 +143,21 @@ final class PrimarySockets {
             refuse(Refusal(Rejection(.notPermitted, advice)))
         case .store(let store, .receipts):
             // The end of a subscription has no user if a connection broke.
-            if begins {
-                do throws(Rejection) { _ = try access.sender(received.user, to: store) } catch {
-                    return refuse(Refusal(error))
-                }
-                permitted.topics.insert(Array(topic))
-            } else {
+            guard begins else {
                 permitted.topics.remove(Array(topic))
+                return deliver(message, nil)
             }
-            deliver(message)
+            do throws(Rejection) {
+                let sender = try access.sender(received.user, to: store)
+                permitted.topics.insert(Array(topic))
+                deliver(message, sender)
+            } catch {
+                refuse(Refusal(error))
+            }
         case .store where socket === receipts:
             let advice = "this endpoint publishes receipts only: states and the schema are at the one for replicas"
             refuse(Refusal(Rejection(.notPermitted, advice)))
-        case .store: deliver(message)
+        case .store: deliver(message, nil)
         case .answer(let refusal, _): refuse(refusal)
         case .drop(let code): if begins { onDrop(code) }
         }
@@ -169,22 +171,15 @@ final class PrimarySockets {
         set { pullerWatch.wantsReadable = newValue }
     }
 
-    /// The next message of a sender, with who sent it on a node with keys, and its size; the message is `nil` if the
-    /// sender has no right to the store.
+    /// The next message of a sender, and the name that the access control gave its user.
+    func nextActions() -> (message: [UInt8], user: String?)? {
+        access == nil ? puller.next(logger).map { ($0, nil) } : puller.nextFromUser(logger)
+    }
+
+    /// Who sent a message to a store; `nil` on a node without keys.
     ///
-    /// Such a message is dropped: an answer would reach the sender whose session it names. When a right is withdrawn,
-    /// the node binds the socket for receipts again; a sender that may still connect to it subscribes again, and gets
-    /// the refusal then.
-    func nextActions() -> (message: [UInt8]?, sender: FrameSender?, bytes: Int)? {
-        guard let access else { return puller.next(logger).map { ($0, nil, $0.count) } }
-        guard let (message, peer) = puller.nextFromUser(logger) else { return nil }
-        // The node answers or drops what has no address.
-        guard let (head, _) = Message.split(message), let address = try? Address(parsing: head) else {
-            return (message, nil, message.count)
-        }
-        do throws(Rejection) { return (message, try access.sender(peer, to: address.store), message.count) } catch {
-            onDrop(error.code)
-            return (nil, nil, message.count)
-        }
+    /// - Throws: as ``AccessControl/sender(_:to:)``.
+    func sender(_ peer: String?, to store: StoreName) throws(Rejection) -> FrameSender? {
+        try access?.sender(peer, to: store)
     }
 }

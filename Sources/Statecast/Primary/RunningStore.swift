@@ -39,7 +39,8 @@ package protocol RunningStore: AnyObject {
 
     /// The sockets are bound: the store is served from now on.
     func begin()
-    func subscribed(to topic: Topic)
+    /// - Parameter sender: of a subscription to receipts; `nil` on a node without keys.
+    func subscribed(to topic: Topic, from sender: FrameSender?)
     func unsubscribed(from topic: Topic)
     /// A frame of actions, which waits for a turn.
     ///

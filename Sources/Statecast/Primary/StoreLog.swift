@@ -57,6 +57,12 @@ struct StoreLog {
             var metadata: Logger.Metadata = ["reason": "\(rejection)"]
             metadata["user"] = user.map { "\($0)" }
             log(.debug, "action rejected", metadata)
+        case .otherUser(let session, let user, let owner):
+            log(
+                .warning,
+                "a user tried to continue another user's session; its messages are dropped",
+                ["user": "\(user)", "owner": "\(owner)", "session": "\(session)"]
+            )
         case .warning(let warning): log(.warning, "runtime warning", ["warning": "\(warning)"])
         case .full(let message): log(.error, "\(message); actions are refused until there is room")
         case .hasRoomAgain: log(.notice, "there is room in the journal again")

@@ -49,7 +49,7 @@ package final class AccessFile: Sendable {
         let status = FileStatus(path)
         guard always || status == nil || status != content.withLock({ $0.status }) else { return .unchanged }
         do throws(StatecastError) {
-            // Without the lock, which others need for each peer.
+            // Without the lock: it takes long.
             let (list, status) = try Self.read(path, fault)
             let old = content.withLock { content in
                 defer { content = Content(list: list, status: status) }

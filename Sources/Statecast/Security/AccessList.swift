@@ -41,11 +41,6 @@ public struct AccessList: Hashable, Sendable {
         permissions[user]?.stores.contains { $0.matches(store) } ?? false
     }
 
-    /// Whether a user may send some action to a store.
-    public func maySend(to store: String, user: String) -> Bool {
-        permissions[user]?.actions.contains { $0.store.matches(store) } ?? false
-    }
-
     /// Whether a user may send an action, by its name, to a store.
     public func maySend(_ action: String, to store: String, user: String) -> Bool {
         permissions[user]?.actions.contains { $0.store.matches(store) && $0.action.matches(action) } ?? false

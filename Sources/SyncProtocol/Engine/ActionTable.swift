@@ -71,7 +71,7 @@ package struct ActionTable: Sendable {
     package func decode(
         _ content: Range<Int>,
         in items: borrowing ItemBuffer,
-        from sender: FrameSender? = nil,
+        from sender: FrameSender?,
         after memory: inout Memory
     ) throws(Rejection) -> any Action {
         guard let index = index(of: content, in: items, after: memory.index) else {
@@ -95,13 +95,13 @@ package struct ActionTable: Sendable {
         return nil
     }
 
-    /// Decodes an action.
+    /// Decodes an action of this process, or of the journal.
     ///
     /// - Throws: as ``decode(_:in:from:after:)``.
     package func decode(_ bytes: [UInt8]) throws(Rejection) -> any Action {
         try ItemBuffer.withItems(bytes[...]) { items throws(Rejection) in
             var memory = Memory()
-            return try decode(0..<bytes.count, in: items, after: &memory)
+            return try decode(0..<bytes.count, in: items, from: nil, after: &memory)
         }
     }
 

@@ -1,8 +1,8 @@
 import OrderedCollections
 import StateCore
 
-/// The sessions of a store's senders, and the frames that wait for a turn: which actions are new, and the answers to
-/// their senders.
+/// The sessions of a store's senders, and the frames that wait for a turn: whether a user may continue a session, which
+/// actions are new, and the answers to their senders.
 ///
 /// A known number is answered with its outcome, once that is durable. A number beyond the next one is answered once per
 /// session and turn: with the expected number, or with the watermark if the sender has outcomes that this primary
@@ -24,6 +24,8 @@ struct Admission: Hashable, Sendable {
     private let actionsEndpoint: String
     /// Answers that are given once per turn, so that a flood of frames does not cause a flood of answers.
     private var answered: Set<Answer> = []
+    /// The sessions that another user has tried to continue.
+    private var intrusions: Set<SessionID> = []
     /// The sessions whose watermark is requested.
     private var requested: OrderedSet<SessionID> = []
 
@@ -73,7 +75,7 @@ struct Admission: Hashable, Sendable {
         into directives: inout [StoreDirective<some Sendable>]
     ) {
         let session = frame.header.session
-        guard isOwner(sender, of: session) else { return directives.append(.count(.refused(.notPermitted))) }
+        guard isOwner(sender, of: session, into: &directives) else { return }
         if isFull { return refuse(frame.identity, of: session, .storageFull, into: &directives) }
         guard frame.header.lineage == incarnation.lineage else {
             directives.append(.count(.otherLineage))
@@ -120,6 +122,7 @@ struct Admission: Hashable, Sendable {
             let slice = frame.removeFirst(min(count, budget.actions), bytesMax: budget.bytes)
             budget.actions -= slice.count
             budget.bytes -= slice.byteCount
+            if let user = frame.sender?.user { sessions.claim(frame.frame.header.session, for: user) }
             // Actions beyond the window are dropped: their sender has to send them again.
             if slice.count < count { inbox.replaceFirst(with: frame) } else { inbox.removeFirst() }
             return AdmittedActions(slice: slice, frame: frame.frame, sender: frame.sender, opened: opened)
@@ -138,10 +141,7 @@ struct Admission: Hashable, Sendable {
     ) -> (known: Int, count: Int, opened: JournalSequence)? {
         let (id, lowest) = (frame.frame.header.session, frame.frame.header.lowest)
         // Again: another user's frame may have opened the session since this one arrived.
-        guard isOwner(frame.sender, of: id) else {
-            directives.append(.count(.refused(.notPermitted)))
-            return nil
-        }
+        guard isOwner(frame.sender, of: id, into: &directives) else { return nil }
         if PlantedFault.admitsNoRestOfFrame.isPlanted, frame.first > frame.frame.header.first {
             return (0, frame.count, frame.frame.header.opened)
         }
@@ -161,7 +161,6 @@ struct Admission: Hashable, Sendable {
         }
         // Not for a frame that is ahead: it may be a stray one.
         if lowest > start { sessions.update(id) { $0.forgetOutcomes(before: lowest) } }
-        if let user = frame.sender?.user { sessions.claim(id, for: user) }
         guard let session = sessions[id] else { return nil }
         let known = min(frame.count, expected.distance(beyond: frame.first))
         if known > 0 {
@@ -174,11 +173,19 @@ struct Admission: Hashable, Sendable {
         return (known, min(frame.count - known, room(of: session)), opened)
     }
 
-    /// Whether a frame's sender may use a session. An answer to another user's frame would reach the owner of the
-    /// session, so there is none.
-    private func isOwner(_ sender: FrameSender?, of id: SessionID) -> Bool {
-        guard let sender, let owner = sessions[id]?.user else { return true }
-        return sender.user == owner
+    /// Whether a user may continue a session. An answer to another user would reach the owner of the session, so there
+    /// is none; the operator's log names it once.
+    private mutating func isOwner(
+        _ sender: FrameSender?,
+        of id: SessionID,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) -> Bool {
+        guard let sender, let owner = sessions[id]?.user, sender.user != owner else { return true }
+        directives.append(.count(.refused(.notPermitted)))
+        if intrusions.count < limits.sessionsMax, intrusions.insert(id).inserted {
+            directives.append(.log(.otherUser(id, sender.user, owner: owner)))
+        }
+        return false
     }
 
     /// Opens the session of a frame, unless it may be an evicted one.
@@ -255,7 +262,13 @@ struct Admission: Hashable, Sendable {
     // MARK: Answers
 
     /// A subscription to a session's receipts requests its watermark, and its durable receipts.
-    mutating func subscribed(to id: SessionID) { requested.append(id) }
+    mutating func subscribed(
+        to id: SessionID,
+        from sender: FrameSender?,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) {
+        if isOwner(sender, of: id, into: &directives) { requested.append(id) }
+    }
 
     mutating func unsubscribed(from id: SessionID) { requested.remove(id) }
 
@@ -393,7 +406,7 @@ struct AdmittedActions: Sendable {
 extension Rejection {
     fileprivate static let ownSession = Rejection(
         .malformed,
-        "the session \(SessionID.primary) is the primary's own; draw a random one"
+        "the session \(SessionID.primary) is the primary's own"
     )
     fileprivate static let storageFull = Rejection(
         .storageFull,

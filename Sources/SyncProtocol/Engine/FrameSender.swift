@@ -1,24 +1,33 @@
-internal import StateCore
+package import StateCore
 
-/// The user who sent a frame of actions to a store, as the transport authenticated it, and its rights when the frame
-/// arrived.
+/// The user who sent a frame of actions to a store, or subscribes there, as the transport authenticated it, and its
+/// rights when the message arrived.
 package struct FrameSender: Hashable, Sendable {
     package let user: String
     /// The names of the store's actions that the user may send; `nil`: all.
-    package let actions: Set<String>?
+    private let actions: Set<String>?
+    private let store: StoreName
 
-    package init(user: String, actions: Set<String>?) {
+    package init(user: String, sendingTo store: StoreName, actions: Set<String>?) {
         self.user = user
+        self.store = store
         self.actions = actions
     }
 
-    /// - Throws: ``Rejection`` with code `not-permitted` if the user may not send the action. The message contains
-    ///   nothing of its payload.
+    /// - Throws: ``Rejection`` with code `not-permitted` if the user may not send the action.
     func requirePermission(toSend action: String) throws(Rejection) {
         guard let actions, !actions.contains(action) else { return }
-        throw Rejection(
+        throw .notPermitted(toSend: action, to: store)
+    }
+}
+
+extension Rejection {
+    /// The rejection of an action for which a right is missing. Other users can read its message, which therefore names
+    /// neither the user nor the payload.
+    package static func notPermitted(toSend action: String, to store: StoreName) -> Rejection {
+        Rejection(
             .notPermitted,
-            "the access list of the primary does not permit \(user) to send \(action) to this store"
+            "the access list of the primary has no send=\(store)/\(action) for the key of this sender"
         )
     }
 }

@@ -307,7 +307,9 @@ extension SessionTable.Session {
         let first: ActionNumber = try reader.quantity()
         // The writer's limit on the number of outcomes may have been any.
         let outcomes = try OutcomeRuns(from: &reader, first: first, runsMax: .max)
-        self.init(opened: opened, durable: outcomes, user: count > 3 ? try reader.text() : nil)
+        let user =
+            count > 3 ? try reader.optional { reader throws(CodingFailure) in try reader.text() } : nil
+        self.init(opened: opened, durable: outcomes, user: user)
         for _ in min(4, count)..<count { try reader.skip() }
     }
 }

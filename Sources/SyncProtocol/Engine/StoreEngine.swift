@@ -119,9 +119,11 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     }
 
     /// A subscription, which is a request for the topic's data.
-    package mutating func subscribed(to topic: Topic, into directives: inout Directives) {
+    ///
+    /// - Parameter sender: of a subscription to receipts; `nil` if the transport authenticates nobody.
+    package mutating func subscribed(to topic: Topic, from sender: FrameSender?, into directives: inout Directives) {
         if case .receipts(let session) = topic {
-            admission.subscribed(to: session)
+            admission.subscribed(to: session, from: sender, into: &directives)
         } else {
             feed.subscribed(to: topic, sessions: admission.sessions.count, into: &directives)
         }
@@ -141,7 +143,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// - Parameter sender: `nil` if the transport authenticates nobody: then everybody may send everything.
     package mutating func received(
         _ frame: ActionsFrame,
-        from sender: FrameSender? = nil,
+        from sender: FrameSender?,
         at now: Instant,
         into directives: inout Directives
     ) {

@@ -60,7 +60,7 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// The primary's own session, for the actions of its effects, middlewares and local code. Senders must not use it.
+    /// The primary's own session, for the actions of its effects, middlewares and local code.
     public static let primary = SessionID(high: 0, low: 0)
 
     /// 32 hexadecimal digits.

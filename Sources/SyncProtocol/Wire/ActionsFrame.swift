@@ -39,6 +39,7 @@ package struct ActionsHeader: Hashable, Sendable {
     ///
     /// - Parameter secret: of the session.
     func write(to writer: inout CBORWriter, _ secret: SessionSecret) {
+        precondition(secret.session == session, "a frame of session \(session) with \(secret)")
         writer.begin(.actions)
         writer.write(lineage)
         writer.write(secret)

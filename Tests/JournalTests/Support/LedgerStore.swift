@@ -137,11 +137,13 @@ final class LedgerProcess {
     func dispatch(_ entry: Entry) { mailbox.dispatch(entry) }
 
     func subscribe(to session: SessionID) throws {
-        hosted?.receivedSubscription([1] + Address(try StoreName(Self.store), .receipts(session)).bytes)
+        hosted?.receivedSubscription([1] + Address(try StoreName(Self.store), .receipts(session)).bytes, from: nil)
     }
 
     func push(_ frame: ActionsFrame, _ secret: SessionSecret) throws {
-        hosted?.receivedActions(Message.encode(frame, secret, to: Address(try StoreName(Self.store), .actions).bytes))
+        hosted?.receivedActions(Message.encode(frame, secret, to: Address(try StoreName(Self.store), .actions).bytes)) {
+            _ in nil
+        }
     }
 
     /// Takes turns, and lets the journal work after each, until nothing is left to do.

@@ -59,7 +59,7 @@ import Testing
         bench.commit()
         try bench.push(Written(line: "b"))
         bench.turn()
-        bench.store.subscribed(to: .join(Nonce(bits: 1), nil))
+        bench.store.subscribed(to: .join(Nonce(bits: 1), nil), from: nil)
         await bench.turns { !bench.offers.isEmpty }
         let offer = try #require(bench.offers.first)
         #expect(offer.revision == Revision(1))

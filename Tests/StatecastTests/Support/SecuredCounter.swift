@@ -94,6 +94,9 @@ final class SecuredCounter: Sendable {
         try await waits { $0.contains { $0.contains("key=\(key)") && $0.contains("socket=\(socket)") } }
     }
 
+    /// Returns when a line of its log meets a condition.
+    func logs(_ condition: (String) -> Bool) async throws { try await waits { $0.contains(where: condition) } }
+
     /// Returns when all connections of a socket were closed, because the list permits less.
     func cut() async throws { try await waits { $0.contains { $0.contains(Self.cut) } } }
 

@@ -82,7 +82,8 @@ import Testing
         _ buffer: borrowing ItemBuffer,
         _ memory: inout ActionTable.Memory
     ) -> Result<any Action, Rejection> {
-        do throws(Rejection) { return .success(try table.decode(content, in: buffer, after: &memory)) } catch {
+        do throws(Rejection) { return .success(try table.decode(content, in: buffer, from: nil, after: &memory)) } catch
+        {
             return .failure(error)
         }
     }

@@ -90,7 +90,7 @@ import Testing
         var directives: [StoreDirective<TestCount>] = []
         for number in UInt64(1)...2 {
             let action = TestAction(number: number)
-            engine.received(PrimaryBench().frame(number...number), at: .origin, into: &directives)
+            engine.received(PrimaryBench().frame(number...number), from: nil, at: .origin, into: &directives)
             engine.requested(.action(LocalAction(action, id: LocalID(number), origin: .awaited)))
             engine.turn(at: .origin, time: Fixture.time, marking: RecordedMarks(), into: &directives)
         }

@@ -20,11 +20,13 @@ import Testing
         private enum Key: CodingKey {}
     }
 
-    private static let member = FrameSender(user: "member", actions: [Allowed.name])
+    private static let member = FrameSender(user: "member", sendingTo: Fixture.store(), actions: [Allowed.name])
     private let id = Fixture.session
 
     /// A user who may send every action.
-    private func user(_ name: String) -> FrameSender { FrameSender(user: name, actions: nil) }
+    private func user(_ name: String) -> FrameSender {
+        FrameSender(user: name, sendingTo: Fixture.store(), actions: nil)
+    }
 
     private func bench() throws -> EngineBench<Seen> {
         let program = StoreProgram<Seen>(
@@ -64,7 +66,7 @@ import Testing
         #expect(entries[1].action == [], "the record has nothing of what was not permitted")
         #expect(
             entries[1].rejection?.message
-                == "the access list of the primary does not permit member to send Forbidden to this store"
+                == "the access list of the primary has no send=fleet/Forbidden for the key of this sender"
         )
         #expect(!marks.marks.contains(.decoded(0)))
         let receipts = bench.commit().receipts()
@@ -101,7 +103,10 @@ import Testing
         var bench = PrimaryBench()
         bench.verdicts[3] = .breaksState
         let (own, other) = (Fixture.session, Fixture.otherSession)
-        bench.receive(bench.frame(1...4, of: own), from: FrameSender(user: "none", actions: []))
+        bench.receive(
+            bench.frame(1...4, of: own),
+            from: FrameSender(user: "none", sendingTo: Fixture.store(), actions: [])
+        )
         bench.receive(bench.frame(1...4, of: other), from: user("admin"))
         bench.turn()
         let receipts = bench.records.map(\.record).flatMap(\.runs)
@@ -133,6 +138,13 @@ import Testing
             #expect(answers == [.count(.refused(.notPermitted))])
         }
         #expect(bench.records.isEmpty)
+        // Not even what the session has already, and the log says so once.
+        let topic = Topic.receipts(Fixture.session)
+        let asked = bench.engine.subscribed(to: topic, from: user("second")) + bench.turn()
+        #expect(asked == [.count(.refused(.notPermitted))])
+        let notices = bench.engine.log.notices.filter { if case .otherUser = $0 { true } else { false } }
+        #expect(notices == [.otherUser(Fixture.session, "second", owner: "first")])
+        #expect(bench.engine.subscribed(to: topic, from: user("first")) + bench.turn() != [])
         bench.receive(bench.frame(2...2), from: user("first"))
         #expect(bench.turnAndCommit().receipts().keys.sorted() == [2])
     }
@@ -176,5 +188,61 @@ import Testing
         #expect(next.receive(next.frame(2...2), from: user("second")) == [.count(.refused(.notPermitted))])
         next.receive(next.frame(2...2), from: user("first"))
         #expect(next.turnAndCommit().receipts().keys.sorted() == [2])
+    }
+
+    /// The list may change between two turns.
+    @Test func `the rest of a frame keeps the rights with which the frame arrived`() throws {
+        var bench = try bench()
+        try bench.receive(frame(1, [Allowed(number: 1), Forbidden(), Forbidden()]), from: Self.member)
+        bench.turn(TurnBudget(actions: 2, bytes: .max))
+        try bench.receive(frame(4, [Forbidden()]), from: user("member"))
+        bench.turns()
+        let entries = bench.records.map(\.record).flatMap(\.runs).flatMap(\.entries)
+        #expect(entries.map(\.rejection?.code) == [nil, .notPermitted, .notPermitted, nil])
+    }
+
+    @Test func `a session keeps its user when its actions are rolled back`() {
+        var bench = PrimaryBench()
+        bench.receive(bench.frame(1...2), from: user("first"))
+        bench.turn()
+        bench.fill()
+        bench.now = bench.now.advanced(by: .seconds(60))
+        #expect(bench.receive(bench.frame(1...2), from: user("second")) == [.count(.refused(.notPermitted))])
+        bench.receive(bench.frame(1...2), from: user("first"))
+        #expect(bench.turnAndCommit().receipts().keys.sorted() == [1, 2])
+    }
+
+    /// A frame of known actions leaves no record, so a later start would not know its user.
+    @Test func `a user owns a session from the first new action on`() {
+        var bench = PrimaryBench()
+        bench.reduce(1...1)
+        bench.commit()
+        bench.receive(bench.frame(1...1), from: user("first"))
+        #expect(bench.turn().receipts().keys.sorted() == [1])
+        bench.receive(bench.frame(2...2), from: user("second"))
+        bench.turn()
+        #expect(bench.records.flatMap(\.record.runs).map(\.user) == ["second"])
+    }
+
+    @Test func `an evicted session that another user opens belongs to that user, also after a replay`() throws {
+        var bench = PrimaryBench(.with { $0.sessionsMax = 1 })
+        bench.receive(bench.frame(1...1), from: user("first"))
+        bench.turnAndCommit()
+        bench.receive(bench.frame(1...1, of: Fixture.otherSession, opened: 1), from: user("other"))
+        bench.turnAndCommit()
+        bench.receive(bench.frame(5...5, opened: 2, base: 5), from: user("second"))
+        bench.turnAndCommit()
+        var history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: PrimaryBench.summary(0))
+        for record in bench.engine.log.stored {
+            try history.replay(record.record, at: record.sequence, limits: bench.limits)
+        }
+        var next = PrimaryBench(history: history)
+        #expect(
+            next.receive(next.frame(6...6, opened: 2, base: 5), from: user("first")) == [
+                .count(.refused(.notPermitted))
+            ]
+        )
+        next.receive(next.frame(6...6, opened: 2, base: 5), from: user("second"))
+        #expect(next.turnAndCommit().receipts().keys.sorted() == [6])
     }
 }

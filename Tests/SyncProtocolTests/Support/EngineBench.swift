@@ -92,7 +92,9 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         return send { $0.received(frame, from: sender, at: now, into: &$1) }
     }
 
-    mutating func subscribed(to topic: Topic) -> [Answer] { send { $0.subscribed(to: topic, into: &$1) } }
+    mutating func subscribed(to topic: Topic, from sender: FrameSender? = nil) -> [Answer] {
+        send { $0.subscribed(to: topic, from: sender, into: &$1) }
+    }
 
     mutating func unsubscribed(from topic: Topic) -> [Answer] { send { $0.unsubscribed(from: topic, into: &$1) } }
 

@@ -77,7 +77,7 @@ struct DocumentPrimary {
         )
         tick()
         try change(StepChangeRequested(step: 5))
-        send { $0.subscribed(to: .join(Nonce(bits: 1), nil), into: &$1) }
+        send { $0.subscribed(to: .join(Nonce(bits: 1), nil), from: nil, into: &$1) }
         turn()
         try change(Incremented())
     }
@@ -88,7 +88,7 @@ struct DocumentPrimary {
         guard case .store(_, let topic) = router.subscription(request.topic[...]) else { return }
         if request.begins {
             subscriptions.insert(request.topic)
-            send { $0.subscribed(to: topic, into: &$1) }
+            send { $0.subscribed(to: topic, from: nil, into: &$1) }
         } else {
             subscriptions.remove(request.topic)
             send { $0.unsubscribed(from: topic, into: &$1) }
@@ -99,7 +99,7 @@ struct DocumentPrimary {
     /// Admits and reduces actions: one that changes the step is applied, any other one is rejected as unknown.
     mutating func reduce(_ message: [UInt8]) {
         guard case .store(_, let frame) = router.actions(message) else { return }
-        send { $0.received(frame, at: .origin, into: &$1) }
+        send { $0.received(frame, from: nil, at: .origin, into: &$1) }
         turn()
     }
 
@@ -118,7 +118,7 @@ struct DocumentPrimary {
             first: ActionNumber(numbers),
             actions: [try ActionTable.encode(action)]
         )
-        send { $0.received(frame, at: .origin, into: &$1) }
+        send { $0.received(frame, from: nil, at: .origin, into: &$1) }
         turn()
     }
 

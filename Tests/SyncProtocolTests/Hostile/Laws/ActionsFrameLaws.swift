@@ -41,7 +41,7 @@ enum ActionsFrameLaws {
                 memory = ActionTable.Memory(index: memory.index)
                 let framed: Result<String, Rejection>
                 do throws(Rejection) {
-                    framed = .success("\(try table.decode(item.content, in: items, after: &memory))")
+                    framed = .success("\(try table.decode(item.content, in: items, from: nil, after: &memory))")
                 } catch {
                     framed = .failure(error)
                 }

@@ -154,10 +154,12 @@ private struct StoreRun {
     /// that the scripts of the corpus keep their meaning.
     private static func sender(of frame: ActionsFrame) -> FrameSender? {
         let header = frame.header
-        if (header.first.rawValue &+ UInt64(header.count)) % 8 == 0 { return FrameSender(user: "other", actions: nil) }
+        if (header.first.rawValue &+ UInt64(header.count)) % 8 == 0 {
+            return FrameSender(user: "other", sendingTo: Topic.store, actions: nil)
+        }
         return switch Script.secrets.firstIndex(where: { $0.session == header.session }) {
         case 0: nil
-        case 1: FrameSender(user: "first", actions: nil)
+        case 1: FrameSender(user: "first", sendingTo: Topic.store, actions: nil)
         default: Board.adder
         }
     }
@@ -174,7 +176,7 @@ private struct StoreRun {
         guard case .store(_, let topic) = FrameRouter(stores: [Topic.store]).subscription(bytes[...]) else { return }
         if !asked.contains(topic) { asked.append(topic) }
         if case .receipts(let session) = topic { heard.insert(session) }
-        try send { $0.subscribed(to: topic, into: &$1) }
+        try send { $0.subscribed(to: topic, from: nil, into: &$1) }
     }
 
     private mutating func unsubscribe() throws(BrokenLaw) {
@@ -601,7 +603,7 @@ struct Board: Codable, Hashable, Sendable {
     }()
 
     /// A user who may send one of the actions only.
-    static let adder = FrameSender(user: "adder", actions: [Add.name])
+    static let adder = FrameSender(user: "adder", sendingTo: Topic.store, actions: [Add.name])
 
     static func isAdd(_ action: [UInt8]) -> Bool { (try? program.table.decode(action)) is Add }
 

@@ -26,21 +26,12 @@ enum WireLaws {
 
     private static let secret = SessionSecret(high: 1, low: 2)
 
-    /// A frame of actions has one encoding, but for the secret, from which its session was found.
+    /// A frame of actions has one encoding, but for its secret, which a decoded frame does not have.
     private static func check(_ frame: ActionsFrame, from byteCount: Int) throws(BrokenLaw) {
+        let frame = frame.with(secret)
         let encoded = CBORWriter.bytes { frame.write(to: &$0, secret) }
         let again = try must("a decoded frame can be encoded and read") { try ActionsFrame(decoding: encoded[...]) }
-        let header = frame.header
-        let other = ActionsHeader(
-            lineage: header.lineage,
-            session: secret.session,
-            opened: header.opened,
-            base: header.base,
-            lowest: header.lowest,
-            first: header.first,
-            count: header.count
-        )
-        try require(again.header == other && again.actions == frame.actions, "\(frame) is read again as \(again)")
+        try require(again == frame, "\(frame) is read again as \(again)")
         try require(encoded.count <= 2 * byteCount, "a frame of \(byteCount) bytes is written as \(encoded.count)")
         try ActionsFrameLaws.check(frame)
     }
@@ -94,11 +85,9 @@ enum WireLaws {
                 ActionNumber(1) <= header.base && header.base <= header.lowest && header.lowest <= header.first,
                 "\(header) has numbers in a wrong order"
             )
-            let message = Message.encode(frame, secret, to: Address(store, .actions).bytes)
-            guard case .store(store, let again) = router.actions(message) else {
-                throw BrokenLaw("\(frame) has two routes")
-            }
-            try require(again.actions == frame.actions, "\(frame) is received as \(again)")
+            let own = frame.with(secret)
+            let message = Message.encode(own, secret, to: Address(store, .actions).bytes)
+            try require(router.actions(message) == .store(store, own), "\(own) has two routes")
         case .answer(let refusal, let topic):
             try require(refusal.frame != nil, "the refusal of a frame identifies it")
             try check(refusal, on: topic)
@@ -115,5 +104,20 @@ enum WireLaws {
         try require(parts.map { Array($0.address) } == topic, "the refusal on \(topic) has another topic")
         let read = parts.flatMap { try? Frame(decoding: $0.body) }
         try require(read == .refusal(refusal), "the refusal on \(topic) cannot be read")
+    }
+}
+
+extension ActionsFrame {
+    /// The same frame in the session of a secret.
+    fileprivate func with(_ secret: SessionSecret) -> ActionsFrame {
+        ActionsFrame(
+            lineage: header.lineage,
+            session: secret.session,
+            opened: header.opened,
+            base: header.base,
+            lowest: header.lowest,
+            first: header.first,
+            actions: contents
+        )
     }
 }
