@@ -61,7 +61,7 @@ final class Cluster {
                 )
             } catch { preconditionFailure("\(error)") }
         }
-        primary = SimulatedPrimary(world, network, self.stores, sizes, policy: policy)
+        primary = SimulatedPrimary(world, network, self.stores, sizes, policy: policy, hasKeys: seed % 2 == 1)
         let kinds = self.stores.map { "\($0.name) \($0.disk?.durability.rawValue ?? "none") \($0.build)" }
         world.note("seed \(seed): \(kinds), \(faults.map(\.rawValue).sorted())")
         scheduleSync()

@@ -24,6 +24,9 @@ public struct Limits: Hashable, Sendable {
     public var frameBytesTarget = 256 << 10
     /// The maximum number of sessions that a store remembers.
     public var sessionsMax = 1024
+    /// The maximum number of sessions of one user that a store of a primary with keys remembers. A user who opens more
+    /// loses its own idle ones.
+    public var userSessionsMax = 256
     /// The maximum number of runs of equal outcomes that a store remembers for all sessions; beyond it, it forgets the
     /// longest idle ones of the sessions with more than their share, `sessionRunsMax / sessionsMax`, but not those with
     /// actions that are not durable yet. After a start, the bound is at least the number of recovered runs. A run

@@ -27,6 +27,8 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case keepsNumberOfOneSession
     /// The rest of a frame that was split between turns is not admitted again.
     case admitsNoRestOfFrame
+    /// An action is applied without the right to it.
+    case ignoresRights
     /// A sender's `lowest` trims outcomes that are not durable.
     case trimsUndurableOutcomes
     /// A session is evicted although it has actions that are not durable.

@@ -66,6 +66,7 @@ import Testing
             .startsEffectsOfRolledBackBatches: Finding(10, ["receiptsHold"]),
             .keepsNumberOfOneSession: Finding(48, ["appliedOnce"]),
             .admitsNoRestOfFrame: Finding(15, ["limitsHold"]),
+            .ignoresRights: Finding(3, ["rightsHold"]),
             .trimsUndurableOutcomes: Finding(3, ["nodesStayUp"]),
             .evictsActiveSessions: Finding(1, []),
             .admitsEvictedSessions: Finding(4, ["appliedOnce", "converges"]),

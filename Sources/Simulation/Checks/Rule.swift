@@ -20,6 +20,8 @@ package enum Rule: String, Sendable {
     case decisionsAreSaved
     /// A rejected action leaves no trace in the state.
     case rejectedLeaveNoTrace
+    /// Nothing is applied without the right to it, and a session has one user.
+    case rightsHold
     /// The state after a start is the one that the journal's records lead to.
     case recoveredWasPublished
     /// Once faults stop, all replicas show the primary's state, and every action has an outcome, which a process of its

@@ -45,6 +45,8 @@ final class StoreHistory {
     /// Where each action was applied last.
     private var applications: [WorkID: Position] = [:]
     private var rejected: Set<WorkID> = []
+    /// The user of each session, from its records.
+    private var users: [SessionID: String] = [:]
     /// For each session, the records that it is in, with its last number there; `nil` if the record evicts it.
     private var numbers: [SessionID: [(record: JournalSequence, last: ActionNumber?)]] = [:]
     /// What senders were told of each action.
@@ -141,7 +143,10 @@ final class StoreHistory {
             return world.violated(.recoveredWasPublished, "the record \(record.sequence) cannot be read: \(error)")
         }
         note(batch.summary.digest, at: Position(lineage: lineage, epoch: batch.epoch, revision: batch.to))
-        for id in batch.forgotten { numbers[id, default: []].append((record.sequence, nil)) }
+        for id in batch.forgotten {
+            numbers[id, default: []].append((record.sequence, nil))
+            users[id] = nil
+        }
         for (position, id) in applications(in: batch, of: lineage) { noteMade(id, at: position) }
         for run in batch.runs {
             let last = run.first.advanced(by: run.entries.count - 1)
@@ -154,6 +159,15 @@ final class StoreHistory {
                     + (before.map { "\($0)" } ?? "none")
             )
             numbers[run.session, default: []].append((record.sequence, last))
+            guard let user = run.user else { continue }
+            let owner = users[run.session, default: user]
+            users[run.session] = owner
+            let isPermitted = user != HostilePeer.user || run.entries.allSatisfy { $0.rejection != nil }
+            world.require(
+                owner == user && isPermitted,
+                .rightsHold,
+                "record \(record.sequence) of \(store) has actions of \(user) in the session \(run.session) of \(owner)"
+            )
         }
     }
 

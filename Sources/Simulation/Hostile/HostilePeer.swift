@@ -7,15 +7,18 @@ struct HostilePeer {
     let network: Network
     let server: Server
 
+    /// At a primary with keys, it has no right to any action.
+    static let user = "intruder"
+
     func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) {
-        let pipe = PushPipe(world, to: server, network.path(of: "intruder"), onRoom: {}, onBreak: {})
+        let pipe = PushPipe(world, of: Self.user, to: server, network.path(of: Self.user), onRoom: {}, onBreak: {})
         server.accept(pipe)
         for _ in 0..<random.from(1...5) { pipe.send(message(like: sender, &random)) }
         let frames = ownSession(sender.store, &random)
         for frame in frames { pipe.send(frame) }
         // They may have been refused.
         world.schedule(after: random.duration(.seconds(1) ... .seconds(4))) { for frame in frames { pipe.send(frame) } }
-        let feed = FeedPipe(world, to: server, network.path(of: "intruder"), onReadable: { _ in }, onBreak: {})
+        let feed = FeedPipe(world, to: server, network.path(of: Self.user), onReadable: { _ in }, onBreak: {})
         server.accept(feed)
         for _ in 0..<random.from(1...5) {
             let join = Topic.join(Nonce(using: &random), random.oneIn(2) ? sender.store.history.position : nil)

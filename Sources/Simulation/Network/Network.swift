@@ -125,15 +125,15 @@ final class Server {
     func accept(_ pipe: PushPipe) { pushes.append(pipe) }
     func arrives(at time: Instant) { onReadable(time) }
 
-    /// The next message, fairly among the connections. A broken connection stays until it is empty: what had arrived
-    /// can still be read.
-    func nextMessage() -> [UInt8]? {
+    /// The next message with its user, fairly among the connections. A broken connection stays until it is empty: what
+    /// had arrived can still be read.
+    func nextMessage() -> (message: [UInt8], user: String)? {
         pushes.removeAll { $0.isBroken && $0.isEmpty }
         for offset in pushes.indices {
             let pipe = pushes[(nextPush + offset) % pushes.count]
             guard let message = pipe.next(at: world.now) else { continue }
             nextPush = (nextPush + offset + 1) % pushes.count
-            return message
+            return (message, pipe.user)
         }
         return nil
     }

@@ -6,6 +6,7 @@ final class Pusher {
     private let process: Process
     private let network: Network
     private let path: Path
+    private let node: String
     private let endpoint: String
     private let queueMax: Int
     private var pipe: PushPipe?
@@ -22,7 +23,7 @@ final class Pusher {
         queueMax: Int,
         onWritable: @escaping () -> Void
     ) {
-        (self.process, self.network, self.endpoint) = (process, network, endpoint)
+        (self.process, self.network, self.node, self.endpoint) = (process, network, node, endpoint)
         (self.queueMax, self.onWritable) = (queueMax, onWritable)
         path = network.path(of: node)
         connect(after: .zero)
@@ -64,6 +65,7 @@ final class Pusher {
         else { return connect(after: network.reconnectDelay()) }
         let new = PushPipe(
             network.world,
+            of: node,
             to: server,
             path,
             onRoom: { [weak self] in if self?.awaitsWritable == true { self?.onWritable() } },
@@ -83,6 +85,8 @@ final class Pusher {
 /// A connection of a PUSH to a PULL.
 final class PushPipe {
     private let world: World
+    /// Whom the transport authenticates, if the primary has keys.
+    let user: String
     private weak var server: Server?
     private let path: Path
     private var messages: Deque<(arrival: Instant, message: [UInt8])> = []
@@ -92,12 +96,13 @@ final class PushPipe {
 
     init(
         _ world: World,
+        of user: String,
         to server: Server,
         _ path: Path,
         onRoom: @escaping () -> Void,
         onBreak: @escaping () -> Void
     ) {
-        (self.world, self.server, self.path) = (world, server, path)
+        (self.world, self.user, self.server, self.path) = (world, user, server, path)
         (self.onRoom, self.onBreak) = (onRoom, onBreak)
     }
 

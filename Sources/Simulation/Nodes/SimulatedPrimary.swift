@@ -11,6 +11,8 @@ final class SimulatedPrimary {
     private let sizes: Sizes
     private let policy: JournalPolicy
     let host: Host
+    /// Whether it knows the users of its peers, and what they may send.
+    private let hasKeys: Bool
     private(set) var stores: [SimulatedStore]
     private(set) var process: Process?
     private var server: Server?
@@ -28,9 +30,16 @@ final class SimulatedPrimary {
     /// The number of processes that end soon after they start.
     var crashesLeft = 0
 
-    init(_ world: World, _ network: Network, _ stores: [SimulatedStore], _ sizes: Sizes, policy: JournalPolicy) {
+    init(
+        _ world: World,
+        _ network: Network,
+        _ stores: [SimulatedStore],
+        _ sizes: Sizes,
+        policy: JournalPolicy,
+        hasKeys: Bool
+    ) {
         (self.world, self.network, self.stores) = (world, network, stores)
-        (self.sizes, self.policy) = (sizes, policy)
+        (self.sizes, self.policy, self.hasKeys) = (sizes, policy, hasKeys)
         random = world.random.split()
         host = Host(using: &random)
         turnBudget = sizes.hasShortTurns ? TurnBudget(actions: random.from(1...6), bytes: 300) : TurnBudget()
@@ -164,14 +173,18 @@ final class SimulatedPrimary {
     private static let subscriptionsPerTurnMax = 64
     private static let framesPerTurnMax = 512
 
+    private static func sender(_ user: String, to store: StoreName) -> FrameSender {
+        FrameSender(user: user, sendingTo: store, actions: user == HostilePeer.user ? [] : nil)
+    }
+
     private func poll() {
         guard let process, process.isAlive, let server, let loop, hosted != nil else { return }
         for request in server.takeRequests(Self.subscriptionsPerTurnMax) {
             hosted?.receivedSubscription(request, from: nil)
         }
         for _ in 0..<Self.framesPerTurnMax where hosted?.takesFrames == true {
-            guard let message = server.nextMessage() else { break }
-            hosted?.receivedActions(message) { _ in nil }
+            guard let (message, user) = server.nextMessage() else { break }
+            hosted?.receivedActions(message) { hasKeys ? Self.sender(user, to: $0) : nil }
         }
         if let nextTick, process.now >= nextTick { hosted?.tick() }
         nextTick = hosted?.turn()

@@ -205,8 +205,14 @@ struct Admission: Hashable, Sendable {
             return answerAhead(frame, header.base, durable: durable, into: &directives)
         }
         let session = SessionTable.Session(opened: header.opened, base: header.base)
-        guard sessions.open(header.session, session, countMax: limits.sessionsMax) else {
-            let reason = Rejection.tooManySessions(limits.sessionsMax)
+        let isRoom: Bool
+        if let user = frame.sender?.user {
+            isRoom = sessions.makeRoom(for: user, countMax: limits.userSessionsMax)
+        } else {
+            isRoom = true
+        }
+        guard isRoom, sessions.open(header.session, session, countMax: limits.sessionsMax) else {
+            let reason = isRoom ? Rejection.tooManySessions(limits.sessionsMax) : .tooManyOfUser(limits.userSessionsMax)
             return refuse(frame.identity, of: header.session, reason, into: &directives)
         }
         directives.append(.count(.sessionOpened))
@@ -417,6 +423,9 @@ extension Rejection {
         .unknownSession,
         "the primary no longer knows this session and cannot tell what it applied; begin a new one"
     )
+    fileprivate static func tooManyOfUser(_ countMax: Int) -> Rejection {
+        Rejection(.overloaded, "all \(countMax) sessions of this user have uncommitted actions; try again")
+    }
     fileprivate static func tooManySessions(_ countMax: Int) -> Rejection {
         Rejection(.overloaded, "all \(countMax) sessions of this store have uncommitted actions; try again")
     }

@@ -141,24 +141,37 @@ package struct SessionTable: Hashable, Sendable {
     /// - Returns: `false` if all sessions have uncommitted actions, so that none can be evicted.
     mutating func open(_ id: SessionID, _ session: Session, countMax: Int) -> Bool {
         while sessions.count >= countMax {
-            guard evictLongestIdle(runsMin: 0) else { return false }
+            guard evictLongestIdle(where: { _ in true }) else { return false }
         }
         insert(id, session)
+        return true
+    }
+
+    /// Evicts the longest idle sessions of a user until it may have another one. Those of other users stay.
+    ///
+    /// - Returns: `false` if all of them have uncommitted actions.
+    mutating func makeRoom(for user: String, countMax: Int) -> Bool {
+        var count = sessions.values.count { $0.user == user }
+        while count >= countMax {
+            guard evictLongestIdle(where: { $0.user == user }) else { return false }
+            count -= 1
+        }
         return true
     }
 
     /// Evicts idle sessions with at least `runsMin` runs of outcomes, the longest idle one first, while all sessions
     /// have more than `runsMax`.
     mutating func evict(runsMin: Int, runsMax: Int) {
-        while runCount > runsMax, evictLongestIdle(runsMin: runsMin) {}
+        while runCount > runsMax, evictLongestIdle(where: { $0.outcomes.runCount >= runsMin }) {}
     }
 
-    private mutating func evictLongestIdle(runsMin: Int) -> Bool {
-        let idle = sessions.lazy.filter {
-            ($0.value.undurableCount == 0 || PlantedFault.evictsActiveSessions.isPlanted)
-                && $0.value.outcomes.runCount >= runsMin
+    private mutating func evictLongestIdle(where isCandidate: (Session) -> Bool) -> Bool {
+        var longest: (key: SessionID, used: UInt64)?
+        for (id, session) in sessions
+        where session.undurableCount == 0 || PlantedFault.evictsActiveSessions.isPlanted {
+            if session.used < longest?.used ?? .max, isCandidate(session) { longest = (id, session.used) }
         }
-        guard let longest = idle.min(by: { $0.value.used < $1.value.used }) else { return false }
+        guard let longest else { return false }
         forget(longest.key)
         forgotten.append(longest.key)
         return true

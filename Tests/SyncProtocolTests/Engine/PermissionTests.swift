@@ -245,4 +245,51 @@ import Testing
         next.receive(next.frame(6...6, opened: 2, base: 5), from: user("second"))
         #expect(next.turnAndCommit().receipts().keys.sorted() == [6])
     }
+
+    @Test func `a user with too many sessions loses its own longest idle one, and not those of others`() {
+        var bench = PrimaryBench(.with { $0.userSessionsMax = 2 })
+        func session(_ number: UInt64) -> SessionID { SessionID(high: 77, low: number) }
+        func open(_ number: UInt64, _ user: FrameSender?) -> [Answer] {
+            let opened = bench.head.rawValue
+            bench.receive(bench.frame(1...1, of: session(number), opened: opened), from: user)
+            return bench.turn()
+        }
+        for (number, user) in [(UInt64(1), user("other")), (2, nil), (3, user("many")), (4, user("many"))] {
+            _ = open(number, user)
+            bench.commit()
+        }
+        _ = open(5, user("many"))
+        #expect(bench.records.flatMap(\.record.forgotten) == [session(3)])
+        bench.commit()
+        // Both of its sessions are active, so none can be evicted for a third one. Other users still open some.
+        bench.receive(bench.frame(2...2, of: session(4), opened: 3), from: user("many"))
+        bench.receive(bench.frame(2...2, of: session(5), opened: 4), from: user("many"))
+        bench.turn()
+        #expect(open(6, user("many")).refusals(of: session(6)) == [.overloaded])
+        #expect(open(7, user("other")).refusals(of: session(7)) == [])
+        #expect(bench.records.flatMap(\.record.forgotten) == [])
+    }
+
+    /// The limit was lowered, or the journal is from a primary without keys.
+    @Test func `more sessions than a user may have stay until it opens the next one`() throws {
+        var bench = PrimaryBench()
+        func session(_ number: UInt64) -> SessionID { SessionID(high: 77, low: number) }
+        for number in UInt64(1)...4 {
+            bench.receive(bench.frame(1...1, of: session(number), opened: number - 1), from: user("many"))
+            bench.turnAndCommit()
+        }
+        var history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: PrimaryBench.summary(0))
+        for record in bench.engine.log.stored {
+            try history.replay(record.record, at: record.sequence, limits: bench.limits)
+        }
+        var next = PrimaryBench(history: history, .with { $0.userSessionsMax = 2 })
+        next.receive(next.frame(2...2, of: session(1), opened: 0), from: user("many"))
+        next.turn()
+        #expect(next.records.flatMap(\.record.forgotten) == [])
+        next.commit()
+        next.receive(next.frame(1...1, of: session(5), opened: 5), from: user("many"))
+        next.turn()
+        // Session 1 was used last.
+        #expect(next.records.flatMap(\.record.forgotten) == [session(2), session(3), session(4)])
+    }
 }

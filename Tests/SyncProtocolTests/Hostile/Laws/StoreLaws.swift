@@ -16,6 +16,7 @@ private struct StoreRun {
         limits.snapshotBytesMax = 2048
         limits.windowActionsMax = 8
         limits.sessionsMax = 2
+        limits.userSessionsMax = 1
         limits.sessionRunsMax = 8
         limits.sessionMessageBytesMax = 48
         limits.rejectionMessageBytesMax = 64
