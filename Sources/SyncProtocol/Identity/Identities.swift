@@ -26,7 +26,9 @@ package struct Nonce: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What a sender continues its session with: 128 random bits. Only frames of actions and the session file contain them.
-package struct SessionSecret: Hashable, Sendable, CustomStringConvertible {
+///
+/// A class: a machine, its directives and its frames have one, and are copied often.
+package final class SessionSecret: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
     /// The identity of the session, from which the secret cannot be found.
@@ -38,9 +40,15 @@ package struct SessionSecret: Hashable, Sendable, CustomStringConvertible {
         session = SessionID(high: digest.high, low: digest.low)
     }
 
-    package init(using generator: inout some RandomNumberGenerator) {
+    package convenience init(using generator: inout some RandomNumberGenerator) {
         self.init(high: generator.next(), low: generator.next())
     }
+
+    package static func == (left: SessionSecret, right: SessionSecret) -> Bool {
+        (left.high, left.low) == (right.high, right.low)
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(session) }
 
     /// Names the session, and not its secret.
     package var description: String { "the secret of session \(session)" }

@@ -8,7 +8,9 @@ package enum SenderDirective: Hashable, Sendable {
     /// ``SenderMachine/connected(_:at:using:)``.
     case connect(String)
     /// Write a change to the session file. Report with ``SenderMachine/saved(_:failure:)``.
-    case save(SessionChange)
+    ///
+    /// Indirect: inline, the change would make every directive larger, and so the copies of all of them.
+    indirect case save(SessionChange)
     /// Report the outcomes of actions to their submitters. The first outcome of an action counts.
     case resolve([ResolvedRun])
     /// Report the last outcomes, and log the number of actions that no caller awaits.
