@@ -22,7 +22,8 @@ final class CommitMarkFile: @unchecked Sendable {
         static let purpose = 16
         static let epoch = 24
         static let acknowledged = [64, 128]
-        /// Not at 256, where version 0.1.0 notes the secrets of sessions.
+        /// The crash marker of version 0.1.0, which contains secrets of sessions.
+        static let oldCrashMarker = 256
         static let crashMarker = 2048
         /// The count of the name's bytes and their checksum, then the name.
         static let store = 1024
@@ -155,6 +156,7 @@ final class CommitMarkFile: @unchecked Sendable {
     func claim(_ epoch: Epoch) throws(JournalFailure) {
         self[Offset.epoch] = epoch.rawValue
         self[Offset.epoch + 8] = Self.checksum(epoch.rawValue, 0)
+        (page + Offset.oldCrashMarker).initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
         try flush()
     }
 

@@ -7,8 +7,8 @@ public import StateCore
 extension Rejection.Code {
     /// Final: the store has no action of this name.
     public static let unknownAction = Self(rawValue: "unknown-action")
-    /// The access list of the primary does not permit it; the message says what. Final for an action. A subscription
-    /// also gets it at the endpoint for other topics.
+    /// Final for an action that the access list does not permit. A refusal of a subscription that it does not permit,
+    /// or that belongs to another endpoint.
     public static let notPermitted = Self(rawValue: "not-permitted")
     /// Final: the payload does not match the action's type; the message names the field.
     public static let undecodable = Self(rawValue: "undecodable")

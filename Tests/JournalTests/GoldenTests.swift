@@ -122,6 +122,8 @@ import Testing
         let applied = try golden.sender("applied.session", from: endpoint)
         #expect(try await Self.outcomes(of: applied.resumed) == expected.applied)
         #expect(primary.state == expected.state)
+        let marks = try Data(contentsOf: URL(filePath: golden.journal + "/marks"))
+        #expect(marks[256..<1024].allSatisfy { $0 == 0 }, "of 0.1.0, with secrets")
         let next = try await applied.send(CounterIncreaseRequested())
         #expect(next.session.description == expected.applied.last?.session)
         #expect(next.number.rawValue == (expected.applied.last?.number ?? 0) + 1)

@@ -85,7 +85,7 @@ final class Pusher {
 /// A connection of a PUSH to a PULL.
 final class PushPipe {
     private let world: World
-    /// Whom the transport authenticates, if the primary has keys.
+    /// The user that the transport authenticates, if the primary has keys.
     let user: String
     private weak var server: Server?
     private let path: Path

@@ -87,7 +87,10 @@ final class AccessControl: Sendable {
                 "the access list of the primary does not contain this sender's key any more"
             )
         }
-        throw .notPermitted(toSend: "ACTION", to: store)
+        throw Rejection(
+            .notPermitted,
+            "the access list of the primary permits the key of this sender no action of \(store)"
+        )
     }
 
     // MARK: Changes of the list
@@ -95,7 +98,8 @@ final class AccessControl: Sendable {
     /// Reads the list again if its file has changed. One caller at a time; it blocks.
     ///
     /// - Parameter always: also if the file seems not to have changed.
-    /// - Returns: the publishing sockets whose connections have to be closed, since a peer lost a right.
+    /// - Returns: the publishing sockets whose connections have to be closed: a peer may follow less, or send to fewer
+    ///   stores.
     func refresh(always: Bool) -> Set<SocketRole> {
         switch file.refresh(always: always) {
         case .unchanged: return []
@@ -129,7 +133,7 @@ final class AccessControl: Sendable {
 private struct Rights: Sendable {
     let list: AccessList
     private let stores: [String]
-    /// By the store and the peer's key, as libzmq names the user of a message: those who may send some action there.
+    /// The permitted senders, by store and by the peer's key (the User-Id of a message).
     let senders: [StoreName: [String: FrameSender]]
 
     /// - Parameter stores: the names of the actions of each store.

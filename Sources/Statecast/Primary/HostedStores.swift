@@ -51,8 +51,11 @@ package struct HostedStores {
         let isBeginning = flag == 1
         switch router.subscription(message.dropFirst()) {
         case .store(let name, let topic):
-            guard isBeginning else { return store(name)?.unsubscribed(from: topic) ?? () }
-            store(name)?.subscribed(to: topic, from: sender)
+            if isBeginning {
+                store(name)?.subscribed(to: topic, from: sender)
+            } else {
+                store(name)?.unsubscribed(from: topic)
+            }
         case .answer(let refusal, let address): if isBeginning { answer(refusal, to: address) }
         case .drop(let code): if isBeginning { onDrop(code) }
         }

@@ -279,7 +279,7 @@ public actor PrimaryNode: Service {
         for _ in 0..<Self.framesPerTurnMax where stores.takesFrames {
             guard bytes < Self.bytesPerTurnMax, let next = sockets.nextActions() else { break }
             bytes += next.message.count
-            stores.receivedActions(next.message) { store throws(Rejection) in try sockets.sender(next.user, to: store) }
+            stores.receivedActions(next.message) { store throws(Rejection) in try sockets.sender(next.peer, to: store) }
         }
         turn()
     }
@@ -296,8 +296,9 @@ public actor PrimaryNode: Service {
     /// Reads the access list now, also if its file seems not to have changed. Does nothing without
     /// ``PrimaryConfiguration/security``.
     ///
-    /// A list that cannot be used is logged, and the one before stays in effect. If it permits a peer less than before,
-    /// all connections of the publishing socket concerned are closed; peers connect again, if they may.
+    /// A list that cannot be used is logged, and the one before stays in effect. If a peer may
+    /// follow less than before, or send to fewer stores, all connections of the publishing socket concerned are closed;
+    /// peers connect again, if they may.
     public func reloadAccessList() { refreshAccess(always: true) }
 
     private func refreshAccess(always: Bool = false) {

@@ -171,9 +171,10 @@ final class PrimarySockets {
         set { pullerWatch.wantsReadable = newValue }
     }
 
-    /// The next message of a sender, and the name that the access control gave its user.
-    func nextActions() -> (message: [UInt8], user: String?)? {
-        access == nil ? puller.next(logger).map { ($0, nil) } : puller.nextFromUser(logger)
+    /// The next message of a sender, and the peer that sent it, as the access control names it.
+    func nextActions() -> (message: [UInt8], peer: String?)? {
+        access == nil
+            ? puller.next(logger).map { ($0, nil) } : puller.nextFromUser(logger).map { ($0.message, $0.user) }
     }
 
     /// Who sent a message to a store; `nil` on a node without keys.

@@ -60,7 +60,7 @@ struct StoreLog {
         case .otherUser(let session, let user, let owner):
             log(
                 .warning,
-                "a user tried to continue another user's session; its messages are dropped",
+                "a user tried to use another user's session, and gets no answer",
                 ["user": "\(user)", "owner": "\(owner)", "session": "\(session)"]
             )
         case .warning(let warning): log(.warning, "runtime warning", ["warning": "\(warning)"])

@@ -24,8 +24,8 @@ struct Admission: Hashable, Sendable {
     private let actionsEndpoint: String
     /// Answers that are given once per turn, so that a flood of frames does not cause a flood of answers.
     private var answered: Set<Answer> = []
-    /// The sessions that another user has tried to continue.
-    private var intrusions: Set<SessionID> = []
+    /// The users who have tried to use a session of another user, each with that user.
+    private var intrusions: Set<[String]> = []
     /// The sessions whose watermark is requested.
     private var requested: OrderedSet<SessionID> = []
 
@@ -66,7 +66,7 @@ struct Admission: Hashable, Sendable {
     /// A frame, which waits for a turn, unless it is answered at once.
     ///
     /// - Parameters:
-    ///   - sender: `nil` if the transport authenticates nobody.
+    ///   - sender: `nil` without keys.
     ///   - isFull: whether the journal has no room.
     mutating func received(
         _ frame: ActionsFrame,
@@ -173,8 +173,8 @@ struct Admission: Hashable, Sendable {
         return (known, min(frame.count - known, room(of: session)), opened)
     }
 
-    /// Whether a user may continue a session. An answer to another user would reach the owner of the session, so there
-    /// is none; the operator's log names it once.
+    /// Whether a user may continue a session. An answer to another user would reach the owner of the session: the
+    /// primary therefore does not answer, and logs each pair of users once.
     private mutating func isOwner(
         _ sender: FrameSender?,
         of id: SessionID,
@@ -182,7 +182,7 @@ struct Admission: Hashable, Sendable {
     ) -> Bool {
         guard let sender, let owner = sessions[id]?.user, sender.user != owner else { return true }
         directives.append(.count(.refused(.notPermitted)))
-        if intrusions.count < limits.sessionsMax, intrusions.insert(id).inserted {
+        if intrusions.insert([sender.user, owner]).inserted {
             directives.append(.log(.otherUser(id, sender.user, owner: owner)))
         }
         return false

@@ -1,7 +1,6 @@
-package import StateCore
+internal import StateCore
 
-/// The user who sent a frame of actions to a store, or subscribes there, as the transport authenticated it, and its
-/// rights when the message arrived.
+/// The authenticated user of a frame or subscription, and the user's rights at a store when it arrived.
 package struct FrameSender: Hashable, Sendable {
     package let user: String
     /// The names of the store's actions that the user may send; `nil`: all.
@@ -24,7 +23,7 @@ package struct FrameSender: Hashable, Sendable {
 extension Rejection {
     /// The rejection of an action for which a right is missing. Other users can read its message, which therefore names
     /// neither the user nor the payload.
-    package static func notPermitted(toSend action: String, to store: StoreName) -> Rejection {
+    fileprivate static func notPermitted(toSend action: String, to store: StoreName) -> Rejection {
         Rejection(
             .notPermitted,
             "the access list of the primary has no send=\(store)/\(action) for the key of this sender"

@@ -40,7 +40,7 @@ struct Inbox: Hashable, Sendable {
 /// After a turn, the rest is admitted again, like a frame that begins with its first number.
 struct PendingFrame: Hashable, Sendable {
     let frame: ActionsFrame
-    /// `nil` if the transport authenticates nobody.
+    /// `nil` without keys; every action is then permitted.
     let sender: FrameSender?
     /// The offset of the rest in the actions.
     private(set) var offset = 0

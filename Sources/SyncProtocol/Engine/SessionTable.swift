@@ -39,6 +39,9 @@ package struct SessionTable: Hashable, Sendable {
         /// The number of actions whose outcomes are not durable yet.
         var undurableCount: Int { reduced.distance(beyond: durable) }
 
+        /// Whether the session may be evicted.
+        var isIdle: Bool { undurableCount == 0 || PlantedFault.evictsActiveSessions.isPlanted }
+
         /// The remembered durable outcomes of a range of numbers.
         func durableOutcomes(from first: ActionNumber, through last: ActionNumber) -> OutcomeRuns {
             outcomes.slice(from: first, through: min(last, durable))
@@ -130,7 +133,7 @@ package struct SessionTable: Hashable, Sendable {
         runCount += sessions.values[index].outcomes.runCount
     }
 
-    /// A session without a user belongs from now on to this one.
+    /// Assigns a session without a user to `user`.
     mutating func claim(_ id: SessionID, for user: String) {
         guard let index = sessions.index(forKey: id), sessions.values[index].user == nil else { return }
         sessions.values[index].user = user
@@ -151,11 +154,10 @@ package struct SessionTable: Hashable, Sendable {
     ///
     /// - Returns: `false` if all of them have uncommitted actions.
     mutating func makeRoom(for user: String, countMax: Int) -> Bool {
-        var count = sessions.values.count { $0.user == user }
-        while count >= countMax {
-            guard evictLongestIdle(where: { $0.user == user }) else { return false }
-            count -= 1
-        }
+        let own = sessions.values.filter { $0.user == user }
+        let excess = own.count - countMax + 1
+        guard excess <= own.count(where: \.isIdle) else { return false }
+        for _ in 0..<max(0, excess) { _ = evictLongestIdle { $0.user == user } }
         return true
     }
 
@@ -167,8 +169,7 @@ package struct SessionTable: Hashable, Sendable {
 
     private mutating func evictLongestIdle(where isCandidate: (Session) -> Bool) -> Bool {
         var longest: (key: SessionID, used: UInt64)?
-        for (id, session) in sessions
-        where session.undurableCount == 0 || PlantedFault.evictsActiveSessions.isPlanted {
+        for (id, session) in sessions where session.isIdle {
             if session.used < longest?.used ?? .max, isCandidate(session) { longest = (id, session.used) }
         }
         guard let longest else { return false }

@@ -58,7 +58,7 @@ package enum StoreEvent: Hashable, Sendable {
 package enum StoreNotice: Hashable, Sendable {
     /// - Parameter user: who sent the action, if the transport authenticated the sender.
     case rejected(Rejection, user: String?)
-    /// Another user than its owner tried to continue a session. Reported once for a session.
+    /// Another user than its owner tried to use a session. Reported once for each pair of users.
     case otherUser(SessionID, String, owner: String)
     case warning(RuntimeWarning)
     /// The journal has no room; actions are refused.

@@ -120,7 +120,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 
     /// A subscription, which is a request for the topic's data.
     ///
-    /// - Parameter sender: of a subscription to receipts; `nil` if the transport authenticates nobody.
+    /// - Parameter sender: of a subscription to receipts; `nil` without keys.
     package mutating func subscribed(to topic: Topic, from sender: FrameSender?, into directives: inout Directives) {
         if case .receipts(let session) = topic {
             admission.subscribed(to: session, from: sender, into: &directives)
@@ -140,7 +140,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 
     /// A frame of actions, which waits for a turn.
     ///
-    /// - Parameter sender: `nil` if the transport authenticates nobody: then everybody may send everything.
+    /// - Parameter sender: `nil` without keys; every action is then permitted.
     package mutating func received(
         _ frame: ActionsFrame,
         from sender: FrameSender?,

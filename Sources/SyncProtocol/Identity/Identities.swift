@@ -25,9 +25,10 @@ package struct Nonce: Hashable, Sendable, CustomStringConvertible {
     package var description: String { Hexadecimal.text(bits) }
 }
 
-/// What a sender continues its session with: 128 random bits. Only frames of actions and the session file contain them.
+/// The secret with which a sender continues its session: 128 random bits. Only frames of actions and the session file
+/// contain them.
 ///
-/// A class: a machine, its directives and its frames have one, and are copied often.
+/// A class, because machines, directives and frames that hold it are copied often.
 package final class SessionSecret: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64

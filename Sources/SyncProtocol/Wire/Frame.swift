@@ -169,7 +169,7 @@ package enum Message {
         }
     }
 
-    /// Decodes a message of actions to whatever store.
+    /// Decodes a message of actions to any store.
     package static func decodeActions(_ message: [UInt8]) throws(CodingFailure) -> ActionsFrame {
         guard let (_, body) = split(message) else { throw CodingFailure(.malformed, "the message has no address") }
         return try ActionsFrame(decoding: body)
