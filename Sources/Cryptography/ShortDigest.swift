@@ -16,7 +16,7 @@ package struct ShortDigest: Hashable, Sendable, CustomStringConvertible {
         self = Array(bytes).withUnsafeBytes { Self(of: $0, domain: domain) }
     }
 
-    /// As ``init(of:domain:)`` of a sequence. Allocates nothing.
+    /// As ``init(of:domain:)`` of a sequence. Allocates nothing: a primary hashes for each frame of actions.
     package init(of bytes: UnsafeRawBufferPointer, domain: StaticString) {
         Sodium.isReady
         precondition(domain.utf8CodeUnitCount <= Self.domainBytesMax, "the domain \(domain) is too long")

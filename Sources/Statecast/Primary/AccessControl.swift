@@ -140,14 +140,11 @@ private struct Rights: Sendable {
     init(_ list: AccessList, at stores: [StoreName: [String]]) {
         self.list = list
         self.stores = stores.keys.map(\.text)
+        let users = Dictionary(grouping: list.keys) { list.user(of: $0) }
         senders = stores.reduce(into: [:]) { senders, store in
-            var users: [String: FrameSender?] = [:]
-            for key in list.keys {
-                guard let user = list.user(of: key) else { continue }
-                let known = users[user]
-                let sender = known ?? Self.sender(user, to: store.key, by: list, actions: store.value)
-                if known == nil { users[user] = sender }
-                senders[store.key, default: [:]][key.description] = sender
+            for case (let user?, let keys) in users {
+                guard let sender = Self.sender(user, to: store.key, by: list, actions: store.value) else { continue }
+                for key in keys { senders[store.key, default: [:]][key.description] = sender }
             }
         }
     }

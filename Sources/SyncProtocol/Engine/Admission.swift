@@ -205,14 +205,12 @@ struct Admission: Hashable, Sendable {
             return answerAhead(frame, header.base, durable: durable, into: &directives)
         }
         let session = SessionTable.Session(opened: header.opened, base: header.base)
-        let isRoom: Bool
-        if let user = frame.sender?.user {
-            isRoom = sessions.makeRoom(for: user, countMax: limits.userSessionsMax)
-        } else {
-            isRoom = true
+        if let user = frame.sender?.user, !sessions.makeRoom(for: user, countMax: limits.userSessionsMax) {
+            let reason = Rejection.tooManyOfUser(limits.userSessionsMax)
+            return refuse(frame.identity, of: header.session, reason, into: &directives)
         }
-        guard isRoom, sessions.open(header.session, session, countMax: limits.sessionsMax) else {
-            let reason = isRoom ? Rejection.tooManySessions(limits.sessionsMax) : .tooManyOfUser(limits.userSessionsMax)
+        guard sessions.open(header.session, session, countMax: limits.sessionsMax) else {
+            let reason = Rejection.tooManySessions(limits.sessionsMax)
             return refuse(frame.identity, of: header.session, reason, into: &directives)
         }
         directives.append(.count(.sessionOpened))

@@ -169,12 +169,6 @@ package enum Message {
         }
     }
 
-    /// Decodes a message of actions to any store.
-    package static func decodeActions(_ message: [UInt8]) throws(CodingFailure) -> ActionsFrame {
-        guard let (_, body) = split(message) else { throw CodingFailure(.malformed, "the message has no address") }
-        return try ActionsFrame(decoding: body)
-    }
-
     /// Splits a message after its first zero byte; `nil` without one within the maximum size of a topic.
     package static func split(_ message: [UInt8]) -> (address: ArraySlice<UInt8>, body: ArraySlice<UInt8>)? {
         guard let zero = message.prefix(Limits.topicBytesMax).firstIndex(of: 0) else { return nil }

@@ -143,3 +143,10 @@ extension SessionSecret {
         SessionSecret(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
     }
 }
+
+extension Message {
+    /// The actions of a message to any store.
+    static func decodeActions(_ message: [UInt8]) throws -> ActionsFrame {
+        try ActionsFrame(decoding: try #require(split(message)).body)
+    }
+}

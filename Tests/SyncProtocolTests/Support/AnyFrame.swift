@@ -1,5 +1,6 @@
 import StateCoding
 import SyncProtocol
+import Testing
 
 /// A frame of either direction.
 enum AnyFrame: Hashable {
@@ -26,5 +27,12 @@ enum AnyFrame: Hashable {
             case .pushed(let frame, let secret): frame.write(to: &writer, secret)
             }
         }
+    }
+}
+
+extension Message {
+    /// The actions of a message to any store.
+    static func decodeActions(_ message: [UInt8]) throws -> ActionsFrame {
+        try ActionsFrame(decoding: try #require(split(message)).body)
     }
 }
