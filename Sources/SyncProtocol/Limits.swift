@@ -27,6 +27,23 @@ public struct Limits: Hashable, Sendable {
     /// The maximum number of sessions of one user that a store of a primary with keys remembers. A user who opens more
     /// loses its own idle ones.
     public var userSessionsMax = 256
+    /// The maximum rate of one user's actions at a store of a primary with keys, per second; 0: no limit. A frame counts
+    /// as at least one action. Beyond it, the primary answers `overloaded`, with the time after which the sender
+    /// retries.
+    public var userActionsPerSecondMax = 100_000
+    /// The maximum size of one user's actions at a store of a primary with keys, per second; 0: no limit.
+    public var userBytesPerSecondMax = 16 << 20
+    /// The maximum number of sessions that one user begins at a store of a primary with keys, per second; 0: no limit.
+    public var userSessionsPerSecondMax = 100
+    /// The maximum number of joins of one user at a primary with keys, per second; 0: no limit. Beyond it, the primary
+    /// answers `busy`.
+    public var userJoinsPerSecondMax = 100
+    /// The maximum number of subscriptions of one user at a primary with keys, per second; 0: no limit. Beyond it, the
+    /// primary refuses the user's connections for some time.
+    public var userSubscriptionsPerSecondMax = 10_000
+    /// The time for which a user who was idle may exceed its rates, as a multiple of them: with 5 seconds, five times
+    /// as many actions as in a second may come at once.
+    public var userBurstMax = Duration.seconds(5)
     /// The maximum number of runs of equal outcomes that a store remembers for all sessions; beyond it, it forgets the
     /// longest idle ones of the sessions with more than their share, `sessionRunsMax / sessionsMax`, but not those with
     /// actions that are not durable yet. After a start, the bound is at least the number of recovered runs. A run

@@ -11,6 +11,7 @@ import StateCore
 struct Admission: Hashable, Sendable {
     private(set) var sessions: SessionTable
     private var inbox = Inbox()
+    private var rates: UserRates
     /// Whether the store ends: further frames are dropped.
     private var isFinishing = false
     private let incarnation: Incarnation
@@ -18,6 +19,8 @@ struct Admission: Hashable, Sendable {
     /// The bound of all sessions' runs. A recovered store has those of each session's last numbers: it forgets none of
     /// them only because it was restarted.
     private let sessionRunsMax: Int
+    /// The bound of the runs of one user's sessions: the share of as many sessions as a user may have.
+    private let userSessionRunsMax: Int
     /// The bound of the number of sessions. A recovered store may have more than its limit allows, until the next
     /// session is opened: the limit was lowered, or an eviction was only in a snapshot that is damaged.
     let sessionsMax: Int
@@ -44,7 +47,10 @@ struct Admission: Hashable, Sendable {
         sessions = history.sessions
         incarnation = history.incarnation
         limits = settings.limits
+        rates = UserRates(settings.limits)
         sessionRunsMax = max(limits.sessionRunsMax, sessions.runCount)
+        let userShare = limits.sessionRunsMax * limits.userSessionsMax / limits.sessionsMax
+        userSessionRunsMax = max(userShare, sessions.runCounts.values.max() ?? 0)
         sessionsMax = max(limits.sessionsMax, sessions.count)
         actionsEndpoint = settings.actionsEndpoint
     }
@@ -52,7 +58,7 @@ struct Admission: Hashable, Sendable {
     // MARK: Frames
 
     /// Whether frames wait for a turn.
-    var hasFrames: Bool { inbox.first != nil }
+    var hasFrames: Bool { !inbox.isEmpty }
 
     /// The memory of the frames that wait for a turn.
     var bytesWaiting: Int { inbox.bytes }
@@ -60,7 +66,7 @@ struct Admission: Hashable, Sendable {
     /// Whether there is room for one more frame of the maximum size.
     var hasRoom: Bool {
         let next = Inbox.bytes(ofMessage: limits.frameBytesMax)
-        return inbox.first == nil || inbox.bytes + next <= limits.heldBytesMax
+        return inbox.isEmpty || inbox.bytes + next <= limits.heldBytesMax
     }
 
     /// A frame, which waits for a turn, unless it is answered at once.
@@ -71,6 +77,7 @@ struct Admission: Hashable, Sendable {
     mutating func received(
         _ frame: ActionsFrame,
         from sender: FrameSender?,
+        at now: Instant,
         isFull: Bool,
         into directives: inout [StoreDirective<some Sendable>]
     ) {
@@ -81,6 +88,9 @@ struct Admission: Hashable, Sendable {
             directives.append(.count(.otherLineage))
             requested.append(session)
             return
+        }
+        if let user = sender?.user, let delay = rates.delay(ofFramesOf: user, at: now) {
+            return refuse(frame.identity, of: session, .tooFast(limits), retryAfter: delay, into: &directives)
         }
         guard !isFinishing, !inbox.append(PendingFrame(frame, from: sender), bytesMax: limits.heldBytesMax)
         else { return }
@@ -101,30 +111,40 @@ struct Admission: Hashable, Sendable {
     ///   - durable: the last published record.
     mutating func dequeue(
         within budget: inout TurnBudget,
+        at now: Instant,
         durable: JournalSequence,
         into directives: inout [StoreDirective<some Sendable>]
     ) -> AdmittedActions? {
         while budget.actions > 0, budget.bytes > 0, var frame = inbox.first {
-            let (known, count, opened) = admit(frame, durable: durable, into: &directives) ?? (0, 0, JournalSequence(0))
-            guard count > 0 else {
-                budget.actions -= max(1, known)
-                inbox.removeFirst()
+            let user = frame.sender?.user
+            let admitted = admit(frame, at: now, durable: durable, into: &directives)
+            guard let (known, count, opened) = admitted, count > 0 else {
+                let known = max(1, admitted?.known ?? 0)
+                budget.actions -= known
+                inbox.consume(actions: known)
+                if let user { rates.charge(user, actions: 1, bytes: frame.byteCount, at: now) }
                 continue
             }
-            if known > 0 {
-                _ = frame.removeFirst(known)
-                budget.actions -= known
-                guard budget.actions > 0 else {
-                    inbox.replaceFirst(with: frame)
-                    return nil
-                }
+            _ = frame.removeFirst(known)
+            budget.actions -= known
+            guard budget.actions > 0 else {
+                inbox.consume(actions: known, leaving: frame)
+                return nil
             }
-            let slice = frame.removeFirst(min(count, budget.actions), bytesMax: budget.bytes)
+            let share = inbox.share
+            let slice = frame.removeFirst(
+                min(count, budget.actions, share.actions),
+                bytesMax: min(budget.bytes, share.bytes)
+            )
             budget.actions -= slice.count
             budget.bytes -= slice.byteCount
-            if let user = frame.sender?.user { sessions.claim(frame.frame.header.session, for: user) }
             // Actions beyond the window are dropped: their sender has to send them again.
-            if slice.count < count { inbox.replaceFirst(with: frame) } else { inbox.removeFirst() }
+            let rest = slice.count < count ? frame : nil
+            inbox.consume(actions: known + slice.count, bytes: slice.byteCount, leaving: rest)
+            if let user {
+                sessions.claim(frame.frame.header.session, for: user)
+                rates.charge(user, actions: slice.count, bytes: slice.byteCount, at: now)
+            }
             return AdmittedActions(slice: slice, frame: frame.frame, sender: frame.sender, opened: opened)
         }
         return nil
@@ -136,6 +156,7 @@ struct Admission: Hashable, Sendable {
     ///   the journal sequence at which the session was opened; `nil` if the frame was refused.
     private mutating func admit(
         _ frame: PendingFrame,
+        at now: Instant,
         durable: JournalSequence,
         into directives: inout [StoreDirective<some Sendable>]
     ) -> (known: Int, count: Int, opened: JournalSequence)? {
@@ -145,7 +166,7 @@ struct Admission: Hashable, Sendable {
         if PlantedFault.admitsNoRestOfFrame.isPlanted, frame.first > frame.frame.header.first {
             return (0, frame.count, frame.frame.header.opened)
         }
-        if sessions[id] == nil { open(frame, durable: durable, into: &directives) }
+        if sessions[id] == nil { open(frame, at: now, durable: durable, into: &directives) }
         guard let (start, expected, sessionOpened) = sessions[id].map({ ($0.outcomes.start, $0.expected, $0.opened) })
         else {
             return nil
@@ -191,6 +212,7 @@ struct Admission: Hashable, Sendable {
     /// Opens the session of a frame, unless it may be an evicted one.
     private mutating func open(
         _ frame: PendingFrame,
+        at now: Instant,
         durable: JournalSequence,
         into directives: inout [StoreDirective<some Sendable>]
     ) {
@@ -205,9 +227,16 @@ struct Admission: Hashable, Sendable {
             return answerAhead(frame, header.base, durable: durable, into: &directives)
         }
         let session = SessionTable.Session(opened: header.opened, base: header.base)
-        if let user = frame.sender?.user, !sessions.makeRoom(for: user, countMax: limits.userSessionsMax) {
-            let reason = Rejection.tooManyOfUser(limits.userSessionsMax)
-            return refuse(frame.identity, of: header.session, reason, into: &directives)
+        if let user = frame.sender?.user {
+            if let delay = rates.delay(ofSessionsOf: user, at: now) {
+                let reason = Rejection.tooManyNewSessions(limits)
+                return refuse(frame.identity, of: header.session, reason, retryAfter: delay, into: &directives)
+            }
+            guard sessions.makeRoom(for: user, countMax: limits.userSessionsMax) else {
+                let reason = Rejection.tooManyOfUser(limits.userSessionsMax)
+                return refuse(frame.identity, of: header.session, reason, into: &directives)
+            }
+            rates.chargeSession(to: user, at: now)
         }
         guard sessions.open(header.session, session, countMax: limits.sessionsMax) else {
             let reason = Rejection.tooManySessions(limits.sessionsMax)
@@ -245,15 +274,18 @@ struct Admission: Hashable, Sendable {
     }
 
     /// Refuses the actions of a frame.
+    ///
+    /// - Parameter delay: after which the sender may be below its limit again.
     private mutating func refuse(
         _ frame: Refusal.PushedFrame,
         of id: SessionID,
         _ reason: Rejection,
+        retryAfter delay: Duration = .zero,
         into directives: inout [StoreDirective<some Sendable>]
     ) {
         directives.append(.count(.refused(reason.code)))
         guard isFirst(.refusal(id, opened: frame.opened, reason.code)) else { return }
-        let delay = reason.code == .unknownSession ? nil : limits.retryDelayMin
+        let delay = reason.code == .unknownSession ? nil : max(delay, limits.retryDelayMin)
         let refusal = Refusal(reason, retryAfter: delay, frame: frame)
         directives.append(.publish(.receipts(id), .refusal(refusal)))
     }
@@ -352,7 +384,9 @@ struct Admission: Hashable, Sendable {
     /// Evicts sessions while all have too many outcomes: those with more than their share, since the others would make
     /// no room. Only between a batch and its publication, when none of the batch's sessions is idle.
     mutating func evictExcess() {
-        sessions.evict(runsMin: limits.sessionRunsMax / limits.sessionsMax + 1, runsMax: sessionRunsMax)
+        let runsMin = limits.sessionRunsMax / limits.sessionsMax + 1
+        sessions.evictOfUsers(runsMin: runsMin, runsMax: userSessionRunsMax)
+        sessions.evict(runsMin: runsMin, runsMax: sessionRunsMax)
     }
 
     /// Forgets the outcomes of a batch, which is reduced again.
@@ -421,6 +455,19 @@ extension Rejection {
         .unknownSession,
         "the primary no longer knows this session and cannot tell what it applied; begin a new one"
     )
+    fileprivate static func tooFast(_ limits: Limits) -> Rejection {
+        Rejection(
+            .overloaded,
+            "the senders of this user sent more than \(limits.userActionsPerSecondMax) actions or "
+                + "\(limits.userBytesPerSecondMax) bytes a second; the sender retries"
+        )
+    }
+    fileprivate static func tooManyNewSessions(_ limits: Limits) -> Rejection {
+        Rejection(
+            .overloaded,
+            "the senders of this user began more than \(limits.userSessionsPerSecondMax) sessions a second; try again"
+        )
+    }
     fileprivate static func tooManyOfUser(_ countMax: Int) -> Rejection {
         Rejection(.overloaded, "all \(countMax) sessions of this user have uncommitted actions; try again")
     }

@@ -1,12 +1,27 @@
 import DequeModule
 
-/// The frames of senders that wait for a turn, in the order of their arrival.
+/// The frames of senders that wait for a turn: those of a user in the order of their arrival, the users in rotation, so
+/// that one with many frames does not delay the others.
 struct Inbox: Hashable, Sendable {
-    private var frames: Deque<PendingFrame> = []
+    /// The frames by user; those without a user have none.
+    private var frames: [String?: Deque<PendingFrame>] = [:]
+    /// The users who have frames; the first one is served.
+    private var users: Deque<String?> = []
+    /// What is left of the share of the user who is served.
+    private var rest = Self.shareOfUser
     /// The approximate memory of the frames.
     private(set) var bytes = 0
 
-    var first: PendingFrame? { frames.first }
+    /// What a user is served before the next one: a quarter of a turn.
+    private static let shareOfUser = TurnBudget(actions: 1024, bytes: 64 << 10)
+
+    var isEmpty: Bool { users.isEmpty }
+
+    /// The next frame.
+    var first: PendingFrame? { users.first.flatMap { frames[$0]?.first } }
+
+    /// What may be taken from the first frame before another user is served.
+    var share: TurnBudget { users.count > 1 ? rest : TurnBudget(actions: .max, bytes: .max) }
 
     /// The approximate memory of a frame: its entry, and the message that it retains.
     static func bytes(ofMessage bytes: Int) -> Int { MemoryLayout<PendingFrame>.stride + bytes }
@@ -18,20 +33,39 @@ struct Inbox: Hashable, Sendable {
     /// - Returns: whether it is appended.
     mutating func append(_ frame: PendingFrame, bytesMax: Int) -> Bool {
         let size = Self.bytes(of: frame.frame)
-        guard frames.isEmpty || bytes + size <= bytesMax else { return false }
-        frames.append(frame)
+        guard isEmpty || bytes + size <= bytesMax else { return false }
+        let user = frame.sender?.user
+        if frames[user]?.isEmpty ?? true { users.append(user) }
+        frames[user, default: []].append(frame)
         bytes += size
         return true
     }
 
-    mutating func removeFirst() { bytes -= Self.bytes(of: frames.removeFirst().frame) }
+    /// The first frame was processed.
+    ///
+    /// - Parameters:
+    ///   - actions: the number of its actions that were processed, and `bytes` the size of those that were reduced.
+    ///   - frame: what is left of it for a later turn.
+    mutating func consume(actions: Int, bytes: Int = 0, leaving frame: PendingFrame? = nil) {
+        guard let user = users.first, let index = frames.index(forKey: user) else { return }
+        if let frame {
+            frames.values[index][0] = frame
+        } else {
+            self.bytes -= Self.bytes(of: frames.values[index].removeFirst().frame)
+        }
+        rest.actions -= actions
+        rest.bytes -= bytes
+        let isServed = frames.values[index].isEmpty
+        guard isServed || rest.actions <= 0 || rest.bytes <= 0 else { return }
+        users.removeFirst()
+        if !isServed { users.append(user) }
+        rest = Self.shareOfUser
+    }
 
-    /// Keeps the rest of the first frame for the next turn.
-    mutating func replaceFirst(with rest: PendingFrame) { frames[frames.startIndex] = rest }
-
+    /// Removes and returns all frames, user by user.
     mutating func removeAll() -> [PendingFrame] {
-        defer { (frames, bytes) = ([], 0) }
-        return Array(frames)
+        defer { self = Inbox() }
+        return users.flatMap { frames[$0] ?? [] }
     }
 }
 
@@ -55,6 +89,9 @@ struct PendingFrame: Hashable, Sendable {
         first = frame.header.first
         count = frame.header.count
     }
+
+    /// The size of its actions.
+    var byteCount: Int { frame.actions.count - offset }
 
     /// The identity of the frame in a refusal.
     var identity: Refusal.PushedFrame { Refusal.PushedFrame(opened: frame.header.opened, first: first) }

@@ -167,6 +167,25 @@ package struct SessionTable: Hashable, Sendable {
         while runCount > runsMax, evictLongestIdle(where: { $0.outcomes.runCount >= runsMin }) {}
     }
 
+    /// The number of runs of outcomes of each user's sessions.
+    var runCounts: [String: Int] {
+        sessions.values.reduce(into: [:]) { counts, session in
+            if let user = session.user { counts[user, default: 0] += session.outcomes.runCount }
+        }
+    }
+
+    /// Evicts idle sessions with at least `runsMin` runs of outcomes, the longest idle one first, of each user whose
+    /// sessions have more than `runsMax`.
+    mutating func evictOfUsers(runsMin: Int, runsMax: Int) {
+        guard runCount > runsMax else { return }
+        for (user, count) in runCounts where count > runsMax {
+            let limit = runCount - (count - runsMax)
+            while runCount > limit,
+                evictLongestIdle(where: { $0.user == user && $0.outcomes.runCount >= runsMin })
+            {}
+        }
+    }
+
     private mutating func evictLongestIdle(where isCandidate: (Session) -> Bool) -> Bool {
         var longest: (key: SessionID, used: UInt64)?
         for (id, session) in sessions where session.isIdle {

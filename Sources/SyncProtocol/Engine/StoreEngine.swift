@@ -147,7 +147,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         at now: Instant,
         into directives: inout Directives
     ) {
-        admission.received(frame, from: sender, isFull: isFull(at: now), into: &directives)
+        admission.received(frame, from: sender, at: now, isFull: isFull(at: now), into: &directives)
     }
 
     /// A request of the primary's own process, which waits for a turn.
@@ -175,7 +175,12 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         if !isFull(at: now) { fullUntil = nil }
         if canMakeBatch(at: now) {
             var left = budget
-            while let next = admission.dequeue(within: &left, durable: published.sequence, into: &directives) {
+            while let next = admission.dequeue(
+                within: &left,
+                at: now,
+                durable: published.sequence,
+                into: &directives
+            ) {
                 let outcomes = batch.reduce(next, marking: marking)
                 admission.record(outcomes, of: next.frame.header.session, opened: next.opened)
             }

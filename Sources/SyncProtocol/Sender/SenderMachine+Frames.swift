@@ -50,6 +50,7 @@ extension SenderMachine {
             let isAnswer = if case .asking = phase { true } else { false }
             let isLater = registration.watermark.map { $0.epoch < watermark.epoch } ?? true
             self.registration?.watermark = watermark
+            self.registration?.isKnown = watermark.number != nil
             // Otherwise another subscriber requested it, and frames may be in flight to the same incarnation.
             guard isAnswer || isLater else { return rejectOversize() + dropChunks() + connecting }
             outbox.rewind(to: watermark.number?.next ?? outbox.first)
@@ -134,6 +135,7 @@ extension SenderMachine {
         let directives = resolve(runs) + dropChunks()
         backoff.reset()
         hasNewReceipts = true
+        self.registration?.isKnown = true
         self.registration?.saved.resolvedBy = max(registration.saved.resolvedBy, receipts.epoch)
         guard case .open = phase else { return directives }
         awaitReceipts(at: now, using: &generator)
@@ -164,6 +166,11 @@ extension SenderMachine {
     ) -> [SenderDirective] {
         guard concerns(refusal.frame) else { return [] }
         let count = SenderDirective.count(.refused(refusal.reason.code))
+        // The answer to a frame that was pushed before the pause.
+        if let retryAfter = refusal.retryAfter, case .pausing(let until) = phase {
+            phase = .pausing(until: max(until, now.advanced(by: retryAfter)))
+            return [count]
+        }
         let delay = backoff.next(using: &generator)
         if refusal.retryAfter != nil, PlantedFault.reportsTransientRefusal.isPlanted {
             let runs = outbox.abandonSent().map { $0.resolved(.rejected(refusal.reason), in: session) }

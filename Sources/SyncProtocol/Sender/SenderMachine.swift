@@ -38,6 +38,10 @@ package struct SenderMachine: Hashable, Sendable {
         var saved: SessionCheckpoint.Registration
         /// `nil` until this process receives it.
         var watermark: Watermark?
+        /// Whether the primary has recorded an action of the session. Before, one frame at a time is outstanding: a
+        /// primary that takes the session for an evicted one refuses it, and only the refusal of a single frame shows
+        /// that nothing was applied.
+        var isKnown = false
         /// The number of frames that were sent since no action was outstanding.
         var framesOutstanding = 0
     }
@@ -202,6 +206,7 @@ package struct SenderMachine: Hashable, Sendable {
         guard case .open = phase, uplink?.isBlocked == false, saver?.mayPush ?? true,
             let saved = registration?.saved, let watermark = registration?.watermark, isDue
         else { return nil }
+        guard registration?.isKnown == true || outbox.cursor == outbox.first else { return nil }
         let room = roomForActions(in: watermark)
         let (count, ranges) = outbox.actions(windowMax: windowMax, bytesMax: room, limits)
         guard count > 0 else { return nil }

@@ -8,6 +8,7 @@ import Testing
     private static func open(_ limits: Limits = .sendingAtOnce, actionBytesMax: Int = 1 << 18) -> SenderBench {
         var bench = SenderBench(resuming: SavedBench().session, limits)
         bench.watermark(nil, actionBytesMax: actionBytesMax)
+        bench.watermark(0, actionBytesMax: actionBytesMax)
         bench.push()
         bench.isDiskSlow = true
         return bench

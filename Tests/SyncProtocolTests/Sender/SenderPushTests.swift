@@ -28,6 +28,24 @@ import Testing
         #expect(bench.machine.nextFrame?.header.opened == JournalSequence(42))
     }
 
+    @Test func `one frame of a new session is outstanding until the primary knows the session`() {
+        var bench = SenderBench.openNew()
+        bench.send(2)
+        #expect(bench.push().map(\.numbers) == [1...2])
+        bench.send(2)
+        #expect(bench.push() == [])
+        bench.receipts(1...1)
+        #expect(bench.push().map(\.numbers) == [3...4])
+        // The primary forgot the session; it did not: the watermark was late.
+        bench.wait()
+        bench.watermark(nil)
+        #expect(bench.push().map(\.numbers) == [2...4])
+        bench.send()
+        #expect(bench.push() == [])
+        bench.watermark(4)
+        #expect(bench.push().map(\.numbers) == [5...5])
+    }
+
     @Test func `a number is assigned when an action is first sent`() {
         var bench = SenderBench.open()
         let tickets = bench.send(3)
@@ -66,6 +84,7 @@ import Testing
     @Test func `a frame has at most frameBytesMax bytes, its address included`() {
         var bench = SenderBench()
         bench.watermark(nil, frameBytesMax: 1000)
+        bench.watermark(0, frameBytesMax: 1000)
         bench.send(40, bytes: 100)
         let store = Fixture.store(String(repeating: "n", count: StoreName.bytesMax))
         let frames = bench.push()
@@ -176,6 +195,7 @@ import Testing
     @Test func `a small frame waits while receipts are outstanding, for more actions or for receipts`() {
         var bench = SenderBench(.with { $0.frameBytesMin = 40 })
         bench.watermark(nil)
+        bench.watermark(0)
         bench.send()
         #expect(bench.push().map(\.numbers) == [1...1], "nothing is outstanding")
         bench.send(3, bytes: 9)
@@ -198,6 +218,7 @@ import Testing
     @Test func `if much is outstanding, a frame waits for a quarter of it, also when receipts arrive`() {
         var bench = SenderBench(.with { $0.frameBytesMin = 40 })
         bench.watermark(nil)
+        bench.watermark(0)
         bench.send(20, bytes: 9)
         #expect(bench.push().map(\.numbers) == [1...20])
         bench.send(4, bytes: 9)
@@ -223,6 +244,7 @@ import Testing
             }
         )
         bench.watermark(nil)
+        bench.watermark(0)
         bench.send(300, bytes: 9)
         #expect(bench.push().map(\.numbers).last == 241...300)
         bench.send(59, bytes: 9)
@@ -241,6 +263,7 @@ import Testing
             }
         )
         bench.watermark(nil)
+        bench.watermark(0)
         bench.send(200, bytes: 9)
         #expect(bench.push().map(\.numbers) == [1...100])
         bench.receipts(1...19)
@@ -252,6 +275,7 @@ import Testing
     @Test func `actions with receipts are not outstanding, though one before them is`() {
         var bench = SenderBench(.with { $0.frameBytesMin = 40 })
         bench.watermark(nil)
+        bench.watermark(0)
         bench.send(40, bytes: 9)
         bench.push()
         bench.receipts(2...40)
@@ -268,6 +292,7 @@ import Testing
             }
         )
         bench.watermark(nil)
+        bench.watermark(0)
         bench.send(100, bytes: 9)
         bench.push()
         #expect(bench.machine.submittedBytesMin == 600)
@@ -285,6 +310,7 @@ import Testing
             }
         )
         bench.watermark(nil)
+        bench.watermark(0)
         bench.send(100, bytes: 9)
         #expect(bench.push().map(\.numbers) == [1...100])
         bench.send(100, bytes: 9)
@@ -296,6 +322,7 @@ import Testing
     @Test func `actions that are pushed again do not wait`() {
         var bench = SenderBench(.with { $0.frameBytesMin = 1000 })
         bench.watermark(nil)
+        bench.watermark(0)
         bench.send(3)
         bench.push()
         bench.expect(2)
@@ -315,6 +342,7 @@ import Testing
                 }
             )
             bench.watermark(nil)
+            bench.watermark(0)
             for bytes in [40, 40, 40, 400, 40] { bench.send(bytes: bytes) }
             #expect(bench.push().map(\.numbers) == numbers.map { UInt64($0.lowerBound)...UInt64($0.upperBound) })
         }
@@ -329,6 +357,7 @@ import Testing
                 }
             )
             bench.watermark(nil)
+            bench.watermark(0)
             bench.send(3, bytes: 40)
             #expect(bench.push().map(\.numbers) == [1...last])
             bench.receipts(1...1)
@@ -352,6 +381,7 @@ import Testing
         #expect(Limits().windowFramesMax == 1024)
         var bench = SenderBench(limits)
         bench.watermark(nil)
+        bench.watermark(0)
         bench.send(30)
         var frames = bench.push()
         // Each receipt permits a small frame.

@@ -20,6 +20,20 @@ import Testing
         #expect(bench.machine.session == Fixture.session)
     }
 
+    @Test func `for now, several times: a further refusal only extends the pause`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        bench.push()
+        bench.refuse(.overloaded, retryAfter: .seconds(5))
+        let until = bench.machine.nextDeadline
+        for _ in 0..<20 { bench.refuse(.overloaded, retryAfter: .seconds(5)) }
+        #expect(bench.machine.nextDeadline == until)
+        bench.refuse(.overloaded, retryAfter: .seconds(50))
+        #expect(bench.machine.nextDeadline == .origin.advanced(by: .seconds(50)))
+        bench.wait()
+        #expect(bench.asked == 2)
+    }
+
     @Test func `for now: it is waiting until an action has a receipt, or the primary is silent`() {
         var bench = SenderBench.open()
         bench.send(2)

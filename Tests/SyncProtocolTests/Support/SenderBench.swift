@@ -34,8 +34,15 @@ struct SenderBench {
         note(machine.start(at: now, using: &generator))
     }
 
-    /// A sender with an open session that is new to the primary.
+    /// A sender with an open session that the primary knows.
     static func open(_ limits: Limits = .sendingAtOnce) -> SenderBench {
+        var bench = openNew(limits)
+        bench.watermark(0)
+        return bench
+    }
+
+    /// A sender with an open session that is new to the primary.
+    static func openNew(_ limits: Limits = .sendingAtOnce) -> SenderBench {
         var bench = SenderBench(limits)
         bench.watermark(nil)
         return bench

@@ -1,0 +1,33 @@
+/// A rate that may be exceeded for a short time.
+package struct RateLimit: Hashable, Sendable {
+    /// The tokens that a bucket gets in a second; 0: no limit.
+    let perSecond: Int
+    /// The time in which an empty bucket becomes full.
+    let burst: Duration
+
+    package init(perSecond: Int, burst: Duration) {
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+}
+
+/// A token bucket, which is full at first.
+///
+/// Stores only the time at which it will be full again.
+package struct TokenBucket: Hashable, Sendable {
+    private var full = Instant.origin
+
+    package init() {}
+
+    /// Takes tokens, also more than the bucket has: it is then in debt.
+    package mutating func take(_ count: Int, of limit: RateLimit, at now: Instant) {
+        guard limit.perSecond > 0 else { return }
+        full = max(full, now).advanced(by: .seconds(1) * count / limit.perSecond)
+    }
+
+    /// The time until the bucket is not in debt; `nil` if it is not.
+    package func delay(_ limit: RateLimit, at now: Instant) -> Duration? {
+        let debt = now.duration(to: full) - limit.burst
+        return debt > .zero ? debt : nil
+    }
+}
