@@ -3,7 +3,7 @@ package struct RateLimit: Hashable, Sendable {
     /// The tokens that a bucket gets in a second; 0: no limit.
     let perSecond: Int
     /// The time in which an empty bucket becomes full.
-    let burst: Duration
+    package let burst: Duration
 
     package init(perSecond: Int, burst: Duration) {
         self.perSecond = perSecond

@@ -17,6 +17,8 @@ final class AccessControl: Sendable {
     /// The names of the actions of each store.
     private let stores: [StoreName: [String]]
     private let rights: Locked<Rights>
+    private let clock: NodeClock
+    private let cutOff = Locked(CutOffUsers())
     private let logger: Logger
     private let refused: RefusedPeers
     /// What was logged last of a list that cannot be used.
@@ -40,11 +42,17 @@ final class AccessControl: Sendable {
     ///
     /// - Parameter stores: that the node serves, with the names of their actions.
     /// - Throws: ``StatecastError`` with code `keys`.
-    init(_ security: PrimarySecurity, stores: [StoreName: [String]], logger: Logger) throws(StatecastError) {
+    init(
+        _ security: PrimarySecurity,
+        stores: [StoreName: [String]],
+        clock: NodeClock,
+        logger: Logger
+    ) throws(StatecastError) {
         file = try AccessFile(readingFileAt: security.accessList, fault: Self.fault)
         rights = Locked(Rights(file.list, at: stores))
         keys = security.keys
         self.stores = stores
+        self.clock = clock
         self.logger = logger
         refused = RefusedPeers(logger)
     }
@@ -63,8 +71,8 @@ final class AccessControl: Sendable {
         let domain = try AuthenticationHandler.add("statecast-\(node)-\(role)") { [self] key in
             let key = NodePublicKey(key)
             let rights = rights.withLock(\.self)
-            guard rights.mayConnect(key, to: role) else {
-                refused.record(key, of: rights.list.user(of: key), role)
+            if let reason = rights.refusal(of: key, at: role) ?? cutOffReason(rights.list.user(of: key)) {
+                refused.record(key, role, because: reason)
                 return nil
             }
             return key.description
@@ -72,7 +80,26 @@ final class AccessControl: Sendable {
         return .server(keys.curve, domain)
     }
 
+    private func cutOffReason(_ user: String?) -> String? {
+        guard let user, cutOff.withLock({ $0.contains(user, at: clock.now) }) else { return nil }
+        return "its user is cut off"
+    }
+
     // MARK: Messages
+
+    /// The user of a peer, as libzmq names it; the peer itself if the list does not have its key any more.
+    func user(ofPeer peer: String) -> String { rights.withLock { $0.users[peer] } ?? peer }
+
+    /// Refuses the connections of a peer's user for some time. Those that exist are closed with their socket.
+    func cutOff(_ peer: String, because reason: String) {
+        let user = user(ofPeer: peer)
+        let duration = cutOff.withLock { $0.add(user, at: clock.now) }
+        Counter(label: "statecast_primary_users_cut_off_total").increment()
+        logger.warning(
+            "refusing the connections of a user for \(duration), since \(reason)",
+            metadata: ["user": "\(user)"]
+        )
+    }
 
     /// A peer as a sender to a store.
     ///
@@ -135,11 +162,14 @@ private struct Rights: Sendable {
     private let stores: [String]
     /// The permitted senders, by store and by the peer's key (the User-Id of a message).
     let senders: [StoreName: [String: FrameSender]]
+    /// The users by their keys.
+    let users: [String: String]
 
     /// - Parameter stores: the names of the actions of each store.
     init(_ list: AccessList, at stores: [StoreName: [String]]) {
         self.list = list
         self.stores = stores.keys.map(\.text)
+        self.users = list.keys.reduce(into: [:]) { $0[$1.description] = list.user(of: $1) }
         let users = Dictionary(grouping: list.keys) { list.user(of: $0) }
         senders = stores.reduce(into: [:]) { senders, store in
             for case (let user?, let keys) in users {
@@ -159,6 +189,12 @@ private struct Rights: Sendable {
         guard !permitted.isEmpty else { return nil }
         let isAll = permitted.count == actions.count
         return FrameSender(user: user, sendingTo: store, actions: isAll ? nil : Set(permitted))
+    }
+
+    /// Why the connection of a key is refused; `nil` if it is not.
+    func refusal(of key: NodePublicKey, at role: AccessControl.SocketRole) -> String? {
+        guard let user = list.user(of: key) else { return "the access list does not have its key" }
+        return mayConnect(key, to: role) ? nil : "the access list does not permit it to \(user)"
     }
 
     /// A socket publishes to all connected peers, so a follower needs the right to all of the node's stores.
@@ -185,14 +221,12 @@ private final class RefusedPeers: Sendable {
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func record(_ key: NodePublicKey, of user: String?, _ role: AccessControl.SocketRole) {
+    func record(_ key: NodePublicKey, _ role: AccessControl.SocketRole, because reason: String) {
         Counter(label: "statecast_primary_peers_refused_total", dimensions: [("socket", role.rawValue)]).increment()
         let isNew = logged.withLock { logged in
             logged.count < Self.loggedMax && logged.insert(Peer(key: key, role: role)).inserted
         }
         guard isNew else { return }
-        let reason =
-            user.map { "the access list does not permit it to \($0)" } ?? "the access list does not have its key"
         // Elsewhere: all handshakes of the process wait for the caller.
         BlockingWork.startInBackground { [logger] in
             logger.notice("a connection was refused: \(reason)", metadata: ["key": "\(key)", "socket": "\(role)"])

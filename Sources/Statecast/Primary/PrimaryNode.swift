@@ -139,7 +139,7 @@ public actor PrimaryNode: Service {
             Dictionary(uniqueKeysWithValues: $0.stores.map { ($0.name, $0.actionNames) })
         }
         let control = try configuration.security.map { security throws(StatecastError) in
-            try AccessControl(security, stores: actions, logger: logger)
+            try AccessControl(security, stores: actions, clock: clock, logger: logger)
         }
         let recovered = try await recovered()
         do throws(StatecastError) {

@@ -13,6 +13,8 @@ final class PrimarySockets {
     private let puller: Socket
     private let pullerWatch: Watch
     private let access: AccessControl?
+    private var rates: SubscriberRates
+    private let clock: NodeClock
     private let stores: FrameRouter
     private let logger: Logger
     /// The topics of receipts that have a permitted subscriber on the present socket, which `renewals` identifies. A
@@ -88,6 +90,8 @@ final class PrimarySockets {
             throw StatecastError(error)
         }
         self.access = access
+        rates = SubscriberRates(configuration.limits)
+        self.clock = clock
         self.stores = FrameRouter(stores: stores)
         self.logger = logger
         onDrop = handlers.onDrop
@@ -116,8 +120,32 @@ final class PrimarySockets {
         guard let access, let receipts else { return feed.receiveSubscriptions().forEach { deliver($0.message, nil) } }
         if permitted.renewals != receipts.renewals { permitted = ([], receipts.renewals) }
         for socket in [feed, receipts] {
-            for received in socket.receiveSubscriptions() { pass(received, from: socket, access, deliver) }
+            let messages = socket.receiveSubscriptions { [access] peer in
+                access.cutOff(peer, because: "it subscribes to too many topics")
+            }
+            for received in messages {
+                switch verdict(on: received, by: access) {
+                case .pass: pass(received, from: socket, access, deliver)
+                case .refuse(let delay):
+                    onDrop(.busy)
+                    let refusal = Refusal(.tooManyJoins, retryAfter: delay)
+                    socket.send(Message.encode(.refusal(refusal), to: received.message.dropFirst()))
+                case .drop: onDrop(.busy)
+                case .cutOff:
+                    let reason = "it subscribes without end"
+                    if let peer = received.user { access.cutOff(peer, because: reason) }
+                    socket.closeConnections(because: "a user subscribes without end")
+                }
+            }
         }
+    }
+
+    /// Charges a subscription to its user. Ends of subscriptions are free.
+    private func verdict(on received: Publisher.Received, by access: AccessControl) -> SubscriberRates.Verdict {
+        guard received.message.first == 1, let user = received.user.map(access.user(ofPeer:)) else { return .pass }
+        let isJoin =
+            if case .store(_, .join) = stores.subscription(received.message.dropFirst()) { true } else { false }
+        return rates.subscribed(user, isJoin: isJoin, at: clock.now)
     }
 
     /// Answers on the socket that received the subscription: on the other, the answer could reach another user.
@@ -183,4 +211,11 @@ final class PrimarySockets {
     func sender(_ peer: String?, to store: StoreName) throws(Rejection) -> FrameSender? {
         try access?.sender(peer, to: store)
     }
+}
+
+extension Rejection {
+    fileprivate static let tooManyJoins = Rejection(
+        .busy,
+        "the replicas of this user joined too often (userJoinsPerSecondMax); join again"
+    )
 }

@@ -79,15 +79,19 @@ final class Publisher {
     /// Receives subscriptions and unsubscriptions, at most `subscriptionsPerTurnMax`.
     ///
     /// libzmq has processed all of them when this returns, so that one answer reaches all subscribers of its topic.
-    func receiveSubscriptions() -> [Received] {
+    ///
+    /// - Parameter isFlooded: called before all connections are closed because there are too many topics, with the peer
+    ///   that subscribed to most of them, if it alone has more than half of the limit.
+    func receiveSubscriptions(isFlooded: (_ peer: String) -> Void = { _ in }) -> [Received] {
         var messages: [Received] = []
         while messages.count < limits.subscriptionsPerTurnMax,
             let message = connection?.socket.nextFromUser(logger)
         {
-            topics.apply(message.message)
+            topics.apply(message.message, from: message.user)
             messages.append(message)
         }
         guard topics.count > limits.topicsMax else { return messages }
+        if let (peer, count) = topics.largest, count > limits.topicsMax / 2 { isFlooded(peer) }
         closeConnections(because: "more topics are subscribed to than \(limits.topicsMax) (topicsMax)")
         return []
     }
@@ -138,19 +142,35 @@ final class Publisher {
     }
 }
 
-/// The topics that have subscribers. libzmq reports each subscription, and the end of the last one to a topic.
+/// The topics that have subscribers, by the peer that subscribed first. libzmq reports each subscription, and the end of
+/// the last one to a topic.
 ///
 /// Stores a hash of each topic, so that its memory does not depend on the lengths of the topics.
 struct SubscribedTopics {
-    private var hashes: Set<Int> = []
+    private var topics: [Int: String?] = [:]
+    private var counts: [String: Int] = [:]
 
-    var count: Int { hashes.count }
+    var count: Int { topics.count }
+
+    /// The peer with most topics, of those that a user is known of.
+    var largest: (peer: String, count: Int)? {
+        counts.max { $0.value < $1.value }.map { (peer: $0.key, count: $0.value) }
+    }
 
     /// Applies a message of an XPUB: a byte 1 (subscribe) or 0 (unsubscribe), then the topic.
-    mutating func apply(_ message: [UInt8]) {
+    ///
+    /// - Parameter peer: as the handler of authentication named it; `nil` without keys.
+    mutating func apply(_ message: [UInt8], from peer: String?) {
+        let hash = message.dropFirst().hashValue
         switch message.first {
-        case 1: hashes.insert(message.dropFirst().hashValue)
-        case 0: hashes.remove(message.dropFirst().hashValue)
+        case 1:
+            guard topics[hash] == nil else { return }
+            topics[hash] = .some(peer)
+            if let peer { counts[peer, default: 0] += 1 }
+        case 0:
+            guard let peer = topics.removeValue(forKey: hash).flatMap(\.self) else { return }
+            let count = counts[peer, default: 1] - 1
+            counts[peer] = count > 0 ? count : nil
         default: break
         }
     }

@@ -1,0 +1,60 @@
+internal import SyncProtocol
+
+/// The subscriptions and joins of the users of a primary with keys, against their rates.
+struct SubscriberRates {
+    /// What happens to a subscription.
+    enum Verdict: Hashable {
+        case pass
+        /// A join that is refused; the replica may join again after this time.
+        case refuse(retryAfter: Duration)
+        /// Not answered: the peer repeats its request later.
+        case drop
+        /// The user goes on although it gets no answers, so it is cut off.
+        case cutOff
+    }
+
+    private var users: [String: (subscriptions: TokenBucket, joins: TokenBucket)] = [:]
+    private let subscriptions: RateLimit
+    private let joins: RateLimit
+
+    init(_ limits: Limits) {
+        subscriptions = RateLimit(perSecond: limits.userSubscriptionsPerSecondMax, burst: limits.userBurstMax)
+        joins = RateLimit(perSecond: limits.userJoinsPerSecondMax, burst: limits.userBurstMax)
+    }
+
+    /// Charges a subscription of a user.
+    mutating func subscribed(_ user: String, isJoin: Bool, at now: Instant) -> Verdict {
+        var buckets = users[user] ?? (TokenBucket(), TokenBucket())
+        defer { users[user] = buckets }
+        buckets.subscriptions.take(1, of: subscriptions, at: now)
+        if let delay = buckets.subscriptions.delay(subscriptions, at: now) {
+            guard delay > subscriptions.burst else { return .drop }
+            // It begins again when it is admitted again.
+            buckets.subscriptions = TokenBucket()
+            return .cutOff
+        }
+        guard isJoin else { return .pass }
+        if let delay = buckets.joins.delay(joins, at: now) { return .refuse(retryAfter: delay) }
+        buckets.joins.take(1, of: joins, at: now)
+        return .pass
+    }
+}
+
+/// The users who are cut off: their connections are refused for some time.
+struct CutOffUsers {
+    private var users: [String: (until: Instant, duration: Duration)] = [:]
+
+    private static let durationMin = Duration.seconds(60)
+    private static let durationMax = Duration.seconds(3600)
+
+    /// Cuts off a user for a minute, and each further time for twice as long, an hour at most.
+    ///
+    /// - Returns: the time for which it is cut off.
+    mutating func add(_ user: String, at now: Instant) -> Duration {
+        let duration = users[user].map { min($0.duration * 2, Self.durationMax) } ?? Self.durationMin
+        users[user] = (now.advanced(by: duration), duration)
+        return duration
+    }
+
+    func contains(_ user: String, at now: Instant) -> Bool { users[user].map { now < $0.until } ?? false }
+}

@@ -1,0 +1,114 @@
+import CounterApp
+import StateCoding
+import SyncProtocol
+import Testing
+import ZeroMQ
+
+@testable import Statecast
+
+/// What a member cannot do to the others by subscribing and joining. All traffic is on this machine; libzmq is real.
+@Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A flood by a member` {
+    private let member = NodeKeys.generate()
+    private let pair = CurveKeyPair.generate()
+
+    private func secured(_ limits: (inout Limits) -> Void) throws -> SecuredCounter {
+        let lines = ["\(member.publicKey) member follow=* send=*/*", "\(pair.publicKey) flood follow=*"]
+        return try SecuredCounter(lines) { limits(&$0.limits) }
+    }
+
+    @Test(arguments: ["it subscribes to too many topics", "it subscribes without end"])
+    func `cuts it off, and the others go on`(reason: String) async throws {
+        let cluster = try secured { limits in
+            if reason.hasSuffix("topics") {
+                limits.topicsMax = 50
+            } else {
+                (limits.userSubscriptionsPerSecondMax, limits.userBurstMax) = (20, .seconds(1))
+            }
+        }
+        try await cluster.node.start()
+        let replica = try await cluster.replica(cluster.security(member))
+        let sender = try await cluster.sender(cluster.security(member))
+        try await replica.reached(sender.send(CounterIncreaseRequested()))
+        let flood = try await cluster.peer(pair)
+        try await flood.subscribe(bytes: [])
+        _ = try await flood.nextMessage(on: "sc2/counter/feed")
+        let line = "refusing the connections of a user for 60.0 seconds, since \(reason) user=flood"
+        var number = 0
+        while !cluster.log.events.contains(where: { $0.contains(line) }) {
+            try Task.checkCancellation()
+            try await flood.subscribe("sc2/nowhere\(number)/feed")
+            number += 1
+            await Task.yield()
+        }
+        let key = try #require(NodePublicKey(pair.publicKey.description))
+        try await cluster.refused(key, at: "publish")
+        let receipt = try await sender.send(CounterIncreaseRequested())
+        try await replica.reached(receipt)
+        for message in await flood.stopReceiving() {
+            guard case (_, .update(let update)) = try Message.decode(message) else { continue }
+            #expect(update.to < receipt.revision, "published after it was cut off")
+        }
+        await cluster.node.stop()
+    }
+
+    @Test func `of joins is answered with busy, and the time to wait`() async throws {
+        let cluster = try secured { ($0.userJoinsPerSecondMax, $0.userBurstMax) = (1, .seconds(5)) }
+        try await cluster.node.start()
+        let flood = try await cluster.peer(pair)
+        for number in UInt64(1)...100 {
+            let topic = Address(try StoreName("counter"), .join(Nonce(bits: number), nil))
+            try await flood.subscribe(bytes: topic.bytes)
+        }
+        // The state is offered to the others.
+        for await message in flood.received {
+            guard case (_, .refusal(let refusal)) = try Message.decode(message) else { continue }
+            #expect(refusal.reason.code == .busy)
+            #expect(try #require(refusal.retryAfter) > .zero)
+            break
+        }
+        let replica = try await cluster.replica(cluster.security(member))
+        try await replica.reached(cluster.sender(cluster.security(member)).send(CounterIncreaseRequested()))
+        await cluster.node.stop()
+    }
+
+    // MARK: Parts
+
+    @Test func `of subscriptions gets no answers first, and cuts the user off if it goes on`() {
+        var limits = Limits()
+        (limits.userSubscriptionsPerSecondMax, limits.userBurstMax) = (10, .seconds(2))
+        var rates = SubscriberRates(limits)
+        let verdicts = (1...41).map { _ in rates.subscribed("flood", isJoin: false, at: .origin) }
+        #expect(verdicts.prefix(20).allSatisfy { $0 == .pass })
+        #expect(verdicts.dropFirst(20).prefix(20).allSatisfy { $0 == .drop })
+        #expect(verdicts.last == .cutOff)
+        #expect(rates.subscribed("other", isJoin: false, at: .origin) == .pass)
+    }
+
+    @Test func `cuts a user off for twice as long each time, an hour at most`() {
+        var users = CutOffUsers()
+        var now = Instant.origin
+        for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
+            #expect(!users.contains("flood", at: now))
+            #expect(users.add("flood", at: now) == .seconds(60 * minutes))
+            #expect(users.contains("flood", at: now))
+            #expect(!users.contains("other", at: now))
+            now = now.advanced(by: .seconds(60 * minutes))
+        }
+    }
+
+    @Test func `of topics is attributed to the peer that subscribed to them first`() {
+        var topics = SubscribedTopics()
+        func apply(_ flag: UInt8, _ topic: UInt8, _ peer: String?) { topics.apply([flag, topic], from: peer) }
+        for topic in UInt8(1)...3 { apply(1, topic, "flood") }
+        for topic in UInt8(1)...5 { apply(1, topic, "other") }
+        for topic in UInt8(10)...20 { apply(1, topic, nil) }
+        #expect(topics.count == 16)
+        #expect(topics.largest?.peer == "flood")
+        #expect(topics.largest?.count == 3)
+        // The end of a broken connection's subscription has no peer.
+        apply(0, 1, nil)
+        apply(0, 2, "other")
+        #expect(topics.largest?.peer == "other")
+        #expect(topics.count == 14)
+    }
+}
