@@ -31,10 +31,11 @@ let package = Package(
     targets: [
         fuzzer("FuzzDecoder", of: ["StateCoding", "StateJSON"]), fuzzer("FuzzApply", of: ["StateCoding", "StateJSON"]),
         fuzzer("FuzzJSON", of: ["StateCoding", "StateJSON"]),
-        // The protocol is not public: these fuzzers see it as a test does (STATECAST_TESTABLE).
+        // Neither the protocol nor the readers of files are public: these see it as a test does (STATECAST_TESTABLE).
         fuzzer("FuzzFrame", of: ["StateCoding", "StateCore", "Journal"]),
         fuzzer("FuzzRecord", of: ["StateCoding", "StateCore", "Journal"]),
         fuzzer("FuzzPeer", of: ["StateCoding", "StateCore", "Journal"]),
         fuzzer("FuzzStore", of: ["StateCoding", "StateCore", "Journal"]),
+        fuzzer("FuzzAccess", of: ["StateCoding", "StateCore", "Journal", "Statecast"]),
     ]
 )

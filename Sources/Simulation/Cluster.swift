@@ -356,7 +356,9 @@ final class Cluster {
     /// - Returns: whether there is a primary to which a hostile peer can connect.
     private func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) -> Bool {
         guard let server = network.server(at: SimulatedPrimary.endpoint), primary.isServing else { return false }
-        HostilePeer(world: world, network: network, server: server).intrude(on: sender, &random)
+        let user = random.pick([HostilePeer.intruder, HostilePeer.member])
+        HostilePeer(world: world, network: network, server: server, user: user, hasKeys: primary.hasKeys)
+            .intrude(on: sender, &random)
         return true
     }
 

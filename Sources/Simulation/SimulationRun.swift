@@ -22,12 +22,14 @@ package final class SimulationRun {
         self.options = options
         var random = SplitMix64(seed: ~seed)
         let isTiny = random.oneIn(2)
-        let sizes: Sizes =
+        var sizes: Sizes =
             switch options.sizes {
             case .mixed: isTiny ? .tiny : .standard
             case .standard: .standard
             case .tiny: .tiny
             }
+        // With keys, senders of one user evict each other's sessions.
+        if sizes.evictsUsedSessions, seed % 4 == 1 { sizes.limits.userSessionsMax = 1 }
         var kinds = Fault.allCases
         let stores = (0..<(random.oneIn(4) ? 2 : 1)).map { _ in
             Cluster.StoreSetup(

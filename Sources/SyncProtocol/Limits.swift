@@ -27,9 +27,9 @@ public struct Limits: Hashable, Sendable {
     /// The maximum number of sessions of one user that a store of a primary with keys remembers. A user who opens more
     /// loses its own idle ones.
     public var userSessionsMax = 256
-    /// The maximum rate of one user's actions at a store of a primary with keys, per second; 0: no limit. A frame counts
-    /// as at least one action. Beyond it, the primary answers `overloaded`, with the time after which the sender
-    /// retries.
+    /// The maximum rate of one user's actions at a store of a primary with keys, per second; 0: no limit. A frame
+    /// counts as at least one action. Beyond it, the primary answers `overloaded`, with the time after which the
+    /// sender retries.
     public var userActionsPerSecondMax = 100_000
     /// The maximum size of one user's actions at a store of a primary with keys, per second; 0: no limit.
     public var userBytesPerSecondMax = 16 << 20

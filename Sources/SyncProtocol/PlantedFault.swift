@@ -29,6 +29,8 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case admitsNoRestOfFrame
     /// An action is applied without the right to it.
     case ignoresRights
+    /// A user continues a session of another user.
+    case ignoresOwner
     /// A sender's `lowest` trims outcomes that are not durable.
     case trimsUndurableOutcomes
     /// A session is evicted although it has actions that are not durable.

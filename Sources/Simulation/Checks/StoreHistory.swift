@@ -162,7 +162,7 @@ final class StoreHistory {
             guard let user = run.user else { continue }
             let owner = users[run.session, default: user]
             users[run.session] = owner
-            let isPermitted = user != HostilePeer.user || run.entries.allSatisfy { $0.rejection != nil }
+            let isPermitted = user != HostilePeer.intruder || run.entries.allSatisfy { $0.rejection != nil }
             world.require(
                 owner == user && isPermitted,
                 .rightsHold,

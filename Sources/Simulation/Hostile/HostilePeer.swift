@@ -7,18 +7,25 @@ struct HostilePeer {
     let network: Network
     let server: Server
 
-    /// At a primary with keys, it has no right to any action.
-    static let user = "intruder"
+    let user: String
+    /// Whether the server authenticates it.
+    let hasKeys: Bool
+
+    /// A user that may send no action.
+    static let intruder = "intruder"
+    /// A user that may send any action, and has no other user's session.
+    static let member = "member"
 
     func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) {
-        let pipe = PushPipe(world, of: Self.user, to: server, network.path(of: Self.user), onRoom: {}, onBreak: {})
+        let pipe = PushPipe(world, of: user, to: server, network.path(of: user), onRoom: {}, onBreak: {})
         server.accept(pipe)
         for _ in 0..<random.from(1...5) { pipe.send(message(like: sender, &random)) }
         let frames = ownSession(sender.store, &random)
         for frame in frames { pipe.send(frame) }
         // They may have been refused.
         world.schedule(after: random.duration(.seconds(1) ... .seconds(4))) { for frame in frames { pipe.send(frame) } }
-        let feed = FeedPipe(world, to: server, network.path(of: Self.user), onReadable: { _ in }, onBreak: {})
+        if hasKeys, let frame = continuation(of: sender, &random) { pipe.send(frame) }
+        let feed = FeedPipe(world, of: user, to: server, network.path(of: user), onReadable: { _ in }, onBreak: {})
         server.accept(feed)
         for _ in 0..<random.from(1...5) {
             let join = Topic.join(Nonce(using: &random), random.oneIn(2) ? sender.store.history.position : nil)
@@ -37,6 +44,29 @@ struct HostilePeer {
     /// A sender's session, as from a stolen session file, or another one.
     private func session(of sender: SimulatedSender, _ random: inout SplitMix64) -> SessionSecret {
         random.oneIn(2) ? sender.machine.secret : SessionSecret(using: &random)
+    }
+
+    /// A frame like the sender's last one, or the one after it, with the secret of its session: without keys, it would
+    /// be the sender's. It is not the first one, which would open the session for the peer if the primary has lost it.
+    private func continuation(of sender: SimulatedSender, _ random: inout SplitMix64) -> [UInt8]? {
+        let id = WorkID(sender: WorkID.firstHostileSender | UInt32(random.below(1 << 24)), serial: 1)
+        let action = WorkAction(id: id, kind: .change, bits: random.next())
+        let isNext = random.oneIn(2)
+        guard let last = sender.lastPushed, last.session == sender.machine.secret.session,
+            let content = try? ActionTable.encode(action)
+        else { return nil }
+        let first = isNext ? last.first.advanced(by: last.count) : last.first
+        guard first > last.base else { return nil }
+        let frame = ActionsFrame(
+            lineage: last.lineage,
+            session: last.session,
+            opened: last.opened,
+            base: last.base,
+            lowest: last.lowest,
+            first: first,
+            actions: [content]
+        )
+        return Message.encode(frame, sender.machine.secret, to: Address(sender.store.name, .actions).bytes)
     }
 
     /// The frames of a session that claims to have all outcomes before any is durable.

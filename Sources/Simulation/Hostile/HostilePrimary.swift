@@ -46,7 +46,7 @@ final class HostilePrimary {
     private func poll() {
         guard let server else { return }
         while server.nextMessage() != nil {}
-        for request in server.takeRequests(64) where request[0] == 1 {
+        for (request, _) in server.takeRequests(64) where request[0] == 1 {
             topics.append(Array(request.dropFirst()))
             // While the replica still follows the primary that ended.
             if let address = try? Address(parsing: topics[topics.count - 1][...]), case .feed = address.topic,

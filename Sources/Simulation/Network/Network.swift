@@ -70,8 +70,8 @@ final class Server {
     private let queueMax: Int
     private(set) var feeds: [FeedPipe] = []
     private(set) var pushes: [PushPipe] = []
-    /// What the XPUB has received: a flag and a topic each.
-    private(set) var requests: [[UInt8]] = []
+    /// What the XPUB has received: a flag and a topic each, and their user, as the transport authenticates it.
+    private(set) var requests: [(message: [UInt8], user: String)] = []
     private var nextPush = 0
     /// Called when a socket becomes readable.
     private let onReadable: (Instant) -> Void
@@ -101,7 +101,7 @@ final class Server {
                 return
             }
         }
-        requests.append([begins ? 1 : 0] + topic)
+        requests.append(([begins ? 1 : 0] + topic, pipe.user))
         onReadable(world.now)
     }
 
@@ -110,11 +110,11 @@ final class Server {
         guard let index = feeds.firstIndex(where: { $0 === pipe }) else { return }
         feeds.remove(at: index)
         for topic in pipe.filter.sorted(by: { $0.lexicographicallyPrecedes($1) })
-        where !feeds.contains(where: { $0.filter.contains(topic) }) { requests.append([0] + topic) }
+        where !feeds.contains(where: { $0.filter.contains(topic) }) { requests.append(([0] + topic, pipe.user)) }
         if !requests.isEmpty { onReadable(world.now) }
     }
 
-    func takeRequests(_ countMax: Int) -> [[UInt8]] {
+    func takeRequests(_ countMax: Int) -> [(message: [UInt8], user: String)] {
         let taken = Array(requests.prefix(countMax))
         requests.removeFirst(taken.count)
         return taken

@@ -6,7 +6,7 @@ final class Pusher {
     private let process: Process
     private let network: Network
     private let path: Path
-    private let node: String
+    private let user: String
     private let endpoint: String
     private let queueMax: Int
     private var pipe: PushPipe?
@@ -19,11 +19,12 @@ final class Pusher {
         of process: Process,
         _ network: Network,
         node: String,
+        user: String,
         to endpoint: String,
         queueMax: Int,
         onWritable: @escaping () -> Void
     ) {
-        (self.process, self.network, self.node, self.endpoint) = (process, network, node, endpoint)
+        (self.process, self.network, self.user, self.endpoint) = (process, network, user, endpoint)
         (self.queueMax, self.onWritable) = (queueMax, onWritable)
         path = network.path(of: node)
         connect(after: .zero)
@@ -65,7 +66,7 @@ final class Pusher {
         else { return connect(after: network.reconnectDelay()) }
         let new = PushPipe(
             network.world,
-            of: node,
+            of: user,
             to: server,
             path,
             onRoom: { [weak self] in if self?.awaitsWritable == true { self?.onWritable() } },

@@ -6,6 +6,7 @@ final class Subscriber {
     private let process: Process
     private let network: Network
     private let path: Path
+    private let user: String
     private let endpoint: String
     /// The subscriptions, with their counts.
     private(set) var wanted: [[UInt8]: Int] = [:]
@@ -19,10 +20,12 @@ final class Subscriber {
         of process: Process,
         _ network: Network,
         node: String,
+        user: String,
         to endpoint: String,
         onReadable: @escaping (Instant) -> Void
     ) {
-        (self.process, self.network, self.endpoint, self.onReadable) = (process, network, endpoint, onReadable)
+        (self.process, self.network, self.user) = (process, network, user)
+        (self.endpoint, self.onReadable) = (endpoint, onReadable)
         path = network.path(of: node)
         connect(after: .zero)
     }
@@ -90,6 +93,7 @@ final class Subscriber {
         else { return connect(after: network.reconnectDelay()) }
         let new = FeedPipe(
             network.world,
+            of: user,
             to: server,
             path,
             onReadable: { [weak self] in self?.onReadable($0) },
@@ -111,6 +115,8 @@ final class Subscriber {
 /// A connection of a SUB to an XPUB: requests travel up, messages down, each in order.
 final class FeedPipe {
     private let world: World
+    /// The user that the transport authenticates, if the primary has keys.
+    let user: String
     private(set) weak var server: Server?
     private let path: Path
     /// The topics that the XPUB forwards.
@@ -124,12 +130,13 @@ final class FeedPipe {
 
     init(
         _ world: World,
+        of user: String,
         to server: Server,
         _ path: Path,
         onReadable: @escaping (Instant) -> Void,
         onBreak: @escaping () -> Void
     ) {
-        (self.world, self.server, self.path) = (world, server, path)
+        (self.world, self.user, self.server, self.path) = (world, user, server, path)
         (self.onReadable, self.onBreak) = (onReadable, onBreak)
     }
 

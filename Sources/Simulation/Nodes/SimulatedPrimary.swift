@@ -12,7 +12,7 @@ final class SimulatedPrimary {
     private let policy: JournalPolicy
     let host: Host
     /// Whether it knows the users of its peers, and what they may send.
-    private let hasKeys: Bool
+    let hasKeys: Bool
     private(set) var stores: [SimulatedStore]
     private(set) var process: Process?
     private var server: Server?
@@ -173,18 +173,21 @@ final class SimulatedPrimary {
     private static let subscriptionsPerTurnMax = 64
     private static let framesPerTurnMax = 512
 
-    private static func sender(_ user: String, to store: StoreName) -> FrameSender {
-        FrameSender(user: user, sendingTo: store, actions: user == HostilePeer.user ? [] : nil)
+    /// `nil` without keys.
+    private func sender(_ user: String, to store: StoreName) -> FrameSender? {
+        guard hasKeys else { return nil }
+        return FrameSender(user: user, sendingTo: store, actions: user == HostilePeer.intruder ? [] : nil)
     }
 
     private func poll() {
         guard let process, process.isAlive, let server, let loop, hosted != nil else { return }
         for request in server.takeRequests(Self.subscriptionsPerTurnMax) {
-            hosted?.receivedSubscription(request, from: nil)
+            // Each store of a node permits the same.
+            hosted?.receivedSubscription(request.message, from: sender(request.user, to: stores[0].name))
         }
         for _ in 0..<Self.framesPerTurnMax where hosted?.takesFrames == true {
             guard let (message, user) = server.nextMessage() else { break }
-            hosted?.receivedActions(message) { hasKeys ? Self.sender(user, to: $0) : nil }
+            hosted?.receivedActions(message) { sender(user, to: $0) }
         }
         if let nextTick, process.now >= nextTick { hosted?.tick() }
         nextTick = hosted?.turn()

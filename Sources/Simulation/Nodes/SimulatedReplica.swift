@@ -61,9 +61,13 @@ final class SimulatedReplica {
 
     func start() {
         loop = Loop(of: process) { [weak self] in self?.poll() }
-        socket = Subscriber(of: process, network, node: name, to: SimulatedPrimary.endpoint) { [weak self] in
-            self?.loop.wake(at: $0)
-        }
+        socket = Subscriber(
+            of: process,
+            network,
+            node: name,
+            user: name,
+            to: SimulatedPrimary.endpoint
+        ) { [weak self] in self?.loop.wake(at: $0) }
         perform(machine.start(at: process.now, using: &random))
         loop.wake(atLocal: machine.nextDeadline)
     }

@@ -9,6 +9,8 @@ final class SimulatedSender {
     let name: String
     /// Its number in the identities of its actions.
     let index: UInt32
+    /// Several senders have one user.
+    private var user: String { "user.\(index % 2)" }
     let store: SimulatedStore
     private let network: Network
     private let sizes: Sizes
@@ -17,6 +19,8 @@ final class SimulatedSender {
     private(set) var machine: SenderMachine
     private(set) var socket: Subscriber!
     private(set) var pusher: Pusher?
+    /// The last frame that it pushed, or tried to.
+    private(set) var lastPushed: ActionsHeader?
     private var loop: Loop!
     private var random: SplitMix64
     /// Its session file.
@@ -92,9 +96,13 @@ final class SimulatedSender {
     func start() {
         process.onEnd = { [weak self] in self?.onEnd() }
         loop = Loop(of: process) { [weak self] in self?.poll() }
-        socket = Subscriber(of: process, network, node: name, to: SimulatedPrimary.endpoint) { [weak self] in
-            self?.loop.wake(at: $0)
-        }
+        socket = Subscriber(
+            of: process,
+            network,
+            node: name,
+            user: user,
+            to: SimulatedPrimary.endpoint
+        ) { [weak self] in self?.loop.wake(at: $0) }
         for saved in file?.session.actions ?? [] {
             if let outcome = saved.outcome { resolve(saved.ticket, outcome.result) }
         }
@@ -201,6 +209,7 @@ final class SimulatedSender {
                 "\(name) pushes actions from \(frame.header.lowest) to \(end), beyond its window"
             )
             store.history.pushed(frame.header)
+            lastPushed = frame.header
             let isSent = process.canOutput() && pusher.send(writer.bytes)
             if frame.header.first == frame.header.base { onOpening() }
             world.coverage.note(machine.phaseName, isSent ? .pushed : .blocked)
@@ -273,6 +282,7 @@ final class SimulatedSender {
             of: process,
             network,
             node: name,
+            user: user,
             to: endpoint,
             queueMax: sizes.limits.windowFramesMax,
             onWritable: { [weak self] in self?.writable() }

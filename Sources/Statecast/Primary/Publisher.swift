@@ -142,8 +142,8 @@ final class Publisher {
     }
 }
 
-/// The topics that have subscribers, by the peer that subscribed first. libzmq reports each subscription, and the end of
-/// the last one to a topic.
+/// The topics that have subscribers, by the peer that subscribed first. libzmq reports each subscription, and the end
+/// of the last one to a topic.
 ///
 /// Stores a hash of each topic, so that its memory does not depend on the lengths of the topics.
 struct SubscribedTopics {

@@ -88,8 +88,9 @@ extension AccessList {
         _ line: String,
         _ wrong: (String) -> AccessListError
     ) throws(AccessListError) {
-        let words = line.split { $0 == " " || $0 == "\t" }
-        guard let first = words.first, !first.hasPrefix("#") else { return }
+        // By scalars, as below: a separator with a combining mark is a character of its own.
+        let words = line.unicodeScalars.split { $0 == " " || $0 == "\t" }.map(Substring.init)
+        guard let first = words.first, first.unicodeScalars.first != "#" else { return }
         guard let key = NodePublicKey(String(first)) else {
             throw wrong(
                 "expected a public key of 40 characters, as statecast-keys show prints it, got \"\(first.prefix(80))\""
@@ -135,21 +136,22 @@ extension AccessList {
 extension AccessList.Permissions {
     /// - Returns: whether the word is a permission.
     fileprivate mutating func add(_ word: Substring) -> Bool {
+        let word = word.unicodeScalars
         guard let equals = word.firstIndex(of: "=") else { return false }
-        let names = word[equals...].dropFirst().split(omittingEmptySubsequences: false) { $0 == "," }
-        switch word[..<equals] {
+        let names = word[equals...].dropFirst().split(separator: ",", omittingEmptySubsequences: false)
+        switch Substring(word[..<equals]) {
         case "follow":
             for name in names {
-                guard let store = NamePattern(store: name) else { return false }
+                guard let store = NamePattern(store: Substring(name)) else { return false }
                 stores.insert(store)
             }
         case "send":
             for name in names {
                 let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2, let store = NamePattern(store: parts[0]), !parts[1].isEmpty else {
+                guard parts.count == 2, let store = NamePattern(store: Substring(parts[0])), !parts[1].isEmpty else {
                     return false
                 }
-                actions.insert(AccessList.ActionPattern(store: store, action: NamePattern(parts[1])))
+                actions.insert(AccessList.ActionPattern(store: store, action: NamePattern(Substring(parts[1]))))
             }
         default: return false
         }

@@ -46,7 +46,7 @@ extension NodeKeys {
         curve = try Self.keys(in: file.bytes, of: path)
     }
 
-    private static func keys(in bytes: [UInt8], of path: String) throws(StatecastError) -> CurveKeyPair {
+    static func keys(in bytes: [UInt8], of path: String) throws(StatecastError) -> CurveKeyPair {
         var keys: CurveKeyPair?
         var publicKey: CurvePublicKey?
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

@@ -201,7 +201,8 @@ struct Admission: Hashable, Sendable {
         of id: SessionID,
         into directives: inout [StoreDirective<some Sendable>]
     ) -> Bool {
-        guard let sender, let owner = sessions[id]?.user, sender.user != owner else { return true }
+        guard let sender, let owner = sessions[id]?.user, sender.user != owner, !PlantedFault.ignoresOwner.isPlanted
+        else { return true }
         directives.append(.count(.refused(.notPermitted)))
         if intrusions.insert([sender.user, owner]).inserted {
             directives.append(.log(.otherUser(id, sender.user, owner: owner)))

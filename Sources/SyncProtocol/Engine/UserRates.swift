@@ -1,7 +1,7 @@
 /// The rates of the users of a store: what each has sent, against its limits.
 ///
-/// What a user sends is charged when a turn processes it, and may exceed the limit: further frames are refused until the
-/// debt is paid. So a sender that sends refused frames again does not increase its debt.
+/// What a user sends is charged when a turn processes it, and may exceed the limit: further frames are refused until
+/// the debt is paid. So a sender that sends refused frames again does not increase its debt.
 struct UserRates: Hashable, Sendable {
     private struct Buckets: Hashable {
         var actions = TokenBucket()

@@ -83,7 +83,8 @@ package final class AuthenticationHandler: @unchecked Sendable {
         do throws(ZeroMQError) {
             while true {
                 while let frames = try socket.receiveFrames() {
-                    if let answer = answer(to: frames) { _ = try socket.send(frames: answer) }
+                    let answer = Self.answer(to: frames) { domain, key in decisions.withLock { $0[domain] }?(key) }
+                    if let answer { _ = try socket.send(frames: answer) }
                 }
                 _ = try socket.wait(for: .readable)
             }
@@ -92,9 +93,15 @@ package final class AuthenticationHandler: @unchecked Sendable {
         }
     }
 
-    /// - Parameter frames: the address of the request, an empty frame, the version, the request's ID, the domain, the
-    ///   peer's address, its routing ID, the mechanism, and for CURVE the peer's public key.
-    private func answer(to frames: [[UInt8]]) -> [[UInt8]]? {
+    /// - Parameters:
+    ///   - frames: the address of the request, an empty frame, the version, the request's ID, the domain, the peer's
+    ///     address, its routing ID, the mechanism, and for CURVE the peer's public key.
+    ///   - decide: the user of a key in a domain; `nil` if the domain is unknown, or the key is not permitted.
+    /// - Returns: `nil` for a request without an ID.
+    static func answer(
+        to frames: [[UInt8]],
+        deciding decide: (_ domain: String, CurvePublicKey) -> String?
+    ) -> [[UInt8]]? {
         guard frames.count >= 4 else { return nil }
         let head = Array(frames[0..<2]) + [Array("1.0".utf8), frames[3]]
         func answer(_ status: String, _ text: String, user: String = "") -> [[UInt8]] {
@@ -103,8 +110,7 @@ package final class AuthenticationHandler: @unchecked Sendable {
         guard frames.count == 9, frames[2] == Array("1.0".utf8), frames[7] == Array("CURVE".utf8),
             let key = CurvePublicKey(bytes: frames[8])
         else { return answer("500", "unsupported request") }
-        let domain = String(decoding: frames[4], as: UTF8.self)
-        guard let decide = decisions.withLock({ $0[domain] }), let user = decide(key) else {
+        guard let user = decide(String(decoding: frames[4], as: UTF8.self), key) else {
             // After 400, libzmq's client never tries again. After 300, it does when the server's
             // `handshakeInterval` is over, which ends the connection.
             return answer("300", "not permitted")

@@ -82,6 +82,9 @@ import Testing
             ("\(key) a send=fleet", 1, "send=fleet"), ("\(key) a send=fleet/", 1, "send=fleet/"),
             ("\(key) a send=/Host", 1, "send=/Host"), ("\(key) a read=fleet", 1, "read=fleet"),
             ("\(key) a Follow=fleet", 1, "Follow"),
+            // A separator also separates if a combining mark follows, which makes another character of it.
+            ("\(key) a send=fleet/A,\u{301}fleet/B", 1, "\u{301}fleet/B"),
+            ("\(key) a send=fleet/A \u{301}send=fleet/B", 1, "got \"\u{301}send=fleet/B"),
         ] as [(String, Int, String)]
     )
     func `is refused with the first wrong line`(text: String, line: Int, message: String) {

@@ -1,0 +1,1 @@
+../../../SyncProtocolTests/Hostile/Laws/Law.swift
