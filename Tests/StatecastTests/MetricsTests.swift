@@ -45,6 +45,39 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
+    /// In a process of its own: all nodes of a process share the gauges.
+    @Test func `the connections of each socket are counted, and access lists that cannot be used`() async {
+        await #expect(processExitsWith: .success) {
+            let metrics = TestMetrics()
+            MetricsSystem.bootstrap(metrics)
+            func reaches(_ value: Double, _ label: String, _ socket: String? = nil) async throws {
+                let dimensions = socket.map { [("socket", $0)] } ?? []
+                while try metrics.expectGauge("statecast_primary_" + label, dimensions).lastValue != value {
+                    await Task.yield()
+                }
+            }
+            let keys = NodeKeys.generate()
+            let lines = ["\(keys.publicKey) member follow=* send=*/*"]
+            let cluster = try SecuredCounter(lines)
+            try await cluster.node.start()
+            let sockets = ["publish", "receipts", "actions"]
+            for socket in sockets { try await reaches(0, "connections", socket) }
+            let replica = try await cluster.replica(cluster.security(keys))
+            let sender = try await cluster.sender(cluster.security(keys))
+            try await replica.reached(sender.send(CounterIncreaseRequested()))
+            for socket in sockets { try await reaches(1, "connections", socket) }
+            await replica.close()
+            await sender.close()
+            for socket in sockets { try await reaches(0, "connections", socket) }
+            try await reaches(0, "access_lists_invalid")
+            try await cluster.permit(["wrong"])
+            try await reaches(1, "access_lists_invalid")
+            try await cluster.permit(lines)
+            try await reaches(0, "access_lists_invalid")
+            await cluster.node.stop()
+        }
+    }
+
     @Test func `an action that has to be reduced again is counted once`() async throws {
         var configuration = PrimaryConfiguration.anyPorts
         configuration.limits.frameBytesMax = 8192
@@ -448,7 +481,8 @@ private struct MeasuredStore {
         var labels: Set<String> = []
         for case let file as URL in try #require(files) where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
-            for match in text.matches(of: /"([a-z_]+_(?:total|actions|bytes|steps|records|revisions|time|waiting))"/) {
+            let units = /"([a-z_]+_(?:total|actions|bytes|steps|records|revisions|time|waiting|connections|invalid))"/
+            for match in text.matches(of: units) {
                 labels.insert(match.1.hasPrefix(prefix) ? String(match.1) : prefix + match.1)
             }
         }

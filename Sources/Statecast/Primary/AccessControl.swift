@@ -21,8 +21,9 @@ final class AccessControl: Sendable {
     private let cutOff = Locked(CutOffUsers())
     private let logger: Logger
     private let refused: RefusedPeers
-    /// What was logged last of a list that cannot be used.
+    /// Why the file cannot be used at present; `nil` if it is used.
     private let failure = Locked<String?>(nil)
+    private static let invalidLists = SharedGauge(label: "statecast_primary_access_lists_invalid")
 
     /// A socket of the primary, by the setting of its endpoint.
     enum SocketRole: String, Sendable {
@@ -55,7 +56,10 @@ final class AccessControl: Sendable {
         self.clock = clock
         self.logger = logger
         refused = RefusedPeers(logger)
+        Self.invalidLists.add(0)
     }
+
+    deinit { note(nil) }
 
     /// An empty list is a file that is being written.
     private static func fault(_ list: AccessList) -> String? {
@@ -131,14 +135,10 @@ final class AccessControl: Sendable {
         switch file.refresh(always: always) {
         case .unchanged: return []
         case .failed(let error):
-            let isNew = failure.withLock { failure in
-                defer { failure = error.message }
-                return failure != error.message
-            }
-            if isNew || always { logger.error("\(error); the list that was read before stays in effect") }
+            if note(error.message) || always { logger.error("\(error); the list that was read before stays in effect") }
             return []
         case .replaced(let list):
-            failure.withLock { $0 = nil }
+            note(nil)
             let after = Rights(list, at: stores)
             let before = rights.withLock { rights in
                 defer { rights = after }
@@ -152,6 +152,18 @@ final class AccessControl: Sendable {
                 !peers.keys.allSatisfy { after.senders[store]?[$0] != nil }
             }
             return Set(followers ? [.publish] : []).union(senders ? [.receipts] : [])
+        }
+    }
+
+    /// Notes why the file cannot be used; `nil`: it is used.
+    ///
+    /// - Returns: whether this differs from what was noted before.
+    @discardableResult
+    private func note(_ reason: String?) -> Bool {
+        failure.withLock { failure in
+            defer { failure = reason }
+            if (failure == nil) != (reason == nil) { Self.invalidLists.add(reason == nil ? -1 : 1) }
+            return failure != reason
         }
     }
 }

@@ -53,9 +53,11 @@ final class PrimarySockets {
         func publisher(_ role: AccessControl.SocketRole, at endpoint: Endpoint) throws(ZeroMQError) -> Publisher {
             let options = SocketOptions.publisher(configuration, try access?.security(of: role))
             let socket = try Socket(.xpub, options: options)
+            try socket.measureConnections(of: role)
             let bound = try bind(socket, endpoint)
             return Publisher(
                 socket,
+                role,
                 at: bound,
                 options,
                 configuration.limits,
@@ -76,6 +78,7 @@ final class PrimarySockets {
         }
         do throws(ZeroMQError) {
             let puller = try Socket(.pull, options: .puller(configuration.limits, try access?.security(of: .actions)))
+            try puller.measureConnections(of: .actions)
             let bound = try bind(puller, actions)
             feed = try publisher(.publish, at: publish)
             receipts = try outcomes.map { endpoint throws(ZeroMQError) in try publisher(.receipts, at: endpoint) }

@@ -11,6 +11,7 @@ internal import ZeroMQ
 final class Publisher {
     /// Where it is bound, the port filled in.
     let endpoint: Endpoint
+    private let role: AccessControl.SocketRole
     private let options: SocketOptions
     private let limits: Limits
     private let loop: PollLoop
@@ -43,10 +44,11 @@ final class Publisher {
     private static let bindTimeUsualMax = Duration.seconds(1)
 
     /// - Parameters:
-    ///   - socket: bound to `endpoint`, with these options.
+    ///   - socket: bound to `endpoint`, with these options. Its connections are measured.
     ///   - onReadable: called on the loop when a subscription has arrived.
     init(
         _ socket: consuming Socket,
+        _ role: AccessControl.SocketRole,
         at endpoint: Endpoint,
         _ options: SocketOptions,
         _ limits: Limits,
@@ -56,6 +58,7 @@ final class Publisher {
         onReadable: @escaping () -> Void
     ) {
         self.endpoint = endpoint
+        self.role = role
         self.options = options
         self.limits = limits
         self.loop = loop
@@ -111,7 +114,7 @@ final class Publisher {
                 "endpoint": "\(endpoint)"
             ]
         )
-        Counter(label: "statecast_primary_publisher_renewed_total").increment()
+        Counter(label: "statecast_primary_publisher_renewed_total", dimensions: [("socket", role.rawValue)]).increment()
         topics = SubscribedTopics()
         renewals += 1
         connection = nil
@@ -124,6 +127,7 @@ final class Publisher {
         guard let closed else { return }
         do throws(ZeroMQError) {
             let socket = try Socket(.xpub, options: options)
+            try socket.measureConnections(of: role)
             _ = try socket.bind(endpoint)
             open(socket)
             if isDelayReported { logger.notice("bound again", metadata: ["endpoint": "\(endpoint)"]) }

@@ -10,8 +10,10 @@ package final class AccessFile: Sendable {
 
     private struct Content {
         var list: AccessList
-        /// Of the file that was judged last, also if its list is not used.
+        /// Of the file that was judged last, also if its list is not used; `nil` if it could not be read.
         var status: FileStatus?
+        /// Whether the last attempt to read the file found a list that can be used.
+        var isCurrent = true
     }
 
     /// Reads the file.
@@ -35,7 +37,7 @@ package final class AccessFile: Sendable {
     /// What ``refresh(always:)`` found.
     package enum Refresh: Sendable {
         case unchanged
-        /// The list was replaced by this one.
+        /// The list was replaced by this one, which may be the same after a failure.
         case replaced(AccessList)
         /// The list stays, since the file cannot be used. Reported once for each version of the file, and again for
         /// each failure to read it.
@@ -53,13 +55,13 @@ package final class AccessFile: Sendable {
             let (list, status) = try Self.read(path, fault)
             let old = content.withLock { content in
                 defer { content = Content(list: list, status: status) }
-                return content.list
+                return content
             }
-            return list == old ? .unchanged : .replaced(list)
+            return list == old.list && old.isCurrent ? .unchanged : .replaced(list)
         } catch {
             // A file that could not be read, such as without a free descriptor, is tried again.
-            if error.cause is SystemFailure { return .failed(error) }
-            content.withLock { $0.status = status }
+            let judged = error.cause is SystemFailure ? nil : status
+            content.withLock { ($0.status, $0.isCurrent) = (judged, false) }
             return .failed(error)
         }
     }

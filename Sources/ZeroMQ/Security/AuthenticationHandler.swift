@@ -9,9 +9,9 @@ internal import Threading
 ///
 /// Do not shut down a context that has one.
 ///
-/// Unchecked, but safe: after `init`, its thread alone uses the socket.
+/// Unchecked, but safe: after `init`, the ``SocketThread`` alone uses the socket.
 package final class AuthenticationHandler: @unchecked Sendable {
-    /// Decides whether a peer may connect. Called on the handler's thread: it must not wait.
+    /// Decides whether a peer may connect. Called on a thread on which all peers wait for an answer: it must not wait.
     ///
     /// - Returns: the name of the peer's user; `nil` refuses the peer, which tries again later.
     package typealias Decision = @Sendable (CurvePublicKey) -> String?
@@ -46,8 +46,9 @@ package final class AuthenticationHandler: @unchecked Sendable {
             if let known = handlers[ObjectIdentifier(context)] {
                 handler = known
             } else {
+                let thread = try SocketThread.shared()
                 handler = try AuthenticationHandler(in: context)
-                try handler.start()
+                handler.start(on: thread)
                 handlers[ObjectIdentifier(context)] = handler
             }
             let isNew = handler.decisions.withLock { decisions in
@@ -70,23 +71,20 @@ package final class AuthenticationHandler: @unchecked Sendable {
 
     fileprivate func remove(_ domain: String) { decisions.withLock { $0[domain] = nil } }
 
-    /// Answers from a thread of its own: tasks may wait while other code occupies Swift's pool.
-    private func start() throws(ZeroMQError) {
-        do throws(ThreadStartError) {
-            try Threads.start(name: "statecast-authentication", stackBytes: 1 << 19) { [self] in answerForever() }
-        } catch {
-            throw ZeroMQError(.resourcesExhausted, "cannot start the thread that authenticates peers: \(error)")
+    /// Answers from a plain thread: tasks may wait while other code occupies Swift's pool.
+    private func start(on thread: SocketThread) {
+        thread.read(socket) { [self] in
+            answerRequests()
+            return true
         }
     }
 
-    private func answerForever() -> Never {
+    private func answerRequests() {
         do throws(ZeroMQError) {
-            while true {
-                while let frames = try socket.receiveFrames() {
-                    let answer = Self.answer(to: frames) { domain, key in decisions.withLock { $0[domain] }?(key) }
-                    if let answer { _ = try socket.send(frames: answer) }
-                }
-                _ = try socket.wait(for: .readable)
+            for _ in 0..<SocketThread.messagesPerTurnMax {
+                guard let frames = try socket.receiveFrames() else { return }
+                let answer = Self.answer(to: frames) { domain, key in decisions.withLock { $0[domain] }?(key) }
+                if let answer { _ = try socket.send(frames: answer) }
             }
         } catch {
             fatalError("peers can no longer be authenticated, and libzmq would accept every peer: \(error)")

@@ -13,12 +13,12 @@ import ZeroMQ
     let streamSocket = SOCK_STREAM
 #endif
 
-/// A peer that implements ZMTP 3.0, and can send messages that libzmq would not send.
-struct RawPeer: ~Copyable {
+/// A connection without ZMTP, whose peer decides which bytes it sends.
+struct RawStream: ~Copyable {
     private let descriptor: CInt
 
-    /// Connects to a `tcp` endpoint on 127.0.0.1 and introduces itself as a PUSH socket.
-    init(pushingTo endpoint: Endpoint) throws {
+    /// Connects to a `tcp` endpoint on 127.0.0.1.
+    init(to endpoint: Endpoint) throws {
         descriptor = socket(AF_INET, streamSocket, 0)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var address = sockaddr_in()
@@ -31,38 +31,11 @@ struct RawPeer: ~Copyable {
             }
         }
         guard result == 0 else { throw Missing(what: "a connection to \(endpoint)") }
-
-        let signature: [UInt8] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0x7F]
-        let mechanism = Array("NULL".utf8) + [UInt8](repeating: 0, count: 16)
-        try write(signature + [3, 0] + mechanism + [UInt8](repeating: 0, count: 32))
-        // libzmq does not process received bytes before it has sent its own greeting.
-        var greeting = [UInt8](repeating: 0, count: 64)
-        guard recv(descriptor, &greeting, greeting.count, CInt(MSG_WAITALL)) == greeting.count else {
-            throw Missing(what: "a greeting")
-        }
-        let ready = [5] + Array("READY".utf8) + [11] + Array("Socket-Type".utf8) + [0, 0, 0, 4] + Array("PUSH".utf8)
-        try write([4, UInt8(ready.count)] + ready)
     }
 
     deinit { close(descriptor) }
 
-    /// Sends one frame of at most 255 bytes; `more` says that another one belongs to its message.
-    func send(_ bytes: [UInt8], more: Bool = false) throws {
-        try write([more ? 1 : 0, UInt8(bytes.count)] + bytes)
-    }
-
-    /// Announces a frame without sending its content.
-    func announce(frameOf count: UInt64) throws {
-        try write([2] + (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * UInt64($0))) })
-    }
-
-    /// Reads until the other side hangs up.
-    func waitForDisconnection() {
-        var byte: UInt8 = 0
-        while recv(descriptor, &byte, 1, 0) > 0 {}
-    }
-
-    private func write(_ bytes: [UInt8]) throws {
+    func write(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in
@@ -72,6 +45,55 @@ struct RawPeer: ~Copyable {
             sent += count
         }
     }
+
+    /// Reads bytes that libzmq sends: the first 10 at once, all 64 of its greeting after the first ones of the peer.
+    func read(_ count: Int) throws {
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard recv(descriptor, &bytes, count, CInt(MSG_WAITALL)) == count else { throw Missing(what: "a greeting") }
+    }
+
+    /// Reads until the other side hangs up.
+    func waitForDisconnection() {
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) > 0 {}
+    }
+
+    /// Ends the connection at once, which leaves no port in use.
+    consuming func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    }
+}
+
+/// A peer that implements ZMTP 3.0, and can send messages that libzmq would not send.
+struct RawPeer: ~Copyable {
+    private let stream: RawStream
+
+    /// Connects to a `tcp` endpoint on 127.0.0.1 and introduces itself as a PUSH socket.
+    init(pushingTo endpoint: Endpoint) throws {
+        let stream = try RawStream(to: endpoint)
+        let signature: [UInt8] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0x7F]
+        let mechanism = Array("NULL".utf8) + [UInt8](repeating: 0, count: 16)
+        try stream.write(signature + [3, 0] + mechanism + [UInt8](repeating: 0, count: 32))
+        // libzmq does not process received bytes before it has sent its own greeting.
+        try stream.read(64)
+        let ready = [5] + Array("READY".utf8) + [11] + Array("Socket-Type".utf8) + [0, 0, 0, 4] + Array("PUSH".utf8)
+        try stream.write([4, UInt8(ready.count)] + ready)
+        self.stream = stream
+    }
+
+    /// Sends one frame of at most 255 bytes; `more` says that another one belongs to its message.
+    func send(_ bytes: [UInt8], more: Bool = false) throws {
+        try stream.write([more ? 1 : 0, UInt8(bytes.count)] + bytes)
+    }
+
+    /// Announces a frame without sending its content.
+    func announce(frameOf count: UInt64) throws {
+        try stream.write([2] + (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * UInt64($0))) })
+    }
+
+    /// Reads until the other side hangs up.
+    func waitForDisconnection() { stream.waitForDisconnection() }
 }
 
 /// A server at a socket file that does not use the library's locks; with `close()` it leaves the file, like a crash.
