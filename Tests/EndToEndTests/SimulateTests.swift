@@ -67,6 +67,7 @@ import Testing
             .keepsNumberOfOneSession: Finding(48, ["appliedOnce"]),
             .admitsNoRestOfFrame: Finding(15, ["limitsHold"]),
             .ignoresRights: Finding(3, ["rightsHold"]),
+            .ignoresOwner: Finding(3, ["rightsHold"]),
             .trimsUndurableOutcomes: Finding(3, ["nodesStayUp"]),
             .evictsActiveSessions: Finding(1, []),
             .admitsEvictedSessions: Finding(4, ["appliedOnce", "converges"]),
