@@ -265,6 +265,17 @@ let executables: [Target] = [
         swiftSettings: settings
     ),
     .executableTarget(
+        name: "statecast-hostile-test",
+        dependencies: [
+            "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "FleetApp", "Journal", "SQLiteJournal",
+            argumentParser,
+            // The executable that it runs.
+            "statecast-primary",
+        ],
+        path: "Sources/HostileTest",
+        swiftSettings: settings
+    ),
+    .executableTarget(
         name: "statecast-bench",
         dependencies: [
             "Threading", "StateCore", "Statecast", "Journal", "SQLiteJournal", "SyncProtocol", "ZeroMQ", argumentParser,

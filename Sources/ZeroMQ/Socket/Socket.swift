@@ -212,7 +212,7 @@ package struct Socket: ~Copyable {
     ///
     /// - Returns: `false` if no peer has room. A `router` drops a message whose peer is gone.
     /// - Throws: as ``send(_:)-(UnsafeRawBufferPointer)``.
-    func send(frames: [[UInt8]]) throws(ZeroMQError) -> Bool {
+    package func send(frames: [[UInt8]]) throws(ZeroMQError) -> Bool {
         for (index, frame) in frames.enumerated() {
             let flags = ZMQ_DONTWAIT | (index < frames.count - 1 ? ZMQ_SNDMORE : 0)
             while zmq_send(handle.used(), frame, frame.count, flags) < 0 {

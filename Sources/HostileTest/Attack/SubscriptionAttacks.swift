@@ -1,0 +1,112 @@
+import Foundation
+import SyncProtocol
+import ZeroMQ
+
+/// Attacks by subscriptions on the endpoints for states and for receipts.
+enum SubscriptionAttacks {
+    /// Another topic of the maximum length with each subscription.
+    @Sendable static func topics(
+        at endpoint: @escaping @Sendable (Endpoints) -> String
+    ) -> @Sendable (AttackTarget, AttackTally) throws -> Void {
+        { target, tally in
+            var random = FastRandom()
+            while true {
+                // A SUB keeps its topics, and sends them again after a reconnect.
+                let socket = try target.socket(.sub, at: endpoint(target.endpoints))
+                for index in 0..<20_000 {
+                    let head = Array("sc2/fleet/\(index % 2 == 0 ? "join" : "receipts")/".utf8)
+                    let tail = random.bytes(Limits.topicBytesMax - 1 - head.count).map { max(1, $0) }
+                    try socket.subscribe(head + tail + [0])
+                    tally.send()
+                    try socket.drain(tally)
+                }
+            }
+        }
+    }
+
+    /// The beginning and the end of a subscription to the same topic, again and again.
+    @Sendable static func resubscribe(
+        to topic: Topic,
+        at endpoint: @escaping @Sendable (Endpoints) -> String
+    ) -> @Sendable (AttackTarget, AttackTally) throws -> Void {
+        { target, tally in
+            let socket = try target.socket(.sub, at: endpoint(target.endpoints))
+            let address = Wire.address(topic)
+            while true {
+                try socket.subscribe(address)
+                try socket.unsubscribe(address)
+                tally.send()
+                try socket.drain(tally)
+            }
+        }
+    }
+
+    /// Joins without a state, and from an early revision.
+    @Sendable static func joins(_ target: AttackTarget, _ tally: AttackTally) throws {
+        var random = FastRandom()
+        let socket = try target.socket(.sub, at: target.endpoints.publish)
+        let welcome = try welcome(socket)
+        let early = Position(lineage: welcome.lineage, epoch: welcome.epoch, revision: 1)
+        while true {
+            let addresses = (0..<64).map { index in
+                Wire.address(.join(Nonce(using: &random), index % 2 == 0 ? nil : early))
+            }
+            for address in addresses { try socket.subscribe(address) }
+            tally.send(addresses.count)
+            try socket.drain(tally)
+            for address in addresses { try socket.unsubscribe(address) }
+        }
+    }
+
+    private static func welcome(_ socket: borrowing Socket) throws -> Welcome {
+        var random = FastRandom()
+        try socket.subscribe(Wire.address(.join(Nonce(using: &random), nil)))
+        return try socket.await { topic, frame in if case .welcome(let welcome) = frame { welcome } else { nil } }
+    }
+
+    /// The connections of ``slowReader(_:_:)``.
+    static let slowReaders = 8
+
+    /// Requests all chunks of a snapshot again and again, and reads ten messages a second.
+    @Sendable static func slowReader(_ target: AttackTarget, _ tally: AttackTally) throws {
+        let joiner = try target.socket(.sub, at: target.endpoints.publish)
+        let slow = try target.socket(.sub, at: target.endpoints.publish) {
+            $0.receiveHighWaterMark = 1
+            $0.receiveBufferBytes = 4096
+        }
+        while true {
+            let welcome = try welcome(joiner)
+            guard let offer = welcome.offer else { throw TrialFailure("the primary offers no snapshot") }
+            let addresses = (0...(offer.bytes / offer.chunkBytes)).map { index in
+                Wire.address(.snapshot(welcome.lineage, offer.revision, index: UInt32(index)))
+            }
+            for _ in 0..<50 {
+                for address in addresses { try slow.subscribe(address) }
+                tally.send(addresses.count)
+                Thread.sleep(forTimeInterval: 0.1)
+                if try slow.receive() != nil { tally.answer() }
+                for address in addresses { try slow.unsubscribe(address) }
+            }
+        }
+    }
+
+    /// Reads all receipts, and subscribes to the topics of other users that it finds there.
+    @Sendable static func stolenTopics(_ target: AttackTarget, _ tally: AttackTally) throws {
+        let reader = try target.socket(.sub, at: target.endpoints.receipts)
+        let thief = try target.socket(.sub, at: target.endpoints.receipts)
+        try reader.subscribe([])
+        tally.send()
+        var topics: Set<[UInt8]> = []
+        while true {
+            for address in topics {
+                try thief.subscribe(address)
+                try thief.unsubscribe(address)
+            }
+            tally.send(topics.count)
+            try thief.drain(tally)
+            while case .message(let message)? = try reader.receive() {
+                if let (address, _) = Message.split(message), topics.count < 64 { topics.insert(Array(address)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/// The figures of a phase.
+struct PhaseFigures: Sendable {
+    /// Confirmed actions per second of all honest senders.
+    let throughput: Double
+    /// Milliseconds from an action to its receipt.
+    let p50: Double
+    let p99: Double
+    /// Processor seconds of the primary per second.
+    let processors: Double
+    /// What the attack sent per second while the throughput was measured, and while the latency was.
+    let attackInLoad: Double
+    let attackInLatency: Double
+    /// What the attack received per second.
+    let answers: Double
+    /// The time until the replica had the last confirmed action.
+    let replicaSeconds: Double
+}
+
+/// The result of a scenario.
+struct TrialReport: Sendable {
+    let scenario: Scenario
+    let judgesRatios: Bool
+    var calm: [PhaseFigures] = []
+    var attacked: [PhaseFigures] = []
+    /// The primary's peak memory after the first phase without an attack, and at the end.
+    var calmBytes = 0
+    var peakBytes = 0
+    /// Whether the primary came to rest after each attack.
+    var isCalmAgain = true
+    var actions = 0
+    var logLines = 0
+    var faults: [String] = []
+
+    init(_ scenario: Scenario, judgesRatios: Bool) {
+        self.scenario = scenario
+        self.judgesRatios = judgesRatios
+    }
+}
+
+extension TrialReport {
+    private static let widths = [14, 19, 10, 19, 14, 17, 12, 13, 8, 9, 6]
+
+    private static func row(_ cells: [String]) -> String {
+        zip(cells, widths).map { $0.padded(to: $1) }.joined(separator: " ")
+    }
+
+    /// `>` leads from the figure without the attack to that with it.
+    static let heading = row([
+        "scenario", "attack/s load|lat.", "answers/s", "honest actions/s", "p50 ms", "p99 ms", "CPU %", "peak MiB",
+        "replica", "journaled", "log",
+    ])
+
+    private func change(_ figure: (PhaseFigures) -> Double, _ digits: Int = 0) -> String {
+        "\(median(calm, figure).text(digits))>\(median(attacked, figure).text(digits))"
+    }
+
+    private func median(_ phases: [PhaseFigures], _ figure: (PhaseFigures) -> Double) -> Double {
+        phases.map(figure).sorted()[phases.count / 2]
+    }
+
+    private func ratio(_ figure: (PhaseFigures) -> Double) -> Double { median(attacked, figure) / median(calm, figure) }
+
+    private var bytesMax: Int { scenario.memory.reduce(calmBytes) { $0 + $1.bytes } }
+
+    var text: String {
+        let rates = [\PhaseFigures.attackInLoad, \.attackInLatency].map { rate in median(attacked) { $0[keyPath: rate] }
+        }
+        let cells = [
+            scenario.name,
+            rates.map { $0.text() }.joined(separator: "|"),
+            median(attacked, \.answers).text(),
+            change(\.throughput) + " x\(ratio(\.throughput).text(2))",
+            change(\.p50, 2),
+            change(\.p99, 1) + " x\(ratio(\.p99).text(1))",
+            change { $0.processors * 100 },
+            "\(calmBytes >> 20)>\(peakBytes >> 20)",
+            (attacked.map(\.replicaSeconds).max() ?? 0).text(2) + " s",
+            "\(actions)",
+            "\(logLines)",
+        ]
+        let terms = scenario.memory.map { " + \($0.name) \($0.bytes >> 20)" }.joined()
+        return Self.row(cells) + "\n    bound \(bytesMax >> 20) MiB = calm \(calmBytes >> 20)\(terms)"
+    }
+
+    /// Adds what is wrong with the figures.
+    mutating func judge() {
+        if peakBytes > bytesMax {
+            faults.append("the primary had \(peakBytes >> 20) MiB, the bound is \(bytesMax >> 20)")
+        }
+        if !isCalmAgain { faults.append("the primary was busy half a minute after an attack") }
+        guard judgesRatios else { return }
+        if ratio(\.throughput) < 0.5 {
+            faults.append("the honest throughput fell to \((ratio(\.throughput) * 100).text()) %")
+        }
+        if ratio(\.p99) > 2 { faults.append("the honest 99th percentile grew to \(ratio(\.p99).text(1)) times") }
+    }
+}
+
+extension Double {
+    fileprivate func text(_ digits: Int = 0) -> String {
+        let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
+        let rounded = (self * scale).rounded() / scale
+        return digits == 0 ? "\(Int(rounded))" : "\(rounded)"
+    }
+}
