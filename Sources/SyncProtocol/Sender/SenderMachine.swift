@@ -206,7 +206,7 @@ package struct SenderMachine: Hashable, Sendable {
         guard case .open = phase, uplink?.isBlocked == false, saver?.mayPush ?? true,
             let saved = registration?.saved, let watermark = registration?.watermark, isDue
         else { return nil }
-        guard registration?.isKnown == true || outbox.cursor == outbox.first else { return nil }
+        guard outbox.cursor == outbox.first || registration?.isKnown == true else { return nil }
         let room = roomForActions(in: watermark)
         let (count, ranges) = outbox.actions(windowMax: windowMax, bytesMax: room, limits)
         guard count > 0 else { return nil }

@@ -66,7 +66,7 @@ extension Address {
         guard parts.count >= 3, let version = Self.version(parts[0]) else { throw .malformed }
         guard version == Self.version else { throw .unsupportedVersion }
         guard let store = StoreName(utf8: parts[1]) else { throw .malformed }
-        self.init(store, try Topic(parsing: parts[2...], of: store))
+        self.init(store, try Topic(parsing: parts, of: store))
     }
 
     /// Parses `sc2` as 2; `nil` for anything but `sc` and up to three digits.
@@ -84,26 +84,26 @@ extension Address {
 }
 
 extension Topic {
-    fileprivate init(parsing parts: ArraySlice<ArraySlice<UInt8>>, of store: StoreName) throws(AddressFailure) {
-        let parts = Array(parts)
-        switch (String(decoding: parts[0], as: UTF8.self), parts.count) {
+    /// - Parameter parts: of the address: the version and the store before those of the topic.
+    fileprivate init(parsing parts: [ArraySlice<UInt8>], of store: StoreName) throws(AddressFailure) {
+        switch (String(decoding: parts[2], as: UTF8.self), parts.count - 2) {
         case ("feed", 1): self = .feed
         case ("schema", 1): self = .schema
         case ("actions", 1): self = .actions
         case ("join", _):
-            guard parts.count == 3, let nonce = Hexadecimal.bits(parts[1]), let start = Self.start(parts[2]) else {
+            guard parts.count == 5, let nonce = Hexadecimal.bits(parts[3]), let start = Self.start(parts[4]) else {
                 throw .unknownTopic(store, expected: "join/<16 hex digits>/<none or lineage.epoch.revision>")
             }
             self = .join(Nonce(bits: nonce), start.position)
         case ("receipts", _):
-            guard parts.count == 2, let session = SessionID(String(decoding: parts[1], as: UTF8.self)) else {
+            guard parts.count == 4, let session = SessionID(String(decoding: parts[3], as: UTF8.self)) else {
                 throw .unknownTopic(store, expected: "receipts/<32 hex digits>")
             }
             self = .receipts(session)
         case ("snapshot", _):
-            guard parts.count == 4, let lineage = Hexadecimal.bits(parts[1]),
-                let revision = Address.decimal(parts[2]),
-                let index = Address.decimal(parts[3]).flatMap(UInt32.init(exactly:))
+            guard parts.count == 6, let lineage = Hexadecimal.bits(parts[3]),
+                let revision = Address.decimal(parts[4]),
+                let index = Address.decimal(parts[5]).flatMap(UInt32.init(exactly:))
             else { throw .unknownTopic(store, expected: "snapshot/<16 hex digits>/<revision>/<index>") }
             self = .snapshot(Lineage(bits: lineage), Revision(revision), index: index)
         default:
