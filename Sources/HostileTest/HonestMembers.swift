@@ -45,22 +45,21 @@ actor HonestSender {
     func load(until end: ContinuousClock.Instant) async throws -> Int {
         var waiting: [[PendingReceipt]] = []
         var confirmed = 0
-        func takeFirst() async throws {
-            let batch = waiting.removeFirst()
-            for pending in batch { note(try await pending.outcome().result) }
-            if .now <= end { confirmed += batch.count }
-        }
-        let start = ContinuousClock.now
         var sent = 0
-        while .now < end {
+        let start = ContinuousClock.now
+        while .now < end || !waiting.isEmpty {
+            if !waiting.isEmpty, .now >= end || waiting.count == Self.batchesMax {
+                let batch = waiting.removeFirst()
+                for pending in batch { note(try await pending.outcome().result) }
+                if .now <= end { confirmed += batch.count }
+                continue
+            }
             try await Task.sleep(until: start + .seconds(Double(sent) / Self.rate), clock: .continuous)
             sent += Self.batchCount
             var batch: [PendingReceipt] = []
             for _ in 0..<Self.batchCount { batch.append(try await sender.submit(nextAction())) }
             waiting.append(batch)
-            if waiting.count == Self.batchesMax { try await takeFirst() }
         }
-        while !waiting.isEmpty { try await takeFirst() }
         return confirmed
     }
 
