@@ -68,7 +68,7 @@ import Testing
             .admitsNoRestOfFrame: Finding(15, ["limitsHold"]),
             .ignoresRights: Finding(3, ["rightsHold"]),
             .ignoresOwner: Finding(3, ["rightsHold"]),
-            .trimsUndurableOutcomes: Finding(3, ["nodesStayUp"]),
+            .trimsUndurableOutcomes: Finding(28, ["nodesStayUp", "appliedOnce"]),
             .evictsActiveSessions: Finding(1, []),
             .admitsEvictedSessions: Finding(4, ["appliedOnce", "converges"]),
             .admitsSessionsAfterLostRecords: Finding(3, ["appliedOnce"]),
@@ -86,7 +86,7 @@ import Testing
             .reportsUnsavedDecisions: Finding(1, ["decisionsAreSaved"]),
             .dropsUnreportedOutcomes: Finding(1, ["decisionsAreSaved"]),
             .missesLostOutcomes: Finding(5, ["converges"]),
-            .resendsInOtherLineage: Finding(2, ["converges"]),
+            .resendsInOtherLineage: Finding(2, ["converges", "appliedOnce"]),
         ]
 
         @Test func `each planted fault of the simulated code has a seed that finds it`() {

@@ -106,6 +106,8 @@
                 configuration: .quick
             ).started()
             try await sender.send(Written(line: "1"))
+            // The outcome is reported before it is saved.
+            while file.outstandingCount > 0 { await Task.yield() }
             let descriptor = try isRemoved ? full() : unsynced()
             defer { close(descriptor) }
             try replaceFile(by: descriptor)
