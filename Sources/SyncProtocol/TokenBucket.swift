@@ -25,9 +25,18 @@ package struct TokenBucket: Hashable, Sendable {
         full = max(full, now).advanced(by: .seconds(1) * count / limit.perSecond)
     }
 
+    /// The time from which on the bucket is not in debt, if no more is taken.
+    package func solvency(_ limit: RateLimit) -> Instant { full.advanced(by: .zero - limit.burst) }
+
+    /// The tokens that it has; negative if it is in debt.
+    package func tokens(_ limit: RateLimit, at now: Instant) -> Int {
+        guard limit.perSecond > 0 else { return .max }
+        return Int(Double(limit.perSecond) * (min(limit.burst, solvency(limit).duration(to: now)) / .seconds(1)))
+    }
+
     /// The time until the bucket is not in debt; `nil` if it is not.
     package func delay(_ limit: RateLimit, at now: Instant) -> Duration? {
-        let debt = now.duration(to: full) - limit.burst
+        let debt = now.duration(to: solvency(limit))
         return debt > .zero ? debt : nil
     }
 }

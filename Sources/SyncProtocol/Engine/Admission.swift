@@ -57,8 +57,11 @@ struct Admission: Hashable, Sendable {
 
     // MARK: Frames
 
-    /// Whether frames wait for a turn.
-    var hasFrames: Bool { !inbox.isEmpty }
+    /// Whether frames wait that a turn may process now.
+    func hasFrames(at now: Instant) -> Bool { inbox.waitingUsers.contains { rates.isSolvent($0, at: now) } }
+
+    /// When the next frames of a user who is in debt now may be processed; `nil` if none wait.
+    private(set) var nextSolvency: Instant?
 
     /// The memory of the frames that wait for a turn.
     var bytesWaiting: Int { inbox.bytes }
@@ -89,13 +92,25 @@ struct Admission: Hashable, Sendable {
             requested.append(session)
             return
         }
-        if let user = sender?.user, let delay = rates.delay(ofFramesOf: user, at: now) {
+        if let user = sender?.user, let delay = delay(of: frame, from: user, at: now) {
             return refuse(frame.identity, of: session, .tooFast(limits), retryAfter: delay, into: &directives)
         }
         guard !isFinishing, !inbox.append(PendingFrame(frame, from: sender), bytesMax: limits.heldBytesMax)
         else { return }
         refuse(frame.identity, of: session, .overloaded, into: &directives)
     }
+
+    /// The time after which a user may send a frame again that is not held for it; `nil` if it is held. The frames that
+    /// a user sends beyond its rates are held for a second, if they do not use up its share of the memory.
+    private func delay(of frame: ActionsFrame, from user: String, at now: Instant) -> Duration? {
+        let waiting = inbox.waiting(of: user)
+        guard let delay = rates.delay(of: user, adding: waiting, at: now) else { return nil }
+        let isHeld = waiting.bytes + Inbox.bytes(of: frame) <= limits.heldBytesMax / Self.sharesMin
+        return isHeld && delay <= limits.retryDelayMin ? nil : delay
+    }
+
+    /// The number of users beyond their rates whose shares of the memory fit.
+    private static let sharesMin = 8
 
     /// The store ends: drops the frames that wait, and those that arrive.
     mutating func finish() {
@@ -115,7 +130,9 @@ struct Admission: Hashable, Sendable {
         durable: JournalSequence,
         into directives: inout [StoreDirective<some Sendable>]
     ) -> AdmittedActions? {
-        while budget.actions > 0, budget.bytes > 0, var frame = inbox.first {
+        while budget.actions > 0, budget.bytes > 0,
+            var frame = inbox.next(where: { [rates] in rates.isSolvent($0, at: now) })
+        {
             let user = frame.sender?.user
             let admitted = admit(frame, at: now, durable: durable, into: &directives)
             guard let (known, count, opened) = admitted, count > 0 else {
@@ -132,9 +149,10 @@ struct Admission: Hashable, Sendable {
                 return nil
             }
             let share = inbox.share
+            let permitted = user.map { rates.share(of: $0, min: Inbox.shareOfUser, at: now) } ?? share
             let slice = frame.removeFirst(
-                min(count, budget.actions, share.actions),
-                bytesMax: min(budget.bytes, share.bytes)
+                min(count, budget.actions, share.actions, permitted.actions),
+                bytesMax: min(budget.bytes, share.bytes, permitted.bytes)
             )
             budget.actions -= slice.count
             budget.bytes -= slice.byteCount
@@ -310,7 +328,12 @@ struct Admission: Hashable, Sendable {
     mutating func unsubscribed(from id: SessionID) { requested.remove(id) }
 
     /// Ends a turn: answers requests, up to a bound.
-    mutating func endTurn(durable: JournalSequence, into directives: inout [StoreDirective<some Sendable>]) {
+    mutating func endTurn(
+        at now: Instant,
+        durable: JournalSequence,
+        into directives: inout [StoreDirective<some Sendable>]
+    ) {
+        nextSolvency = inbox.waitingUsers.lazy.compactMap { [rates] in $0.map(rates.solvency) }.filter { $0 > now }.min()
         answered.removeAll(keepingCapacity: true)
         var (count, runs) = (0, 0)
         for id in requested {

@@ -3,22 +3,46 @@ import DequeModule
 /// The frames of senders that wait for a turn: those of a user in the order of their arrival, the users in rotation, so
 /// that one with many frames does not delay the others.
 struct Inbox: Hashable, Sendable {
-    /// The frames by user; those without a user have none.
-    private var frames: [String?: Deque<PendingFrame>] = [:]
-    /// The users who have frames; the first one is served.
+    /// The frames of a user.
+    private struct Queue: Hashable {
+        var frames: Deque<PendingFrame> = []
+        /// The number of their actions.
+        var actions = 0
+        /// Their approximate memory.
+        var bytes = 0
+    }
+
+    /// By user; frames without a user have none.
+    private var queues: [String?: Queue] = [:]
+    /// The users who have frames, the next one first.
     private var users: Deque<String?> = []
-    /// What is left of the share of the user who is served.
+    /// What is left of the share of the first user.
     private var rest = Self.shareOfUser
     /// The approximate memory of the frames.
     private(set) var bytes = 0
 
     /// What a user is served before the next one: a quarter of a turn.
-    private static let shareOfUser = TurnBudget(actions: 1024, bytes: 64 << 10)
+    static let shareOfUser = TurnBudget(actions: 1024, bytes: 64 << 10)
 
     var isEmpty: Bool { users.isEmpty }
 
-    /// The next frame.
-    var first: PendingFrame? { users.first.flatMap { frames[$0]?.first } }
+    /// The users who have frames, the next one first.
+    var waitingUsers: some Collection<String?> { users }
+
+    /// The number and the approximate memory of a user's actions.
+    func waiting(of user: String?) -> (actions: Int, bytes: Int) {
+        queues[user].map { ($0.actions, $0.bytes) } ?? (0, 0)
+    }
+
+    /// The next frame of the users that may be served. The others keep their places in the rotation.
+    mutating func next(where mayBeServed: (String?) -> Bool) -> PendingFrame? {
+        guard let index = users.firstIndex(where: mayBeServed) else { return nil }
+        if index > 0 {
+            users.insert(users.remove(at: index), at: 0)
+            rest = Self.shareOfUser
+        }
+        return queues[users[0]]?.frames.first
+    }
 
     /// What may be taken from the first frame before another user is served.
     var share: TurnBudget { users.count > 1 ? rest : TurnBudget(actions: .max, bytes: .max) }
@@ -26,7 +50,7 @@ struct Inbox: Hashable, Sendable {
     /// The approximate memory of a frame: its entry, and the message that it retains.
     static func bytes(ofMessage bytes: Int) -> Int { MemoryLayout<PendingFrame>.stride + bytes }
 
-    private static func bytes(of frame: ActionsFrame) -> Int { bytes(ofMessage: frame.messageBytes) }
+    static func bytes(of frame: ActionsFrame) -> Int { bytes(ofMessage: frame.messageBytes) }
 
     /// Appends a frame, unless the memory of all would exceed `bytesMax`. One frame always fits.
     ///
@@ -35,8 +59,10 @@ struct Inbox: Hashable, Sendable {
         let size = Self.bytes(of: frame.frame)
         guard isEmpty || bytes + size <= bytesMax else { return false }
         let user = frame.sender?.user
-        if frames[user]?.isEmpty ?? true { users.append(user) }
-        frames[user, default: []].append(frame)
+        if queues[user] == nil { users.append(user) }
+        queues[user, default: Queue()].frames.append(frame)
+        queues[user, default: Queue()].actions += frame.count
+        queues[user, default: Queue()].bytes += size
         bytes += size
         return true
     }
@@ -47,25 +73,29 @@ struct Inbox: Hashable, Sendable {
     ///   - actions: the number of its actions that were processed, and `bytes` the size of those that were reduced.
     ///   - frame: what is left of it for a later turn.
     mutating func consume(actions: Int, bytes: Int = 0, leaving frame: PendingFrame? = nil) {
-        guard let user = users.first, let index = frames.index(forKey: user) else { return }
+        guard let user = users.first, let index = queues.index(forKey: user) else { return }
         if let frame {
-            frames.values[index][0] = frame
+            queues.values[index].actions -= queues.values[index].frames[0].count - frame.count
+            queues.values[index].frames[0] = frame
         } else {
-            self.bytes -= Self.bytes(of: frames.values[index].removeFirst().frame)
+            let first = queues.values[index].frames.removeFirst()
+            queues.values[index].actions -= first.count
+            queues.values[index].bytes -= Self.bytes(of: first.frame)
+            self.bytes -= Self.bytes(of: first.frame)
         }
         rest.actions -= actions
         rest.bytes -= bytes
-        let isServed = frames.values[index].isEmpty
+        let isServed = queues.values[index].frames.isEmpty
         guard isServed || rest.actions <= 0 || rest.bytes <= 0 else { return }
         users.removeFirst()
-        if !isServed { users.append(user) }
+        if isServed { queues[user] = nil } else { users.append(user) }
         rest = Self.shareOfUser
     }
 
     /// Removes and returns all frames, user by user.
     mutating func removeAll() -> [PendingFrame] {
         defer { self = Inbox() }
-        return users.flatMap { frames[$0] ?? [] }
+        return users.flatMap { queues[$0]?.frames ?? [] }
     }
 }
 

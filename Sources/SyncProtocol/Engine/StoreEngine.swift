@@ -67,12 +67,14 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     package var position: Position { incarnation.position(at: published.revision) }
 
     /// The time of the next `tick` and turn, unless there is work before.
-    package var nextDeadline: Instant { min(feed.nextDeadline, fullUntil ?? feed.nextDeadline) }
+    package var nextDeadline: Instant {
+        min(feed.nextDeadline, fullUntil ?? feed.nextDeadline, admission.nextSolvency ?? feed.nextDeadline)
+    }
 
     /// Whether another turn has work now.
     package func hasWork(at now: Instant) -> Bool {
         feed.hasRequests || admission.hasRequests || hasLocalWork(at: now)
-            || (admission.hasFrames && canMakeBatch(at: now))
+            || (canMakeBatch(at: now) && admission.hasFrames(at: now))
     }
 
     /// Whether another turn can process requests of the primary's own process.
@@ -194,7 +196,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         admission.evictExcess()
         // After all parts of the batch: an effect that a part cancels must not send an action in a later one.
         if !hasJournal { publish(through: latest.sequence, into: &directives) }
-        admission.endTurn(durable: published.sequence, into: &directives)
+        admission.endTurn(at: now, durable: published.sequence, into: &directives)
         feed.serve(at: now, time: time, into: &directives)
         directives.append(.count(.joinsWaiting(feed.joinsWaiting)))
     }

@@ -1,7 +1,7 @@
 /// The rates of the users of a store: what each has sent, against its limits.
 ///
-/// What a user sends is charged when a turn processes it, and may exceed the limit: further frames are refused until
-/// the debt is paid. So a sender that sends refused frames again does not increase its debt.
+/// What a user sends is charged when a turn processes it, and may exceed the limit: its further frames wait until the
+/// debt is paid.
 struct UserRates: Hashable, Sendable {
     private struct Buckets: Hashable {
         var actions = TokenBucket()
@@ -20,9 +20,28 @@ struct UserRates: Hashable, Sendable {
         sessions = RateLimit(perSecond: limits.userSessionsPerSecondMax, burst: limits.userBurstMax)
     }
 
-    /// The time until a user may send frames again; `nil` if it may now.
-    func delay(ofFramesOf user: String, at now: Instant) -> Duration? {
-        guard let buckets = users[user] else { return nil }
+    /// From when on frames of a user are processed.
+    func solvency(of user: String) -> Instant {
+        users[user].map { max($0.actions.solvency(actions), $0.bytes.solvency(bytes)) } ?? .origin
+    }
+
+    /// Whether frames of a user are processed now; those without a user always are.
+    func isSolvent(_ user: String?, at now: Instant) -> Bool { user.map { solvency(of: $0) <= now } ?? true }
+
+    /// What a user may have processed at once: what its rates permit, and at least `min`.
+    func share(of user: String, min: TurnBudget, at now: Instant) -> TurnBudget {
+        let buckets = users[user] ?? Buckets()
+        return TurnBudget(
+            actions: max(min.actions, buckets.actions.tokens(actions, at: now)),
+            bytes: max(min.bytes, buckets.bytes.tokens(bytes, at: now))
+        )
+    }
+
+    /// The time until what waits of a user would be paid, if it was processed now; `nil` if it is within the rates.
+    func delay(of user: String, adding waiting: (actions: Int, bytes: Int), at now: Instant) -> Duration? {
+        var buckets = users[user] ?? Buckets()
+        buckets.actions.take(waiting.actions, of: actions, at: now)
+        buckets.bytes.take(waiting.bytes, of: bytes, at: now)
         return [buckets.actions.delay(actions, at: now), buckets.bytes.delay(bytes, at: now)].compactMap(\.self).max()
     }
 
