@@ -53,6 +53,11 @@ LATENCY = [("p50", "p50 us"), ("p99", "p99 us"), ("p999", "p99.9 us")]
 RAW = "raw pipe, a message an action"
 
 
+def curve_ratios(figure, *names):
+    """Each row with CURVE beside the one without."""
+    return [Ratio(f"{name}, CURVE", figure, (name,)) for name in names]
+
+
 def stream(many):
     count = ["--actions", str(many)]
     return Section(
@@ -60,9 +65,12 @@ def stream(many):
         "One sender to one replica, 100 bytes, state of constant size, at most 16,384 in flight",
         [
             statecast(RAW, "raw-stream", *count),
+            statecast(f"{RAW}, CURVE", "raw-stream", *count, "--curve"),
             statecast("raw pipe, 100 actions a message", "raw-stream", *count, "--pack", "100"),
             statecast("Statecast, no journal", "stream", *count),
+            statecast("Statecast, no journal, CURVE", "stream", *count, "--curve"),
             statecast("Statecast, normal", "stream", *count, "--durability", "normal"),
+            statecast("Statecast, normal, CURVE", "stream", *count, "--durability", "normal", "--curve"),
             statecast("Statecast, full", "stream", *count, "--durability", "full"),
         ],
         RATE,
@@ -70,6 +78,7 @@ def stream(many):
             Ratio("Statecast, no journal", "rate", (RAW,), at_least=1.0),
             Ratio("Statecast, normal", "rate", (RAW,), at_least=0.9),
             Ratio("Statecast, full", "rate", (RAW,), at_least=0.85),
+            *curve_ratios("rate", RAW, "Statecast, no journal", "Statecast, normal"),
         ],
     )
 
@@ -135,8 +144,10 @@ def single(many, few):
         "One action at a time, until a reader shows it",
         [
             statecast(raw, "raw-single", *count),
+            statecast(f"{raw}, CURVE", "raw-single", *count, "--curve"),
             statecast(commit, "commit", "--actions", str(few)),
             statecast("Statecast, no journal", "single", *count),
+            statecast("Statecast, no journal, CURVE", "single", *count, "--curve"),
             statecast("Statecast, full", "single", "--durability", "full", "--actions", str(few)),
             redis("Redis SET+PUBLISH, no persistence", "none", "single", *count),
             redis("Redis SET+PUBLISH, AOF always", "always", "single", "--actions", str(few)),
@@ -150,6 +161,8 @@ def single(many, few):
             Ratio("Statecast, full", "p50", (raw, commit), at_most=1.3),
             Ratio("Statecast, full", "p50", ("NATS JetStream, synchronous folder",), at_most=1),
             Ratio("Statecast, full", "p50", ("Redis SET+PUBLISH, AOF always",)),
+            *curve_ratios("p50", raw, "Statecast, no journal"),
+            *curve_ratios("p99", raw, "Statecast, no journal"),
         ],
     )
 

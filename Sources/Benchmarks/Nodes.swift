@@ -22,9 +22,11 @@ struct Nodes<State: CountingState> {
     let replicas: [Replica<State>]
     let senders: [ActionSender]
     let publish: String
+    private let folder: URL
     /// The journal's directory; `nil` without one.
-    private let folder: String?
+    private let journalFolder: String?
 
+    /// - Parameter curve: whether the nodes have keys, and their connections CURVE. The rates of a user are unlimited.
     init(
         _ state: State,
         _ action: any Action.Type,
@@ -33,11 +35,12 @@ struct Nodes<State: CountingState> {
         senders: Int = 1,
         middleware: [Middleware<State>] = [],
         policy: JournalPolicy = JournalPolicy(),
-        options: NodeOptions
+        options: NodeOptions,
+        curve: Bool = false
     ) async throws {
-        let folder = options.durability.map { _ in
-            FileManager.default.temporaryDirectory.appending(path: "statecast-bench-\(UUID().uuidString)").path
-        }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "statecast-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let journalFolder = options.durability.map { _ in folder.appending(path: "journal").path }
         var serving = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
         var following = ReplicaConfiguration()
         var sending = SenderConfiguration()
@@ -51,25 +54,34 @@ struct Nodes<State: CountingState> {
         sending.limits.windowActionsMax = options.window
         // So that the workload alone bounds the number in flight.
         sending.pendingMax = 2 * options.window
+        if curve {
+            let keys = try MemberKeys(of: "bench", in: folder)
+            (serving.security, following.security, sending.security) = (keys.primary, keys.replica, keys.sender)
+            serving.receipts = "tcp://127.0.0.1:*"
+            serving.limits.userActionsPerSecondMax = 0
+            serving.limits.userBytesPerSecondMax = 0
+        }
         let primary = try Primary(
             store: "bench",
             state: state,
             actions: [action],
             middleware: middleware,
-            journal: folder.flatMap { folder in options.durability.map { SQLiteJournal(at: folder, durability: $0) } },
+            journal: journalFolder.flatMap { path in
+                options.durability.map { SQLiteJournal(at: path, durability: $0) }
+            },
             configuration: serving,
             reducer: reducer
         )
-        let publish = try await primary.start().publish
+        let address = try await primary.start()
         self.replicas = try (0..<replicas).map { _ in
-            try Replica(store: "bench", from: publish, configuration: following)
+            try Replica(store: "bench", from: address.publish, configuration: following)
         }
         self.senders = try (0..<senders).map { _ in
-            try ActionSender(store: "bench", from: publish, configuration: sending)
+            try ActionSender(store: "bench", from: address.receipts ?? address.publish, configuration: sending)
         }
         for replica in self.replicas { Task { try await replica.run() } }
         for sender in self.senders { Task { try await sender.run() } }
-        (self.primary, self.publish, self.folder) = (primary, publish, folder)
+        (self.primary, publish, self.folder, self.journalFolder) = (primary, address.publish, folder, journalFolder)
     }
 
     /// Opens the path of every sender, and waits until all replicas show it.
@@ -132,11 +144,11 @@ struct Nodes<State: CountingState> {
         for sender in senders { await sender.close() }
         for replica in replicas { await replica.close() }
         await primary.stop()
-        guard let folder else { return 0 }
-        let journal = SQLiteJournal(at: folder)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        guard let journalFolder else { return 0 }
+        let journal = SQLiteJournal(at: journalFolder)
         let last = try journal.open()?.last
         journal.close()
-        try FileManager.default.removeItem(atPath: folder)
         return Int(last?.rawValue ?? 0)
     }
 }

@@ -11,35 +11,41 @@ enum RawPipe {
 
     static let timeout = Duration.seconds(30)
 
-    /// Runs `body` with both ends of a pipe, in whose middle a thread forwards messages.
+    /// Runs `body` with both ends of a pipe, in whose middle a thread forwards messages until the process ends.
     ///
-    /// - Parameter room: the high-water mark of every socket. A publisher drops messages at it, so it must exceed the
-    ///   number in flight.
+    /// - Parameters:
+    ///   - room: the high-water mark of every socket. A publisher drops messages at it, so it must exceed the number in
+    ///     flight.
+    ///   - curve: whether the connections have CURVE.
     static func forwarding<Result>(
         room: Int,
+        curve: Bool,
         _ body: (_ push: HandedSocket, _ sub: HandedSocket) throws -> Result
     ) throws -> Result {
-        let context = Context()
-        let options = SocketOptions.with {
-            $0.sendHighWaterMark = room
-            $0.receiveHighWaterMark = room
+        var (server, client): (CurveSecurity?, CurveSecurity?)
+        if curve {
+            let keys = CurveKeyPair.generate()
+            server = .server(keys, try AuthenticationHandler.add("raw-pipe") { _ in "peer" })
+            client = .client(.generate(), server: keys.publicKey)
         }
-        func open(_ kind: SocketKind) throws -> HandedSocket {
-            HandedSocket(try Socket(kind, options: options, in: context))
+        func open(_ kind: SocketKind, _ security: CurveSecurity?) throws -> HandedSocket {
+            let options = SocketOptions.with {
+                $0.sendHighWaterMark = room
+                $0.receiveHighWaterMark = room
+                $0.security = security
+            }
+            return HandedSocket(try Socket(kind, options: options))
         }
-        let (pull, xpub, push, sub) = (try open(.pull), try open(.xpub), try open(.push), try open(.sub))
+        let (pull, xpub) = (try open(.pull, server), try open(.xpub, server))
+        let (push, sub) = (try open(.push, client), try open(.sub, client))
         try push.socket.connect(pull.socket.bind(Endpoint("tcp://127.0.0.1:*")))
         try sub.socket.connect(xpub.socket.bind(Endpoint("tcp://127.0.0.1:*")))
         try sub.socket.subscribe([])
         _ = try xpub.socket.receiveWaiting()
 
-        let forwarder = try JoinedThread("forwarder") {
+        // Nothing ends it earlier: a context that authenticates peers cannot be shut down.
+        _ = try JoinedThread("forwarder") {
             while true { try xpub.socket.sendWaiting(pull.socket.receiveWaiting(timeout: nil)) }
-        }
-        // Ends the forwarder with an error.
-        defer {
-            context.shutdown()
-            _ = try? forwarder.join()
         }
         return try body(push, sub)
     }

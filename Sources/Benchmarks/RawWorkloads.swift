@@ -15,11 +15,12 @@ struct RawStreamWorkload: ParsableCommand {
     @Option(help: "Bytes of an action.") var bytes = 100
     @Option(help: "The most actions in flight.") var window = 16_384
     @Option(help: "Actions in a message.") var pack = 1
+    @Flag(help: "Encrypts and authenticates all connections with CURVE.") var curve = false
 
     func run() throws {
         var figures = Figures()
         let messages = actions / pack
-        try RawPipe.forwarding(room: 4 * window) { push, sub in
+        try RawPipe.forwarding(room: 4 * window, curve: curve) { push, sub in
             let message = [UInt8](repeating: 7, count: pack * bytes)
             let gate = DispatchSemaphore(value: 0)
             // A message is the unit in flight; the window is that of its actions.
@@ -56,10 +57,11 @@ struct RawSingleWorkload: ParsableCommand {
 
     @Option(help: "Messages of the round.") var actions = 5000
     @Option(help: "Bytes of a message.") var bytes = 100
+    @Flag(help: "Encrypts and authenticates all connections with CURVE.") var curve = false
 
     func run() throws {
         var samples: [UInt64] = []
-        try RawPipe.forwarding(room: 1000) { push, sub in
+        try RawPipe.forwarding(room: 1000, curve: curve) { push, sub in
             let message = [UInt8](repeating: 7, count: bytes)
             func roundTrip() throws -> UInt64 {
                 let start = monotonicNow()

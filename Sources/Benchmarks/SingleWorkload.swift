@@ -13,9 +13,10 @@ struct SingleWorkload: AsyncParsableCommand {
     @OptionGroup var options: NodeOptions
     @Option(help: "Actions of the round.") var actions = 5000
     @Option(help: "Bytes of an action.") var bytes = 100
+    @Flag(help: "Encrypts and authenticates all connections with CURVE.") var curve = false
 
     func run() async throws {
-        let nodes = try await Nodes(Marks(), Marked.self, Marks.reducer, options: options)
+        let nodes = try await Nodes(Marks(), Marked.self, Marks.reducer, options: options, curve: curve)
         let action = Marked(bytes: bytes)
         try await nodes.warmUp(action)
         var samples: [UInt64] = []

@@ -16,6 +16,7 @@ struct StreamWorkload: AsyncParsableCommand {
     @Option(help: "Rows, into random ones of which the actions put random bytes; 0: a state of constant size.")
     var rows = 0
     @Option(help: "The replicas, which are compared at the end.") var readers = 1
+    @Flag(help: "Encrypts and authenticates all connections with CURVE.") var curve = false
     @Option(help: "The seed of the random rows and bytes.") var seed: UInt64 = 1
 
     func run() async throws {
@@ -25,7 +26,14 @@ struct StreamWorkload: AsyncParsableCommand {
     }
 
     private func streamMarks(_ figures: inout Figures) async throws {
-        let nodes = try await Nodes(Marks(), Marked.self, Marks.reducer, replicas: readers, options: options)
+        let nodes = try await Nodes(
+            Marks(),
+            Marked.self,
+            Marks.reducer,
+            replicas: readers,
+            options: options,
+            curve: curve
+        )
         let action = Marked(bytes: bytes)
         try await nodes.warmUp(action)
         try await nodes.stream(actions, window: options.window, into: &figures) { _ in action }
@@ -34,7 +42,14 @@ struct StreamWorkload: AsyncParsableCommand {
     }
 
     private func streamCells(_ figures: inout Figures) async throws {
-        let nodes = try await Nodes(Cells(), CellWritten.self, Cells.reducer, replicas: readers, options: options)
+        let nodes = try await Nodes(
+            Cells(),
+            CellWritten.self,
+            Cells.reducer,
+            replicas: readers,
+            options: options,
+            curve: curve
+        )
         var random = SplitMix(state: seed)
         let rows = UInt64(rows)
         // Made before the measurement: the same bytes are the same work for each contestant.

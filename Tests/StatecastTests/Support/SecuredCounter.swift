@@ -1,5 +1,6 @@
 import CounterApp
 import Foundation
+import Journal
 import Logging
 import Statecast
 import ZeroMQ
@@ -19,6 +20,7 @@ final class SecuredCounter: Sendable {
     /// - Parameter lines: of the access list.
     init(
         _ lines: [String],
+        journal: (any Journal)? = nil,
         configure: (inout PrimaryConfiguration) -> Void = { _ in }
     ) throws {
         folder = try TemporaryFolder()
@@ -31,18 +33,20 @@ final class SecuredCounter: Sendable {
         var logger = LogBook.logger(log)
         logger.logLevel = .debug
         node = try PrimaryNode(configuration: configuration, logger: logger)
-        primary = try Self.counter(Counter.storeName, on: node, logger)
+        primary = try Self.counter(Counter.storeName, on: node, journal: journal, logger)
     }
 
     static func counter(
         _ name: String,
         on node: PrimaryNode,
+        journal: (any Journal)? = nil,
         _ logger: Logger = LogBook.logger(EventLog())
     ) throws -> Primary<Counter> {
         try Primary(
             store: name,
             state: Counter(),
             actions: Counter.actions,
+            journal: journal,
             on: node,
             logger: logger,
             reducer: Counter.reducer
@@ -91,7 +95,12 @@ final class SecuredCounter: Sendable {
 
     /// Returns when a connection to a socket was refused.
     func refused(_ key: NodePublicKey, at socket: String) async throws {
-        try await waits { $0.contains { $0.contains("key=\(key)") && $0.contains("socket=\(socket)") } }
+        try await waits { _ in refusals(of: key, at: socket) > 0 }
+    }
+
+    /// The number of starts after which a connection of the key to a socket was refused.
+    func refusals(of key: NodePublicKey, at socket: String) -> Int {
+        log.events.count { $0.contains("key=\(key)") && $0.contains("socket=\(socket)") }
     }
 
     /// Returns when a line of its log meets a condition.
