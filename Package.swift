@@ -84,7 +84,7 @@ let layers: [Target] = [
     ),
     .target(
         name: "ZeroMQ",
-        dependencies: ["Threading", "DurableFiles", "Cryptography", "CZeroMQ"],
+        dependencies: ["CPlatform", "Threading", "DurableFiles", "Cryptography", "CZeroMQ"],
         swiftSettings: settings
     ),
     .target(name: "CChecksum"),

@@ -4,7 +4,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -38,5 +42,44 @@ static inline bool statecast_disable_core_dumps(void) {
     return true;
 #endif
 }
+
+/// The address of the peer of a `tcp` connection.
+struct statecast_peer {
+    struct sockaddr_storage address;
+    socklen_t size;
+};
+
+/// Returns false if the descriptor is no connected `tcp` socket.
+static inline bool statecast_peer_of(int descriptor, struct statecast_peer *peer) {
+    memset(peer, 0, sizeof *peer);
+    peer->size = sizeof peer->address;
+    if (getpeername(descriptor, (struct sockaddr *)&peer->address, &peer->size) != 0) return false;
+    return peer->address.ss_family == AF_INET || peer->address.ss_family == AF_INET6;
+}
+
+static inline bool statecast_is_equal(struct statecast_peer left, struct statecast_peer right) {
+    return left.size == right.size && memcmp(&left.address, &right.address, left.size) == 0;
+}
+
+/// The bytes that a `tcp` connection has received; 0 if that is unknown.
+static inline uint64_t statecast_bytes_received(int descriptor) {
+#ifdef __linux__
+    // The beginning of Linux's `tcp_info`: that of glibc lacks the last field, and <linux/tcp.h> conflicts with it.
+    struct {
+        uint8_t bytes[8];
+        uint32_t words[24];
+        uint64_t pacing_rate, max_pacing_rate, bytes_acked, bytes_received;
+    } info = {0};
+    socklen_t size = sizeof info;
+    return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.bytes_received : 0;
+#else
+    struct tcp_connection_info info = {0};
+    socklen_t size = sizeof info;
+    return getsockopt(descriptor, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) == 0 ? info.tcpi_rxbytes : 0;
+#endif
+}
+
+/// Ends a connection in both directions; the descriptor stays open.
+static inline bool statecast_shut_down(int descriptor) { return shutdown(descriptor, SHUT_RDWR) == 0; }
 
 #endif

@@ -9,15 +9,16 @@ final class Child: Sendable {
     /// - Parameters:
     ///   - name: of the executable.
     ///   - openFiles: the limit of open files; `nil` for the highest possible one.
+    ///   - isIdle: whether it runs only while processors are idle (Linux's policy `SCHED_IDLE`).
     ///   - output: the path of a file.
-    init(_ name: String, _ arguments: [String], openFiles: Int?, niceness: Int = 0, output: String) throws {
+    init(_ name: String, _ arguments: [String], openFiles: Int?, isIdle: Bool = false, output: String) throws {
         self.output = output
         let folder = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-        let limited = #"ulimit -n "${1:-$(ulimit -Hn)}" && shift && exec nice -n "$@""#
+        let limited = #"ulimit -n "${1:-$(ulimit -Hn)}" && shift && exec "$@""#
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments =
-            ["-c", limited, name, openFiles.map { "\($0)" } ?? "", "\(niceness)", folder.appending(path: name).path]
-            + arguments
+            ["-c", limited, name, openFiles.map { "\($0)" } ?? ""] + (isIdle ? ["chrt", "--idle", "0"] : [])
+            + [folder.appending(path: name).path] + arguments
         process.standardInput = input
         process.standardOutput = try Self.file(output)
         process.standardError = try Self.file(output + ".errors")

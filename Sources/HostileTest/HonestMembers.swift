@@ -109,8 +109,8 @@ struct Members {
 
     static let honest = ["honest-1", "honest-2"]
     static let board = "board"
-    /// Has the rights to follow and to send.
-    static let attacker = "mallory"
+    /// Have the rights to follow and to send. One for each round: a user who is cut off does not come back in the next.
+    static let attackers = (1...HostilePlan.roundsMax).map { "mallory-\($0)" }
     /// In no line of the list.
     static let stranger = "stranger"
 
@@ -126,7 +126,7 @@ struct Members {
         var list = ""
         for name in Self.honest { list += "\(try make(name)) \(name) send=*/*\n" }
         list += "\(try make(Self.board)) \(Self.board) follow=*\n"
-        list += "\(try make(Self.attacker)) \(Self.attacker) follow=* send=*/*\n"
+        for name in Self.attackers { list += "\(try make(name)) \(name) follow=* send=*/*\n" }
         try Data(list.utf8).write(to: URL(filePath: plan.path("access")))
     }
 

@@ -9,7 +9,8 @@ struct HostileTestCommand: AsyncParsableCommand {
         discussion: """
             For each scenario, a primary with keys and a journal runs as a process of its own. Two honest senders and \
             a replica are measured without and with an attack in turn, in three rounds. The attack is another process, \
-            with the key of a member who may follow and send, and it ignores all rules of clients. The test fails if \
+            with the key of a member who may follow and send, and it ignores all rules of clients. It runs while \
+            processors are idle (SCHED_IDLE), as it would not compete for them on its own machine. The test fails if \
             the primary ends, its memory exceeds the bound, an action is lost or doubled, the honest senders reach \
             less than half of their undisturbed throughput, or their 99th percentile more than doubles (medians of \
             the rounds). Each line with a bound names its parts. With less than \(HostilePlan.ratiosFrom) seconds, \
@@ -30,14 +31,6 @@ struct HostileTestCommand: AsyncParsableCommand {
     @Option(help: "The primary's limit of open files.")
     var openFiles = 1024
 
-    @Option(
-        help: """
-            The niceness of the attack. On its own machine, it would not compete with the others for the processors; \
-            19 comes near that.
-            """
-    )
-    var attackNiceness = 19
-
     func validate() throws {
         for name in only where Scenario.all.allSatisfy({ $0.name != name }) {
             throw ValidationError("no scenario is called \(name): see --list")
@@ -48,7 +41,7 @@ struct HostileTestCommand: AsyncParsableCommand {
     func run() async throws {
         guard !list else { return Scenario.all.forEach { print($0.name.padded(to: 14) + $0.summary) } }
         print(
-            "the attack runs with niceness \(attackNiceness), the primary with \(openFiles) open files, "
+            "the attack runs while processors are idle, the primary with \(openFiles) open files, "
                 + "on \(ProcessInfo.processInfo.activeProcessorCount) processors"
         )
         print(TrialReport.heading)
@@ -59,8 +52,7 @@ struct HostileTestCommand: AsyncParsableCommand {
             let plan = HostilePlan(
                 folder: folder,
                 seconds: seconds,
-                openFiles: openFiles,
-                attackNiceness: attackNiceness
+                openFiles: openFiles
             )
             let faults: [String]
             do {
@@ -90,13 +82,13 @@ struct HostilePlan: Sendable {
     /// Of all rounds.
     let seconds: Double
     let openFiles: Int
-    let attackNiceness: Int
 
     /// The seconds from which throughput and latency are judged.
     static let ratiosFrom = 20.0
 
     var judgesRatios: Bool { seconds >= Self.ratiosFrom }
-    var rounds: Int { judgesRatios ? 3 : 1 }
+    static let roundsMax = 3
+    var rounds: Int { judgesRatios ? Self.roundsMax : 1 }
     /// Half of it measures the throughput, the other half the latency.
     var phase: Duration { .seconds(seconds / Double(2 * rounds)) }
 

@@ -112,10 +112,11 @@ struct Trial: Sendable {
             [
                 "attack", scenario.name, "--publish", endpoints.publish, "--actions", endpoints.actions,
                 "--receipts", endpoints.receipts, "--primary-key", "\(members.primary)",
-                "--keys", plan.path(Members.attacker + ".key"), "--stranger-keys", plan.path(Members.stranger + ".key"),
+                "--keys", plan.path(Members.attackers[round - 1] + ".key"), "--stranger-keys",
+                plan.path(Members.stranger + ".key"),
             ],
             openFiles: nil,
-            niceness: plan.attackNiceness,
+            isIdle: true,
             output: plan.path("attack-\(round)")
         )
         defer { attack.kill() }

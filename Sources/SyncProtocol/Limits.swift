@@ -28,8 +28,9 @@ public struct Limits: Hashable, Sendable {
     /// loses its own idle ones.
     public var userSessionsMax = 256
     /// The maximum rate of one user's actions at a store of a primary with keys, per second; 0: no limit. A frame
-    /// counts as at least one action. Beyond it, the primary answers `overloaded`, with the time after which the
-    /// sender retries.
+    /// counts as at least one action. Frames beyond it wait in the primary for up to `retryDelayMin`, and use up to an
+    /// eighth of `heldBytesMax`. Beyond that, the primary answers `overloaded`, with the time after which the sender
+    /// retries.
     public var userActionsPerSecondMax = 100_000
     /// The maximum size of one user's actions at a store of a primary with keys, per second; 0: no limit.
     public var userBytesPerSecondMax = 16 << 20
@@ -41,9 +42,12 @@ public struct Limits: Hashable, Sendable {
     /// The maximum number of subscriptions of one user at a primary with keys, per second; 0: no limit. Beyond it, the
     /// primary refuses the user's connections for some time.
     public var userSubscriptionsPerSecondMax = 10_000
-    /// The time for which a user who was idle may exceed its rates, as a multiple of them: with 5 seconds, five times
-    /// as many actions as in a second may come at once.
-    public var userBurstMax = Duration.seconds(5)
+    /// The maximum rate of one user's frames that a primary with keys refuses or drops, per second; 0: no limit. Beyond
+    /// it, the primary refuses the user's connections for some time.
+    public var userRefusedFramesPerSecondMax = 10_000
+    /// The time for which a user who was idle may exceed its rates, as a multiple of them: with 2 seconds, twice as
+    /// many actions as in a second may come at once.
+    public var userBurstMax = Duration.seconds(1)
     /// The maximum number of runs of equal outcomes that a store remembers for all sessions; beyond it, it forgets the
     /// longest idle ones of the sessions with more than their share, `sessionRunsMax / sessionsMax`, but not those with
     /// actions that are not durable yet. After a start, the bound is at least the number of recovered runs. A run
@@ -54,9 +58,10 @@ public struct Limits: Hashable, Sendable {
     public var uncommittedRecordsMax = 64
     /// The maximum size of all uncommitted records; beyond it, incoming actions wait.
     public var uncommittedBytesMax = 16 << 20
-    /// The maximum memory of the frames that wait for a turn of a store. Beyond it, the primary leaves further frames
-    /// in its socket. If the store waits for its journal, and another store takes frames, it answers `overloaded`.
-    public var heldBytesMax = 16 << 20
+    /// The maximum memory of the frames that wait for a turn of a store. One user with a rate occupies at most half of
+    /// it, and is answered `overloaded` beyond. If the memory is full, the primary leaves further frames in its socket.
+    /// If the store waits for its journal, and another store takes frames, it answers `overloaded`.
+    public var heldBytesMax = 32 << 20
     /// The maximum number of topics with subscribers, over all stores. Beyond it, the primary closes all subscriber
     /// connections, and the subscribers reconnect. A topic costs up to 32 bytes of memory per byte of its text.
     public var topicsMax = 10_000

@@ -7,7 +7,7 @@ import ZeroMQ
 /// libzmq cannot refuse a subscription: too many topics close all connections of subscribers, and nothing is lost.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A flood of subscriptions` {
     private static let cutOff =
-        "warning: closing all connections, since more topics are subscribed to than 50 (topicsMax); subscribers "
+        "warning: closing all connections, since more topics are subscribed to than 50 (topicsMax); peers "
         + "connect again endpoint="
 
     private static func cutOffs(_ log: EventLog) -> Int { log.events.count { $0.hasPrefix(cutOff) } }

@@ -70,9 +70,14 @@ final class AccessControl: Sendable {
 
     /// The security of a socket: authenticates its peers as long as the value exists.
     ///
+    /// - Parameter guard: refuses all peers while the socket is flooded.
     /// - Throws: as `AuthenticationHandler.add`.
-    func security(of role: SocketRole) throws(ZeroMQError) -> CurveSecurity {
+    func security(
+        of role: SocketRole,
+        guardedBy floodGuard: FloodGuard? = nil
+    ) throws(ZeroMQError) -> CurveSecurity {
         let domain = try AuthenticationHandler.add("statecast-\(node)-\(role)") { [self] key in
+            if floodGuard?.isFlooded == true { return nil }
             let key = NodePublicKey(key)
             let rights = rights.withLock(\.self)
             if let reason = rights.refusal(of: key, at: role) ?? cutOffReason(rights.list.user(of: key)) {

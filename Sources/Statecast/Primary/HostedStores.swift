@@ -69,14 +69,25 @@ package struct HostedStores {
     ///
     /// - Parameter sender: returns who sent the message to a store, `nil` on a node without keys; throws if the sender
     ///   has no right to the store.
-    package func receivedActions(_ message: [UInt8], from sender: (StoreName) throws(Rejection) -> FrameSender?) {
-        guard message.count <= node.limits.frameBytesMax else { return onDrop(.tooLarge) }
+    /// - Returns: `false` if it was refused or dropped.
+    @discardableResult
+    package func receivedActions(
+        _ message: [UInt8],
+        from sender: (StoreName) throws(Rejection) -> FrameSender?
+    ) -> Bool {
+        guard message.count <= node.limits.frameBytesMax else {
+            onDrop(.tooLarge)
+            return false
+        }
         switch router.actions(message) {
         case .store(let name, let frame):
-            do throws(Rejection) { store(name)?.received(frame, from: try sender(name)) } catch { onDrop(error.code) }
+            do throws(Rejection) { return store(name)?.received(frame, from: try sender(name)) ?? false } catch {
+                onDrop(error.code)
+            }
         case .answer(let refusal, let address): answer(refusal, to: address)
         case .drop(let code): onDrop(code)
         }
+        return false
     }
 
     private func answer(_ refusal: Refusal, to address: [UInt8]) {

@@ -279,7 +279,10 @@ public actor PrimaryNode: Service {
         for _ in 0..<Self.framesPerTurnMax where stores.takesFrames {
             guard bytes < Self.bytesPerTurnMax, let next = sockets.nextActions() else { break }
             bytes += next.message.count
-            stores.receivedActions(next.message) { store throws(Rejection) in try sockets.sender(next.peer, to: store) }
+            let isTaken = stores.receivedActions(next.message) { store throws(Rejection) in
+                try sockets.sender(next.peer, to: store)
+            }
+            if !isTaken, let peer = next.peer { sockets.refusedActions(of: peer) }
         }
         turn()
     }

@@ -1,4 +1,5 @@
 internal import Logging
+internal import Metrics
 internal import SyncProtocol
 internal import ZeroMQ
 
@@ -10,10 +11,9 @@ final class PrimarySockets {
     private let feed: Publisher
     /// Of a node with keys; without, the feed's socket also publishes receipts.
     private let receipts: Publisher?
-    private let puller: Socket
-    private let pullerWatch: Watch
+    private let puller: RenewableSocket
     private let access: AccessControl?
-    private var rates: SubscriberRates
+    private var rates: PeerRates
     private let clock: NodeClock
     private let stores: FrameRouter
     private let logger: Logger
@@ -50,22 +50,20 @@ final class PrimarySockets {
         func endpoint(_ text: String) throws(StatecastError) -> Endpoint {
             try EndpointPolicy.bindable(text, configuration.plaintext, isEncrypted: access != nil)
         }
+        let services = RenewableSocket.Services(loop: loop, clock: clock, logger: logger)
         func publisher(_ role: AccessControl.SocketRole, at endpoint: Endpoint) throws(ZeroMQError) -> Publisher {
-            let options = SocketOptions.publisher(configuration, try access?.security(of: role))
-            let socket = try Socket(.xpub, options: options)
-            try socket.measureConnections(of: role)
-            let bound = try bind(socket, endpoint)
-            return Publisher(
-                socket,
+            let floodGuard = access.map { _ in FloodGuard(of: role, on: services) }
+            let socket = try RenewableSocket(
+                .xpub,
                 role,
-                at: bound,
-                options,
-                configuration.limits,
-                on: loop,
-                clock: clock,
-                logger: logger,
+                at: endpoint,
+                .publisher(configuration, try access?.security(of: role, guardedBy: floodGuard)),
+                guardedBy: floodGuard,
+                on: services,
+                bind: bind,
                 onReadable: handlers.onSubscriptions
             )
+            return Publisher(socket, configuration.limits)
         }
         let publish = try endpoint(configuration.publish)
         let actions = try endpoint(configuration.actions)
@@ -77,23 +75,27 @@ final class PrimarySockets {
             )
         }
         do throws(ZeroMQError) {
-            let puller = try Socket(.pull, options: .puller(configuration.limits, try access?.security(of: .actions)))
-            try puller.measureConnections(of: .actions)
-            let bound = try bind(puller, actions)
+            puller = try RenewableSocket(
+                .pull,
+                .actions,
+                at: actions,
+                .puller(configuration.limits, try access?.security(of: .actions)),
+                on: services,
+                bind: bind,
+                onReadable: handlers.onActions
+            )
             feed = try publisher(.publish, at: publish)
             receipts = try outcomes.map { endpoint throws(ZeroMQError) in try publisher(.receipts, at: endpoint) }
-            pullerWatch = loop.watch(puller, onReadable: handlers.onActions)
-            self.puller = puller
             address = PrimaryAddress(
                 publish: feed.endpoint.description,
-                actions: bound.description,
+                actions: puller.endpoint.description,
                 receipts: receipts?.endpoint.description
             )
         } catch {
             throw StatecastError(error)
         }
         self.access = access
-        rates = SubscriberRates(configuration.limits)
+        rates = PeerRates(configuration.limits)
         self.clock = clock
         self.stores = FrameRouter(stores: stores)
         self.logger = logger
@@ -144,7 +146,7 @@ final class PrimarySockets {
     }
 
     /// Charges a subscription to its user. Ends of subscriptions are free.
-    private func verdict(on received: Publisher.Received, by access: AccessControl) -> SubscriberRates.Verdict {
+    private func verdict(on received: Publisher.Received, by access: AccessControl) -> PeerRates.Verdict {
         guard received.message.first == 1, let user = received.user.map(access.user(ofPeer:)) else { return .pass }
         let isJoin =
             if case .store(_, .join) = stores.subscription(received.message.dropFirst()) { true } else { false }
@@ -198,14 +200,20 @@ final class PrimarySockets {
 
     /// Whether ``Handlers/onActions`` is called for messages of senders.
     var takesActions: Bool {
-        get { pullerWatch.wantsReadable }
-        set { pullerWatch.wantsReadable = newValue }
+        get { puller.wantsMessages }
+        set { puller.wantsMessages = newValue }
     }
 
     /// The next message of a sender, and the peer that sent it, as the access control names it.
     func nextActions() -> (message: [UInt8], peer: String?)? {
-        access == nil
-            ? puller.next(logger).map { ($0, nil) } : puller.nextFromUser(logger).map { ($0.message, $0.user) }
+        access == nil ? puller.next().map { ($0, nil) } : puller.nextFromUser().map { ($0.message, $0.user) }
+    }
+
+    /// A message of a peer was refused or dropped. Its user is cut off if it goes on with such messages.
+    func refusedActions(of peer: String) {
+        guard let access, rates.refused(access.user(ofPeer: peer), at: clock.now) else { return }
+        access.cutOff(peer, because: "it sends frames without end that are refused")
+        puller.closeConnections(because: "a user sends frames without end that are refused")
     }
 
     /// Who sent a message to a store; `nil` on a node without keys.
@@ -221,4 +229,18 @@ extension Rejection {
         .busy,
         "the replicas of this user joined too often (userJoinsPerSecondMax); join again"
     )
+}
+
+extension FloodGuard {
+    /// Of a publishing socket: reports the connections that it shuts down.
+    fileprivate convenience init(of role: AccessControl.SocketRole, on services: RenewableSocket.Services) {
+        self.init(on: services.loop) { [logger = services.logger] shutDown in
+            Counter(label: "statecast_primary_connections_shut_down_total", dimensions: [("socket", role.rawValue)])
+                .increment(by: shutDown)
+            logger.warning(
+                "shut down \(shutDown) connections, since their subscriptions occupied the primary",
+                metadata: ["socket": "\(role)"]
+            )
+        }
+    }
 }

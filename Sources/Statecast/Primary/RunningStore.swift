@@ -45,7 +45,8 @@ package protocol RunningStore: AnyObject {
     /// A frame of actions, which waits for a turn.
     ///
     /// - Parameter sender: `nil` on a node without keys.
-    func received(_ frame: ActionsFrame, from sender: FrameSender?)
+    /// - Returns: `false` if it was refused or dropped.
+    func received(_ frame: ActionsFrame, from sender: FrameSender?) -> Bool
     /// Processes what waits: results of other threads, requests of this process, one batch of actions, joins.
     func turn()
     func tick()

@@ -25,14 +25,17 @@ extension Socket {
     /// socket is bound.
     ///
     /// - Throws: as `reportConnections(to:)`.
-    func measureConnections(of role: AccessControl.SocketRole) throws(ZeroMQError) {
+    func measureConnections(
+        of role: AccessControl.SocketRole,
+        guardedBy floodGuard: FloodGuard?
+    ) throws(ZeroMQError) {
         let gauge = SharedGauge(label: "statecast_primary_connections", socket: role)
         let counter = Counter(
             label: "statecast_primary_connections_accepted_total",
             dimensions: [("socket", role.rawValue)]
         )
         gauge.add(0)
-        try reportConnections { accepted, ended in
+        try reportConnections(guardedBy: floodGuard) { accepted, ended in
             counter.increment(by: accepted)
             gauge.add(accepted - ended)
         }

@@ -63,7 +63,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         report { $0.subscribed(to: topic, from: sender, into: &$1) }
     }
     func unsubscribed(from topic: Topic) { report { $0.unsubscribed(from: topic, into: &$1) } }
-    func received(_ frame: ActionsFrame, from sender: FrameSender?) {
+    func received(_ frame: ActionsFrame, from sender: FrameSender?) -> Bool {
         report { $0.received(frame, from: sender, at: node.environment.now, into: &$1) }
     }
 
@@ -139,11 +139,13 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     /// Passes an event to the engine and performs its directives. These do not call the engine, except that the
     /// acceptance by a relaxed journal follows when all are performed.
-    private func report(_ event: (inout StoreEngine<State>, inout [StoreDirective<State>]) -> Void) {
+    private func report<Result>(_ event: (inout StoreEngine<State>, inout [StoreDirective<State>]) -> Result) -> Result
+    {
         var directives: [StoreDirective<State>] = []
-        event(&engine, &directives)
+        let result = event(&engine, &directives)
         for directive in directives { perform(directive) }
         if let sequence = accepted.take() { report { $0.accepted(through: sequence, into: &$1) } }
+        return result
     }
 
     private func perform(_ directive: StoreDirective<State>) {

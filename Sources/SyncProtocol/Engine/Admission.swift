@@ -77,40 +77,44 @@ struct Admission: Hashable, Sendable {
     /// - Parameters:
     ///   - sender: `nil` without keys.
     ///   - isFull: whether the journal has no room.
+    /// - Returns: whether it waits.
     mutating func received(
         _ frame: ActionsFrame,
         from sender: FrameSender?,
         at now: Instant,
         isFull: Bool,
         into directives: inout [StoreDirective<some Sendable>]
-    ) {
+    ) -> Bool {
         let session = frame.header.session
-        guard isOwner(sender, of: session, into: &directives) else { return }
-        if isFull { return refuse(frame.identity, of: session, .storageFull, into: &directives) }
+        func refuse(_ reason: Rejection, retryAfter delay: Duration = .zero) -> Bool {
+            self.refuse(frame.identity, of: session, reason, retryAfter: delay, into: &directives)
+            return false
+        }
+        guard isOwner(sender, of: session, into: &directives) else { return false }
+        if isFull { return refuse(.storageFull) }
         guard frame.header.lineage == incarnation.lineage else {
             directives.append(.count(.otherLineage))
             requested.append(session)
-            return
+            return false
         }
         if let user = sender?.user, let delay = delay(of: frame, from: user, at: now) {
-            return refuse(frame.identity, of: session, .tooFast(limits), retryAfter: delay, into: &directives)
+            return refuse(.tooFast(limits), retryAfter: delay)
         }
-        guard !isFinishing, !inbox.append(PendingFrame(frame, from: sender), bytesMax: limits.heldBytesMax)
-        else { return }
-        refuse(frame.identity, of: session, .overloaded, into: &directives)
+        guard !isFinishing else { return false }
+        return inbox.append(PendingFrame(frame, from: sender), bytesMax: limits.heldBytesMax) || refuse(.overloaded)
     }
 
-    /// The time after which a user may send a frame again that is not held for it; `nil` if it is held. The frames that
-    /// a user sends beyond its rates are held for a second, if they do not use up its share of the memory.
+    /// The time after which a user may send a frame again that is not held for it; `nil` if it is held. One user fills
+    /// at most half of the memory. What it sends beyond its rates is held for a second, in an eighth of the memory.
     private func delay(of frame: ActionsFrame, from user: String, at now: Instant) -> Duration? {
+        guard rates.isLimited else { return nil }
         let waiting = inbox.waiting(of: user)
-        guard let delay = rates.delay(of: user, adding: waiting, at: now) else { return nil }
-        let isHeld = waiting.bytes + Inbox.bytes(of: frame) <= limits.heldBytesMax / Self.sharesMin
-        return isHeld && delay <= limits.retryDelayMin ? nil : delay
+        let bytes = waiting.bytes + Inbox.bytes(of: frame)
+        guard let delay = rates.delay(of: user, adding: waiting, at: now) else {
+            return waiting.actions > 0 && bytes > limits.heldBytesMax / 2 ? .zero : nil
+        }
+        return bytes <= limits.heldBytesMax / 8 && delay <= limits.retryDelayMin ? nil : delay
     }
-
-    /// The number of users beyond their rates whose shares of the memory fit.
-    private static let sharesMin = 8
 
     /// The store ends: drops the frames that wait, and those that arrive.
     mutating func finish() {
@@ -333,7 +337,8 @@ struct Admission: Hashable, Sendable {
         durable: JournalSequence,
         into directives: inout [StoreDirective<some Sendable>]
     ) {
-        nextSolvency = inbox.waitingUsers.lazy.compactMap { [rates] in $0.map(rates.solvency) }.filter { $0 > now }.min()
+        nextSolvency = inbox.waitingUsers.lazy.compactMap { [rates] in $0.map(rates.solvency) }.filter { $0 > now }
+            .min()
         answered.removeAll(keepingCapacity: true)
         var (count, runs) = (0, 0)
         for id in requested {
@@ -483,7 +488,7 @@ extension Rejection {
         Rejection(
             .overloaded,
             "the senders of this user sent more than \(limits.userActionsPerSecondMax) actions or "
-                + "\(limits.userBytesPerSecondMax) bytes a second; the sender retries"
+                + "\(limits.userBytesPerSecondMax) bytes a second, or more than the primary holds; the sender retries"
         )
     }
     fileprivate static func tooManyNewSessions(_ limits: Limits) -> Rejection {

@@ -20,6 +20,9 @@ struct UserRates: Hashable, Sendable {
         sessions = RateLimit(perSecond: limits.userSessionsPerSecondMax, burst: limits.userBurstMax)
     }
 
+    /// Whether users have a limit of actions or bytes.
+    var isLimited: Bool { actions.perSecond > 0 || bytes.perSecond > 0 }
+
     /// From when on frames of a user are processed.
     func solvency(of user: String) -> Instant {
         users[user].map { max($0.actions.solvency(actions), $0.bytes.solvency(bytes)) } ?? .origin

@@ -16,8 +16,15 @@ final class SocketThread: @unchecked Sendable {
     private let pollSet: PollSet
     private let added = Locked<[Added]>([])
 
+    /// Work that is repeated.
+    struct Check {
+        let interval: Duration
+        let work: @Sendable () -> Void
+    }
+
     private struct Added {
         let socket: SocketHandle
+        let check: Check?
         let receive: @Sendable () -> Bool
     }
 
@@ -45,12 +52,14 @@ final class SocketThread: @unchecked Sendable {
 
     /// Reads a socket from now on. The caller uses it no more.
     ///
-    /// - Parameter receive: called on the thread while messages are available. It receives at most
-    ///   ``messagesPerTurnMax``, must not wait, and returns `false` to end the reading. The thread retains it and the
-    ///   socket until then.
-    func read(_ socket: borrowing Socket, _ receive: @escaping @Sendable () -> Bool) {
+    /// - Parameters:
+    ///   - check: called on the thread until the reading ends.
+    ///   - receive: called on the thread while messages are available. It receives at most
+    ///     ``messagesPerTurnMax``, must not wait, and returns `false` to end the reading. The thread retains it and the
+    ///     socket until then.
+    func read(_ socket: borrowing Socket, _ check: Check? = nil, _ receive: @escaping @Sendable () -> Bool) {
         let socket = socket.handle
-        added.withLock { $0.append(Added(socket: socket, receive: receive)) }
+        added.withLock { $0.append(Added(socket: socket, check: check, receive: receive)) }
         wakeUp.signal()
     }
 
@@ -61,19 +70,35 @@ final class SocketThread: @unchecked Sendable {
                 return added
             }
             for socket in added { add(socket) }
-            pollSet.poll(until: nil)
+            pollSet.poll(until: pollSet.nextDeadline)
             pollSet.callHandlers()
         }
     }
 
     private func add(_ added: Added) {
-        let id = pollSet.makeID()
+        let (id, timer) = (pollSet.makeID(), pollSet.makeID())
         let watched = WatchedSocket(
             id: id,
             added.socket,
-            onReadable: { [pollSet] in if !added.receive() { pollSet.remove(id) } },
+            onReadable: { [pollSet] in
+                guard !added.receive() else { return }
+                pollSet.remove(id)
+                pollSet.remove(timer)
+            },
             onWritable: {}
         )
         pollSet.add(watched)
+        if let check = added.check { add(check, timer) }
+    }
+
+    private func add(_ check: Check, _ id: PollSet.ID) {
+        var timer: Timer?
+        func set() { timer?.set(.now + check.interval) }
+        timer = Timer(id: id) {
+            check.work()
+            set()
+        }
+        set()
+        timer.map(pollSet.add)
     }
 }

@@ -7,14 +7,17 @@ extension Socket {
     ///
     /// Call it before ``bind(_:)``: connections that were accepted earlier are not reported.
     ///
-    /// - Parameter report: called with the numbers of connections that were accepted and ended since its last call,
-    ///   on a thread that also authenticates the peers of all sockets: it must not wait.
+    /// - Parameters:
+    ///   - guard: shuts down connections that occupy the socket's thread; `nil`: none are.
+    ///   - report: called with the numbers of connections that were accepted and ended since its last call,
+    ///     on a thread that also authenticates the peers of all sockets: it must not wait.
     /// - Throws: `resourcesExhausted`, `terminated`.
     package func reportConnections(
+        guardedBy guard: FloodGuard? = nil,
         to report: @escaping @Sendable (_ accepted: Int, _ ended: Int) -> Void
     ) throws(ZeroMQError) {
         let thread = try SocketThread.shared()
-        try ConnectionMonitor(of: handle, report).start(on: thread)
+        try ConnectionMonitor(of: handle, `guard`, report).start(on: thread)
     }
 }
 
@@ -34,14 +37,19 @@ private final class ConnectionMonitor: @unchecked Sendable {
 
     private let socket: Socket
     private let report: @Sendable (Int, Int) -> Void
+    private let floodGuard: FloodGuard?
     /// The number of open connections.
     private var open = 0
+    /// Those that are guarded, by descriptor.
+    private var connections: [CInt: MonitoredConnection] = [:]
 
     init(
         of monitored: SocketHandle,
+        _ floodGuard: FloodGuard?,
         _ report: @escaping @Sendable (Int, Int) -> Void
     ) throws(ZeroMQError) {
         self.report = report
+        self.floodGuard = floodGuard
         socket = try Socket(.pair, in: monitored.context)
         try socket.handle.set(ZMQ_RCVHWM, Int32(0))
         let id = Self.lastID.add(1, ordering: .relaxed).newValue
@@ -53,7 +61,12 @@ private final class ConnectionMonitor: @unchecked Sendable {
         try socket.connect(endpoint)
     }
 
-    func start(on thread: SocketThread) { thread.read(socket) { [self] in receive() } }
+    func start(on thread: SocketThread) {
+        let check = floodGuard.map { floodGuard in
+            SocketThread.Check(interval: FloodGuard.interval) { [self] in floodGuard.check(&connections) }
+        }
+        thread.read(socket, check) { [self] in receive() }
+    }
 
     /// - Returns: whether further events may follow.
     private func receive() -> Bool {
@@ -62,9 +75,17 @@ private final class ConnectionMonitor: @unchecked Sendable {
             for _ in 0..<SocketThread.messagesPerTurnMax {
                 // The number of the event (16 bits) and its value; the endpoint.
                 guard let event = try socket.receiveFrames()?.first else { break }
-                switch Int32(event.withUnsafeBytes { $0.loadUnaligned(as: UInt16.self) }) {
-                case ZMQ_EVENT_ACCEPTED: accepted += 1
-                case ZMQ_EVENT_DISCONNECTED: ended += 1
+                let (number, value) = event.withUnsafeBytes {
+                    ($0.loadUnaligned(as: UInt16.self), $0.loadUnaligned(fromByteOffset: 2, as: CInt.self))
+                }
+                // The value is the descriptor.
+                switch CInt(number) {
+                case ZMQ_EVENT_ACCEPTED:
+                    accepted += 1
+                    if floodGuard != nil { connections[value] = MonitoredConnection(value) }
+                case ZMQ_EVENT_DISCONNECTED:
+                    ended += 1
+                    connections[value] = nil
                 default: isStopped = true
                 }
             }

@@ -71,12 +71,51 @@ import ZeroMQ
         await cluster.node.stop()
     }
 
+    @Test func `of frames that are refused cuts the sender off, and the others go on`() async throws {
+        let member = member
+        let cluster = try SecuredCounter([
+            "\(member.publicKey) member follow=* send=*/*", "\(pair.publicKey) flood send=*/*",
+        ]) { configuration in
+            configuration.limits.userRefusedFramesPerSecondMax = 20
+            configuration.limits.userBurstMax = .seconds(1)
+        }
+        try await cluster.node.start()
+        let replica = try await cluster.replica(cluster.security(member))
+        let sender = try await cluster.sender(cluster.security(member))
+        try await replica.reached(sender.send(CounterIncreaseRequested()))
+        let flood = try await cluster.peer(pair, sends: true)
+        let line = "refusing the connections of a user for 60.0 seconds, since it sends frames without end"
+        while !cluster.log.events.contains(where: { $0.contains(line) && $0.contains("user=flood") }) {
+            try Task.checkCancellation()
+            await flood.push(Array("nonsense".utf8))
+            await Task.yield()
+        }
+        let key = try #require(NodePublicKey(pair.publicKey.description))
+        try await cluster.refused(key, at: "actions")
+        try await replica.reached(sender.send(CounterIncreaseRequested()))
+        await cluster.node.stop()
+    }
+
     // MARK: Parts
+
+    @Test func `of refused frames cuts a user off after two bursts`() {
+        var limits = Limits()
+        (limits.userRefusedFramesPerSecondMax, limits.userBurstMax) = (10, .seconds(2))
+        var rates = PeerRates(limits)
+        let isCutOff = (1...41).map { _ in rates.refused("flood", at: .origin) }
+        #expect(isCutOff.firstIndex(of: true) == 40)
+        let isOtherCutOff = rates.refused("other", at: .origin)
+        #expect(!isOtherCutOff)
+        limits.userRefusedFramesPerSecondMax = 0
+        rates = PeerRates(limits)
+        let isEver = (1...1000).map { _ in rates.refused("flood", at: .origin) }
+        #expect(!isEver.contains(true))
+    }
 
     @Test func `of subscriptions gets no answers first, and cuts the user off if it goes on`() {
         var limits = Limits()
         (limits.userSubscriptionsPerSecondMax, limits.userBurstMax) = (10, .seconds(2))
-        var rates = SubscriberRates(limits)
+        var rates = PeerRates(limits)
         let verdicts = (1...41).map { _ in rates.subscribed("flood", isJoin: false, at: .origin) }
         #expect(verdicts.prefix(20).allSatisfy { $0 == .pass })
         #expect(verdicts.dropFirst(20).prefix(20).allSatisfy { $0 == .drop })

@@ -1,7 +1,7 @@
 internal import SyncProtocol
 
-/// The subscriptions and joins of the users of a primary with keys, against their rates.
-struct SubscriberRates {
+/// The subscriptions, joins and refused frames of the users of a primary with keys, against their rates.
+struct PeerRates {
     /// What happens to a subscription.
     enum Verdict: Hashable {
         case pass
@@ -13,18 +13,26 @@ struct SubscriberRates {
         case cutOff
     }
 
-    private var users: [String: (subscriptions: TokenBucket, joins: TokenBucket)] = [:]
+    private struct Buckets {
+        var subscriptions = TokenBucket()
+        var joins = TokenBucket()
+        var refusals = TokenBucket()
+    }
+
+    private var users: [String: Buckets] = [:]
     private let subscriptions: RateLimit
     private let joins: RateLimit
+    private let refusals: RateLimit
 
     init(_ limits: Limits) {
         subscriptions = RateLimit(perSecond: limits.userSubscriptionsPerSecondMax, burst: limits.userBurstMax)
         joins = RateLimit(perSecond: limits.userJoinsPerSecondMax, burst: limits.userBurstMax)
+        refusals = RateLimit(perSecond: limits.userRefusedFramesPerSecondMax, burst: limits.userBurstMax)
     }
 
     /// Charges a subscription of a user.
     mutating func subscribed(_ user: String, isJoin: Bool, at now: Instant) -> Verdict {
-        var buckets = users[user] ?? (TokenBucket(), TokenBucket())
+        var buckets = users[user] ?? Buckets()
         defer { users[user] = buckets }
         buckets.subscriptions.take(1, of: subscriptions, at: now)
         if let delay = buckets.subscriptions.delay(subscriptions, at: now) {
@@ -37,6 +45,16 @@ struct SubscriberRates {
         if let delay = buckets.joins.delay(joins, at: now) { return .refuse(retryAfter: delay) }
         buckets.joins.take(1, of: joins, at: now)
         return .pass
+    }
+
+    /// Charges a frame that was refused or dropped to a user.
+    ///
+    /// - Returns: whether the user is cut off, since it does not stop.
+    mutating func refused(_ user: String, at now: Instant) -> Bool {
+        users[user, default: Buckets()].refusals.take(1, of: refusals, at: now)
+        guard let delay = users[user]?.refusals.delay(refusals, at: now), delay > refusals.burst else { return false }
+        users[user]?.refusals = TokenBucket()
+        return true
     }
 }
 

@@ -1,0 +1,149 @@
+internal import Logging
+internal import Metrics
+internal import SyncProtocol
+internal import ZeroMQ
+
+/// A bound socket of a primary, whose connections can be closed. Used on the node's loop only.
+///
+/// libzmq has no call that closes a connection. So the node closes the socket and binds another one at the same
+/// endpoint: peers connect again automatically, if they may, and go on as after any other broken connection.
+final class RenewableSocket {
+    /// Where it is bound, the port filled in.
+    let endpoint: Endpoint
+    private let kind: SocketKind
+    private let role: AccessControl.SocketRole
+    private let options: SocketOptions
+    private let services: Services
+    private let floodGuard: FloodGuard?
+    private let onReadable: () -> Void
+    private var timer: DeadlineTimer?
+    /// `nil` while the endpoint is being bound again: no peer is connected.
+    private var bound: BoundSocket?
+    /// How often all connections were closed.
+    private(set) var renewals = 0
+    /// When the last socket was closed; `nil` while one is bound.
+    private var closed: Instant?
+    private var isDelayReported = false
+    /// The folder of an `ipc://*` endpoint, which outlives each socket.
+    private let folder: AnyObject?
+
+    /// The node's services for a socket.
+    struct Services {
+        let loop: PollLoop
+        let clock: NodeClock
+        let logger: Logger
+    }
+
+    private final class BoundSocket {
+        let socket: Socket
+        var watch: Watch?
+
+        init(_ socket: consuming Socket) { self.socket = socket }
+    }
+
+    /// The interval between attempts to bind an endpoint that libzmq has not released yet; a release takes
+    /// milliseconds.
+    private static let bindInterval = Duration.milliseconds(5)
+    /// The time after which a missing release is reported.
+    private static let bindTimeUsualMax = Duration.seconds(1)
+
+    /// Binds the socket. Its connections are measured.
+    ///
+    /// - Parameters:
+    ///   - guard: shuts down connections that occupy the loop.
+    ///   - bind: binds, and returns the endpoint with its port.
+    ///   - onReadable: called on the loop when a message has arrived.
+    init(
+        _ kind: SocketKind,
+        _ role: AccessControl.SocketRole,
+        at endpoint: Endpoint,
+        _ options: SocketOptions,
+        guardedBy floodGuard: FloodGuard? = nil,
+        on services: Services,
+        bind: (borrowing Socket, Endpoint) throws(ZeroMQError) -> Endpoint,
+        onReadable: @escaping () -> Void
+    ) throws(ZeroMQError) {
+        let socket = try Self.socket(kind, role, options, floodGuard)
+        self.endpoint = try bind(socket, endpoint)
+        self.kind = kind
+        self.role = role
+        self.options = options
+        self.services = services
+        self.floodGuard = floodGuard
+        self.onReadable = onReadable
+        folder = socket.folder
+        open(socket)
+    }
+
+    private static func socket(
+        _ kind: SocketKind,
+        _ role: AccessControl.SocketRole,
+        _ options: SocketOptions,
+        _ floodGuard: FloodGuard?
+    ) throws(ZeroMQError) -> Socket {
+        let socket = try Socket(kind, options: options)
+        try socket.measureConnections(of: role, guardedBy: floodGuard)
+        return socket
+    }
+
+    private func open(_ socket: consuming Socket) {
+        let bound = BoundSocket(socket)
+        bound.watch = services.loop.watch(bound.socket, onReadable: onReadable)
+        bound.watch?.wantsReadable = wantsMessages
+        self.bound = bound
+    }
+
+    /// Whether the loop calls the handler for messages.
+    var wantsMessages = true {
+        didSet { bound?.watch?.wantsReadable = wantsMessages }
+    }
+
+    /// The next message; `nil` if there is none.
+    func next() -> [UInt8]? { bound?.socket.next(services.logger) }
+
+    /// The next message, and the name that the handler of authentication gave its user; `nil` if there is none.
+    func nextFromUser() -> (message: [UInt8], user: String?)? { bound?.socket.nextFromUser(services.logger) }
+
+    /// Sends a message to the connected peers.
+    func send(_ message: [UInt8]) {
+        do throws(ZeroMQError) { _ = try bound?.socket.send(message) } catch {
+            services.logger.error("cannot publish", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Closes all connections. Peers connect again, if they may.
+    func closeConnections(because reason: String) {
+        guard bound != nil else { return }
+        services.logger.warning(
+            "closing all connections, since \(reason); peers connect again",
+            metadata: ["endpoint": "\(endpoint)"]
+        )
+        Counter(label: "statecast_primary_sockets_renewed_total", dimensions: [("socket", role.rawValue)]).increment()
+        renewals += 1
+        bound = nil
+        closed = services.clock.now
+        bind()
+    }
+
+    /// Binds again, now or later: libzmq closes sockets in the background, so the endpoint is released with a delay.
+    private func bind() {
+        guard let closed else { return }
+        do throws(ZeroMQError) {
+            let socket = try Self.socket(kind, role, options, floodGuard)
+            _ = try socket.bind(endpoint)
+            open(socket)
+            if isDelayReported { services.logger.notice("bound again", metadata: ["endpoint": "\(endpoint)"]) }
+            self.closed = nil
+            isDelayReported = false
+        } catch {
+            let now = services.clock.now
+            if !isDelayReported, closed.duration(to: now) > Self.bindTimeUsualMax {
+                services.logger.error("cannot bind again; retrying", metadata: ["error": "\(error)"])
+                isDelayReported = true
+            }
+            let timer = timer ?? services.loop.timer { [weak self] in self?.bind() }
+            timer.set(services.clock.deadline(now.advanced(by: Self.bindInterval)))
+            self.timer = timer
+        }
+    }
+}

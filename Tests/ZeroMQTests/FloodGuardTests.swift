@@ -1,0 +1,79 @@
+import Foundation
+import Synchronization
+import Testing
+import Threading
+import ZeroMQ
+
+@Suite(.timeLimit(.minutes(10))) struct `A flood of subscriptions` {
+    /// A publisher whose loop can be occupied.
+    private actor Occupied {
+        private let loop: PollLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+        private var socket: Socket?
+        private(set) var shutDown = 0
+        private(set) var floodGuard: FloodGuard?
+
+        init(on loop: PollLoop) { self.loop = loop }
+
+        func bind(_ report: @escaping @Sendable (Int, Int) -> Void) throws -> Endpoint {
+            let floodGuard = FloodGuard(on: loop) { [weak self] count in
+                self?.assumeIsolated { $0.shutDown += count }
+            }
+            self.floodGuard = floodGuard
+            let socket = try Socket(.xpub, options: .with { $0.receiveHighWaterMark = 1 << 30 })
+            try socket.reportConnections(guardedBy: floodGuard, to: report)
+            let endpoint = try socket.bind(Endpoint("tcp://127.0.0.1:*"))
+            self.socket = consume socket
+            return endpoint
+        }
+
+        /// Occupies the loop until the condition is met.
+        func occupy(until isMet: (FloodGuard) -> Bool) {
+            while let floodGuard, !isMet(floodGuard) { sched_yield() }
+        }
+    }
+
+    @Test func `that goes on while the loop is occupied ends its connection, and no other one`() async throws {
+        let loop = try PollLoop()
+        defer { loop.shutdown() }
+        let counts = Monitor((accepted: 0, ended: 0))
+        let publisher = Occupied(on: loop)
+        let endpoint = try await publisher.bind { accepted, ended in
+            counts.change { $0 = ($0.accepted + accepted, $0.ended + ended) }
+        }
+        let honest = try connected(.sub, to: endpoint)
+        try honest.subscribe(Array("honest".utf8))
+        let silent = try RawStream(to: endpoint)
+        _ = try await counts.wait { $0.accepted == 2 ? $0 : nil }
+        let isOver = Flag()
+        Thread.detachNewThread {
+            do {
+                let flood = try connected(.sub, to: endpoint)
+                let topics = (UInt8(0)...255).map { [UInt8](repeating: $0, count: 200) }
+                while !isOver.isSet {
+                    // libzmq connects in calls that send or receive.
+                    _ = try flood.receive()
+                    for topic in topics { try flood.subscribe(topic) }
+                    for topic in topics { try flood.unsubscribe(topic) }
+                }
+            } catch { Issue.record(error) }
+        }
+        defer { isOver.set() }
+        await publisher.occupy { $0.isFlooded }
+        isOver.set()
+        while await publisher.shutDown == 0 { await Task.yield() }
+        let shutDown = await publisher.shutDown
+        #expect(await publisher.floodGuard?.isFlooded == false)
+        // The flood's socket is closed at its end, and may have connected again before.
+        let ended = try await counts.wait { $0.ended == $0.accepted - 2 ? $0.ended : nil }
+        #expect((1...ended).contains(shutDown))
+        withExtendedLifetime(honest) {}
+        withExtendedLifetime(silent) {}
+    }
+}
+
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
+}
