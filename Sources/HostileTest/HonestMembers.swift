@@ -137,12 +137,14 @@ struct Members {
     func sender(_ name: String, at endpoint: String) throws -> ActionSender {
         var configuration = SenderConfiguration()
         configuration.security = try security(of: name)
+        configuration.busyPollingMax = .zero
         return try ActionSender(store: Fleet.storeName, from: endpoint, configuration: configuration)
     }
 
     func replica(at endpoint: String) throws -> Replica<Value> {
         var configuration = ReplicaConfiguration()
         configuration.security = try security(of: Self.board)
+        configuration.busyPollingMax = .zero
         return try Replica(untyped: Fleet.storeName, from: endpoint, configuration: configuration)
     }
 }

@@ -29,6 +29,8 @@ struct Trial: Sendable {
                 "--app", "fleet", "--journal", plan.journal, "--history-bytes", "\(1 << 40)",
                 "--keys", plan.path("primary.key"), "--access", plan.path("access"),
                 "--publish", "tcp://127.0.0.1:*", "--actions", "tcp://127.0.0.1:*", "--receipts", "tcp://127.0.0.1:*",
+                // A node that polls yields its processor between polls, here to the attack.
+                "--busy-polling-max", "0",
             ],
             openFiles: plan.openFiles,
             output: plan.path("primary")

@@ -41,7 +41,7 @@ public struct Limits: Hashable, Sendable {
     public var userJoinsPerSecondMax = 100
     /// The maximum number of subscriptions of one user at a primary with keys, per second; 0: no limit. Beyond it, the
     /// primary refuses the user's connections for some time.
-    public var userSubscriptionsPerSecondMax = 10_000
+    public var userSubscriptionsPerSecondMax = 5000
     /// The maximum rate of one user's frames that a primary with keys refuses or drops, per second; 0: no limit. Beyond
     /// it, the primary refuses the user's connections for some time.
     public var userRefusedFramesPerSecondMax = 10_000

@@ -100,6 +100,10 @@ struct Admission: Hashable, Sendable {
         if let user = sender?.user, let delay = delay(of: frame, from: user, at: now) {
             return refuse(.tooFast(limits), retryAfter: delay)
         }
+        // Also when it is opened: others of the user may be opened before.
+        if let user = sender?.user, sessions[session] == nil, let delay = rates.delay(ofSessionsOf: user, at: now) {
+            return refuse(.tooManyNewSessions(limits), retryAfter: delay)
+        }
         guard !isFinishing else { return false }
         return inbox.append(PendingFrame(frame, from: sender), bytesMax: limits.heldBytesMax) || refuse(.overloaded)
     }
