@@ -42,6 +42,11 @@ for found in "$user" "$volume" "$image" "$health" "$signal"; do
     [ -n "$found" ] || fail "the Dockerfile has another form than this script reads"
 done
 
+for file in "$root/deploy/compose.yaml" "$root/deploy/keys/compose.yaml"; do
+    repeated=$(sed -n 's/^\([a-z]*\):.*/\1/p' "$file" | sort | uniq --repeated)
+    [ -z "$repeated" ] || fail "$file has a key twice: $repeated"
+done
+
 # The lines of a service in the compose files.
 service() {
     awk -v name="  $1:" '/^[^ ]/ { top = $0 } /^  [a-z]+:$/ { current = $0 } top == "services:" && current == name' "${composed[@]}"

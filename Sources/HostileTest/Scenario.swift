@@ -88,6 +88,11 @@ struct MemoryTerm: Sendable {
 extension Scenario {
     static let all: [Scenario] = [
         Scenario(
+            "none",
+            "no attack: two threads that compute, for what the attack's use of the processors costs alone",
+            .threads([{ _, tally in try Self.compute(tally) }, { _, tally in try Self.compute(tally) }])
+        ),
+        Scenario(
             "connections",
             "connections without a handshake: held up to the limit of open files, and opened and reset",
             costs: [.connections(1024)],
@@ -190,4 +195,14 @@ extension Scenario {
             .senders(16)
         ),
     ]
+}
+
+extension Scenario {
+    private static func compute(_ tally: AttackTally) throws {
+        var random = FastRandom()
+        while true {
+            for _ in 0..<1_000_000 where random.next() == 0 { throw TrialFailure("a number that SplitMix64 skips") }
+            tally.send()
+        }
+    }
 }

@@ -13,7 +13,12 @@ package struct ActionTable: Sendable {
         /// Decodes a payload.
         let decode: @Sendable (borrowing ItemBuffer, Range<Int>) throws(CodingFailure) -> any Action
 
-        func rejection(_ failure: CodingFailure) -> Rejection { Rejection(.undecodable, "\(name): \(failure)") }
+        /// - Parameter sender: with keys, all who may send can read the message. It then contains no part of the
+        ///   payload, as a failure does, nor its path beyond the field, which may have keys of a map.
+        func rejection(_ failure: CodingFailure, to sender: FrameSender?) -> Rejection {
+            let field = failure.path.first.map { $0 + ": " } ?? ""
+            return Rejection(.undecodable, "\(name): " + (sender == nil ? "\(failure)" : "\(field)\(failure.code)"))
+        }
     }
 
     /// The store's description of its actions, in the order of registration.
@@ -84,7 +89,7 @@ package struct ActionTable: Sendable {
             return try decoder.decode(items, (content.lowerBound + decoder.prefix.count)..<content.upperBound)
         } catch {
             _ = try parts(of: items.copy(of: content))
-            throw decoder.rejection(error)
+            throw decoder.rejection(error, to: sender)
         }
     }
 
@@ -119,7 +124,7 @@ package struct ActionTable: Sendable {
                 try decoders[index].decode(items, 0..<payload.count)
             }
         } catch {
-            throw decoders[index].rejection(error)
+            throw decoders[index].rejection(error, to: sender)
         }
     }
 

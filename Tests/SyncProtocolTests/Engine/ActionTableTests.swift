@@ -53,6 +53,25 @@ import Testing
         }
     }
 
+    /// With keys, all senders can read a rejection.
+    @Test func `quotes nothing of the payload of a user, and all that helps without keys`() throws {
+        let table = try table()
+        let payload = Value.map(["x": .text("secret"), "y": .float(0.5)])
+        let frame = Self.frame([[0x82] + Value.text("Moved").encoded + payload.encoded])
+        let item = try #require(Array(frame.items()).first)
+        let user = FrameSender(user: "operator", sendingTo: try StoreName("store"), actions: nil)
+        let messages = [user, nil].map { (sender: FrameSender?) in
+            ItemBuffer.withItems(frame.actions) { buffer in
+                var memory = ActionTable.Memory()
+                do throws(Rejection) {
+                    _ = try table.decode(item.content, in: buffer, from: sender, after: &memory)
+                    return ""
+                } catch { return error.message }
+            }
+        }
+        #expect(messages == ["Moved: x: type-mismatch", "Moved: x: expected an integer, got text \"secret\""])
+    }
+
     /// A hint costs a comparison with all known names.
     @Test func `computes one hint, for the first unknown name`() throws {
         let table = try table()

@@ -108,7 +108,7 @@ import Testing
         var bench = PrimaryBench(.with { ($0.userSessionsPerSecondMax, $0.userBurstMax) = (10, .milliseconds(200)) })
         var answers: [Answer] = []
         for number in UInt64(1)...4 {
-            bench.receive(bench.frame(1...1, of: session(number)), from: user("fast"))
+            answers += bench.receive(bench.frame(1...1, of: session(number)), from: user("fast"))
             answers += bench.turnAndCommit()
         }
         #expect(answers.refusals(of: session(3)) == [])
