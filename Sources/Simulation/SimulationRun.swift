@@ -31,7 +31,10 @@ package final class SimulationRun {
         // With keys, senders of one user evict each other's sessions.
         if sizes.evictsUsedSessions, seed % 4 == 1 { sizes.limits.userSessionsMax = 1 }
         // With keys, frames wait until their users are below their rates.
-        if seed % 4 == 3 { (sizes.limits.userActionsPerSecondMax, sizes.limits.userBurstMax) = (200, .milliseconds(50)) }
+        if seed % 4 == 3 {
+            sizes.limits.userActionsPerSecondMax = 200
+            sizes.limits.userBurstMax = .milliseconds(50)
+        }
         var kinds = Fault.allCases
         let stores = (0..<(random.oneIn(4) ? 2 : 1)).map { _ in
             Cluster.StoreSetup(

@@ -17,6 +17,9 @@ package struct RateLimit: Hashable, Sendable {
 package struct TokenBucket: Hashable, Sendable {
     private var full = Instant.origin
 
+    /// Every smaller integer is a `Double`.
+    private static let tokensMax = Double(1 << 53)
+
     package init() {}
 
     /// Takes tokens, also more than the bucket has: it is then in debt.
@@ -31,7 +34,8 @@ package struct TokenBucket: Hashable, Sendable {
     /// The tokens that it has; negative if it is in debt.
     package func tokens(_ limit: RateLimit, at now: Instant) -> Int {
         guard limit.perSecond > 0 else { return .max }
-        return Int(Double(limit.perSecond) * (min(limit.burst, solvency(limit).duration(to: now)) / .seconds(1)))
+        let tokens = Double(limit.perSecond) * (min(limit.burst, solvency(limit).duration(to: now)) / .seconds(1))
+        return Int(max(-Self.tokensMax, min(tokens, Self.tokensMax)))
     }
 
     /// The time until the bucket is not in debt; `nil` if it is not.

@@ -69,7 +69,7 @@ package struct HostedStores {
     ///
     /// - Parameter sender: returns who sent the message to a store, `nil` on a node without keys; throws if the sender
     ///   has no right to the store.
-    /// - Returns: `false` if it was refused or dropped.
+    /// - Returns: `false` if it was refused or dropped for a reason that its user is responsible for.
     @discardableResult
     package func receivedActions(
         _ message: [UInt8],

@@ -23,20 +23,23 @@ struct PeerRates {
     private let subscriptions: RateLimit
     private let joins: RateLimit
     private let refusals: RateLimit
+    /// The debt beyond which a user is cut off. A sender's frames that are in flight at its first refusal are refused,
+    /// too.
+    private static let cutOffDelay = Duration.seconds(2)
 
     init(_ limits: Limits) {
         subscriptions = RateLimit(perSecond: limits.userSubscriptionsPerSecondMax, burst: limits.userBurstMax)
         joins = RateLimit(perSecond: limits.userJoinsPerSecondMax, burst: limits.userBurstMax)
-        refusals = RateLimit(perSecond: limits.userRefusedFramesPerSecondMax, burst: limits.userBurstMax)
+        refusals = RateLimit(perSecond: limits.userRefusedFramesPerSecondMax, burst: Self.cutOffDelay)
     }
 
-    /// Charges a subscription of a user.
+    /// Charges a subscription of a user, or the end of one.
     mutating func subscribed(_ user: String, isJoin: Bool, at now: Instant) -> Verdict {
         var buckets = users[user] ?? Buckets()
         defer { users[user] = buckets }
         buckets.subscriptions.take(1, of: subscriptions, at: now)
         if let delay = buckets.subscriptions.delay(subscriptions, at: now) {
-            guard delay > subscriptions.burst else { return .drop }
+            guard delay > Self.cutOffDelay else { return .drop }
             // It begins again when it is admitted again.
             buckets.subscriptions = TokenBucket()
             return .cutOff
@@ -52,7 +55,7 @@ struct PeerRates {
     /// - Returns: whether the user is cut off, since it does not stop.
     mutating func refused(_ user: String, at now: Instant) -> Bool {
         users[user, default: Buckets()].refusals.take(1, of: refusals, at: now)
-        guard let delay = users[user]?.refusals.delay(refusals, at: now), delay > refusals.burst else { return false }
+        guard let delay = users[user]?.refusals.delay(refusals, at: now), delay > Self.cutOffDelay else { return false }
         users[user]?.refusals = TokenBucket()
         return true
     }

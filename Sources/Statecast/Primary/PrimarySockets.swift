@@ -145,9 +145,14 @@ final class PrimarySockets {
         }
     }
 
-    /// Charges a subscription to its user. Ends of subscriptions are free.
+    /// Charges a message to its user. The end of a subscription is passed on until the user is cut off.
     private func verdict(on received: Publisher.Received, by access: AccessControl) -> PeerRates.Verdict {
-        guard received.message.first == 1, let user = received.user.map(access.user(ofPeer:)) else { return .pass }
+        // The end of a broken connection's subscription has no user.
+        guard let user = received.user.map(access.user(ofPeer:)) else { return .pass }
+        guard received.message.first == 1 else {
+            let verdict = rates.subscribed(user, isJoin: false, at: clock.now)
+            return verdict == .cutOff ? verdict : .pass
+        }
         let isJoin =
             if case .store(_, .join) = stores.subscription(received.message.dropFirst()) { true } else { false }
         return rates.subscribed(user, isJoin: isJoin, at: clock.now)

@@ -77,7 +77,7 @@ struct Admission: Hashable, Sendable {
     /// - Parameters:
     ///   - sender: `nil` without keys.
     ///   - isFull: whether the journal has no room.
-    /// - Returns: whether it waits.
+    /// - Returns: `false` if it was refused or dropped for a reason that its user is responsible for.
     mutating func received(
         _ frame: ActionsFrame,
         from sender: FrameSender?,
@@ -86,38 +86,45 @@ struct Admission: Hashable, Sendable {
         into directives: inout [StoreDirective<some Sendable>]
     ) -> Bool {
         let session = frame.header.session
-        func refuse(_ reason: Rejection, retryAfter delay: Duration = .zero) -> Bool {
+        func refuse(_ reason: Rejection, retryAfter delay: Duration = .zero) {
             self.refuse(frame.identity, of: session, reason, retryAfter: delay, into: &directives)
-            return false
         }
         guard isOwner(sender, of: session, into: &directives) else { return false }
-        if isFull { return refuse(.storageFull) }
+        if isFull {
+            refuse(.storageFull)
+            return true
+        }
         guard frame.header.lineage == incarnation.lineage else {
             directives.append(.count(.otherLineage))
             requested.append(session)
             return false
         }
         if let user = sender?.user, let delay = delay(of: frame, from: user, at: now) {
-            return refuse(.tooFast(limits), retryAfter: delay)
+            refuse(.tooFast(limits), retryAfter: delay)
+            return false
         }
         // Also when it is opened: others of the user may be opened before.
         if let user = sender?.user, sessions[session] == nil, let delay = rates.delay(ofSessionsOf: user, at: now) {
-            return refuse(.tooManyNewSessions(limits), retryAfter: delay)
+            refuse(.tooManyNewSessions(limits), retryAfter: delay)
+            return false
         }
-        guard !isFinishing else { return false }
-        return inbox.append(PendingFrame(frame, from: sender), bytesMax: limits.heldBytesMax) || refuse(.overloaded)
+        if !isFinishing, !inbox.append(PendingFrame(frame, from: sender), bytesMax: limits.heldBytesMax) {
+            refuse(.overloaded)
+        }
+        return true
     }
 
-    /// The time after which a user may send a frame again that is not held for it; `nil` if it is held. One user fills
-    /// at most half of the memory. What it sends beyond its rates is held for a second, in an eighth of the memory.
+    /// The time after which a user may send a frame again that is not held for it; `nil` if it is held.
+    ///
+    /// The frames of one user, and all that have to wait for their users' rates, occupy at most half of the memory: the
+    /// others always have room. A frame waits for less time than its sender waits for receipts.
     private func delay(of frame: ActionsFrame, from user: String, at now: Instant) -> Duration? {
         guard rates.isLimited else { return nil }
-        let waiting = inbox.waiting(of: user)
-        let bytes = waiting.bytes + Inbox.bytes(of: frame)
+        let (waiting, bytes, bytesMax) = (inbox.waiting(of: user), Inbox.bytes(of: frame), limits.heldBytesMax / 2)
         guard let delay = rates.delay(of: user, adding: waiting, at: now) else {
-            return waiting.actions > 0 && bytes > limits.heldBytesMax / 2 ? .zero : nil
+            return waiting.actions > 0 && waiting.bytes + bytes > bytesMax ? .zero : nil
         }
-        return bytes <= limits.heldBytesMax / 8 && delay <= limits.retryDelayMin ? nil : delay
+        return inbox.bytes + bytes <= bytesMax && delay <= limits.retryDelayMin / 4 ? nil : delay
     }
 
     /// The store ends: drops the frames that wait, and those that arrive.

@@ -86,7 +86,9 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     package var wantsFrames: Bool { commits.hasRoom(limits) && admission.hasRoom }
 
     /// Whether the engine takes no more frames and can make a batch of those that wait.
-    package func isBehind(at now: Instant) -> Bool { !wantsFrames && canMakeBatch(at: now) }
+    package func isBehind(at now: Instant) -> Bool {
+        !wantsFrames && canMakeBatch(at: now) && admission.hasFrames(at: now)
+    }
 
     /// A queue or table that is beyond its limit, which only a fault in the engine can cause.
     package var excess: String? {
@@ -143,7 +145,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// A frame of actions, which waits for a turn.
     ///
     /// - Parameter sender: `nil` without keys; every action is then permitted.
-    /// - Returns: `false` if it was refused or dropped.
+    /// - Returns: `false` if it was refused or dropped for a reason that its user is responsible for.
     @discardableResult
     package mutating func received(
         _ frame: ActionsFrame,

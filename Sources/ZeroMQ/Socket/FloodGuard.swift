@@ -5,8 +5,8 @@ internal import Threading
 ///
 /// An `xpub` processes the subscriptions of a connection until there are none left. If they arrive faster than that,
 /// the thread does not return, and cannot do anything about the peer. So another thread compares, ten times a second,
-/// what each connection has received: beyond ``bytesMax``, it asks the socket's thread for a sign of life. If that does
-/// not answer until the next time, the connections that go on are shut down. Honest peers connect again.
+/// what the connections have received: beyond ``bytesMax`` in all, it asks the socket's thread for a sign of life. While
+/// that does not answer, connections that receive more than ``bytesMax`` each are shut down. Honest peers connect again.
 ///
 /// Only of `tcp` connections is it known how much they have received.
 package final class FloodGuard: Sendable {
@@ -20,8 +20,7 @@ package final class FloodGuard: Sendable {
     private let state: Locked<State>
     private let bell: Doorbell
 
-    /// What a connection may receive within two intervals while the socket's thread does not answer: 200 subscriptions
-    /// of the maximum size.
+    /// What a connection may receive while the socket's thread does not answer: 200 subscriptions of the maximum size.
     static let bytesMax: UInt64 = 64 << 10
     static let interval = Duration.milliseconds(100)
 
@@ -48,15 +47,18 @@ package final class FloodGuard: Sendable {
     /// Compares what the connections have received, once each ``interval``.
     func check(_ connections: inout [CInt: MonitoredConnection]) {
         let isAsked = state.withLock(\.isAsked)
-        var (shutDown, isBusy) = (0, false)
+        var shutDown = 0
+        var sum: UInt64 = 0
         for descriptor in connections.keys {
             guard let received = connections[descriptor]?.received(at: descriptor) else { continue }
-            let isFlood = received.bytes > Self.bytesMax
-            isBusy = isBusy || isFlood
+            sum += received.bytes
             // What it receives while the thread does not answer adds up.
             if !isAsked { connections[descriptor]?.mark = received.total }
-            if isAsked, isFlood, connections[descriptor]?.shutDown(descriptor) == true { shutDown += 1 }
+            let isFlood = isAsked && received.bytes > Self.bytesMax
+            if isFlood, connections[descriptor]?.shutDown(descriptor) == true { shutDown += 1 }
         }
+        // In all: a flood may come from many connections.
+        let isBusy = sum > Self.bytesMax
         let asks = state.withLock { state in
             // It may have answered meanwhile.
             if state.isAsked { state.shutDown += shutDown }
