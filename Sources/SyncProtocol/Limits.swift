@@ -44,8 +44,8 @@ public struct Limits: Hashable, Sendable {
     /// some time.
     public var userSubscriptionsPerSecondMax = 5000
     /// The maximum rate of one user's frames that a primary with keys refuses or drops on arrival, for a reason that the
-    /// user is responsible for, per second; 0: no limit. If they go on for two seconds beyond it, the primary refuses the
-    /// user's connections for some time.
+    /// user is responsible for, per second; 0: no limit. If they go on for two seconds beyond it, the primary refuses
+    /// the user's connections for some time.
     public var userRefusedFramesPerSecondMax = 10_000
     /// The time for which a user who was idle may exceed its rates, as a multiple of them: with 2 seconds, twice as
     /// many actions as in a second may come at once.
