@@ -10,7 +10,8 @@ struct HostileTestCommand: AsyncParsableCommand {
             For each scenario, a primary with keys and a journal runs as a process of its own. Two honest senders and \
             a replica are measured without and with an attack in turn, in three rounds. The attack is another process, \
             with the key of a member who may follow and send, and it ignores all rules of clients. It runs while \
-            processors are idle (SCHED_IDLE), as it would not compete for them on its own machine. The test fails if \
+            processors are idle (SCHED_IDLE), as it would not compete for them on its own machine. Without an attack, \
+            two threads compute in its place. The test fails if \
             the primary ends, its memory exceeds the bound, an action is lost or doubled, the honest senders reach \
             less than half of their undisturbed throughput, or their 99th percentile more than doubles (medians of \
             the rounds). Each line with a bound names its parts. With less than \(HostilePlan.ratiosFrom) seconds, \

@@ -95,9 +95,9 @@ struct Trial: Sendable {
         _ = try await phase(.seconds(1), primary, honest)
         var report = TrialReport(scenario, judgesRatios: plan.judgesRatios)
         for round in 1...plan.rounds {
-            report.calm.append(try await phase(plan.phase, primary, honest))
+            report.calm.append(try await phase(round, of: .none, primary, honest))
             if round == 1 { report.calmBytes = peak.bytes }
-            report.attacked.append(try await attackedPhase(round, primary, honest))
+            report.attacked.append(try await phase(round, of: scenario, primary, honest))
             report.isCalmAgain = try await awaitCalm(primary) && report.isCalmAgain
         }
         report.peakBytes = peak.bytes
@@ -107,7 +107,12 @@ struct Trial: Sendable {
         return report
     }
 
-    private func attackedPhase(_ round: Int, _ primary: Child, _ honest: HonestNodes) async throws -> PhaseFigures {
+    private func phase(
+        _ round: Int,
+        of scenario: Scenario,
+        _ primary: Child,
+        _ honest: HonestNodes
+    ) async throws -> PhaseFigures {
         let endpoints = honest.endpoints
         let attack = try Child(
             "statecast-hostile-test",
@@ -119,7 +124,7 @@ struct Trial: Sendable {
             ],
             openFiles: nil,
             isIdle: true,
-            output: plan.path("attack-\(round)")
+            output: plan.path("\(scenario.name)-\(round)")
         )
         defer { attack.kill() }
         _ = try await attack.awaitLines { $0.last.map(AttackCounts.init).map { $0.sent > 0 } ?? false }

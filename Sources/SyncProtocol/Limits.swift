@@ -28,9 +28,9 @@ public struct Limits: Hashable, Sendable {
     /// loses its own idle ones.
     public var userSessionsMax = 256
     /// The maximum rate of one user's actions at a store of a primary with keys, per second; 0: no limit. A frame
-    /// counts as at least one action. Frames beyond it wait in the primary for up to a quarter of `retryDelayMin`, while
-    /// all frames that wait occupy at most half of `heldBytesMax`. Otherwise the primary answers `overloaded`, with the
-    /// time after which the sender retries.
+    /// counts as at least one action. Frames beyond it wait in the primary for up to a quarter of `retryDelayMin`,
+    /// while all frames that wait occupy at most half of `heldBytesMax`. Otherwise the primary answers `overloaded`,
+    /// with the time after which the sender retries.
     public var userActionsPerSecondMax = 100_000
     /// The maximum size of one user's actions at a store of a primary with keys, per second; 0: no limit.
     public var userBytesPerSecondMax = 16 << 20
@@ -43,9 +43,9 @@ public struct Limits: Hashable, Sendable {
     /// limit. Beyond it, subscriptions are not answered. If they go on, the primary refuses the user's connections for
     /// some time.
     public var userSubscriptionsPerSecondMax = 5000
-    /// The maximum rate of one user's frames that a primary with keys refuses or drops on arrival, for a reason that the
-    /// user is responsible for, per second; 0: no limit. If they go on for two seconds beyond it, the primary refuses
-    /// the user's connections for some time.
+    /// The maximum rate of one user's frames that a primary with keys refuses or drops on arrival, for a reason that
+    /// the user is responsible for, per second; 0: no limit. If they go on for two seconds beyond it, the primary
+    /// refuses the user's connections for some time.
     public var userRefusedFramesPerSecondMax = 10_000
     /// The time for which a user who was idle may exceed its rates, as a multiple of them: with 2 seconds, twice as
     /// many actions as in a second may come at once.

@@ -9,7 +9,7 @@ struct PrimaryCommand: AsyncParsableCommand {
         commandName: "statecast-primary",
         abstract: "Owns a store: receives actions, and publishes the changes of the state.",
         discussion: """
-            Once both endpoints are bound it prints one line: \
+            Once all endpoints are bound it prints one line: \
             ready store=fleet epoch=1 revision=0 publish=tcp://127.0.0.1:7100 actions=tcp://127.0.0.1:7101
 
             Endpoints are tcp://HOST:PORT or ipc://PATH; a port may be * for any free one.
@@ -30,7 +30,8 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The endpoint to which replicas and senders connect. (STATECAST_PUBLISH, default: tcp://127.0.0.1:7100)",
+            "The endpoint to which replicas, and without --keys senders, connect. (STATECAST_PUBLISH, default: "
+                + "tcp://127.0.0.1:7100)",
             valueName: "endpoint"
         )
     )

@@ -3,8 +3,8 @@ internal import ZeroMQ
 
 /// A publishing socket and the topics subscribed to on it. Used on the node's loop only.
 ///
-/// libzmq stores a subscription before the node sees it, and has no call that refuses one. To bound the topics, or after
-/// a right was withdrawn, the node closes all connections.
+/// libzmq stores a subscription before the node sees it, and has no call that refuses one. To bound the topics, or
+/// after a right was withdrawn, the node closes all connections.
 final class Publisher {
     private let socket: RenewableSocket
     private let topicsMax: Int
