@@ -5,8 +5,9 @@ internal import Threading
 ///
 /// An `xpub` processes the subscriptions of a connection until there are none left. If they arrive faster than that,
 /// the thread does not return, and cannot do anything about the peer. So another thread compares, ten times a second,
-/// what the connections have received: beyond ``bytesMax`` in all, it asks the socket's thread for a sign of life. While
-/// that does not answer, connections that receive more than ``bytesMax`` each are shut down. Honest peers connect again.
+/// what the connections have received: beyond ``bytesMax`` in all, it asks the socket's thread for a sign of life.
+/// While that does not answer, connections that receive more than ``bytesMax`` each are shut down. Honest peers connect
+/// again.
 ///
 /// Only of `tcp` connections is it known how much they have received.
 package final class FloodGuard: Sendable {
