@@ -68,7 +68,7 @@ public struct Limits: Hashable, Sendable {
     /// connections, and the subscribers reconnect. A topic costs up to 32 bytes of memory per byte of its text.
     public var topicsMax = 10_000
     /// The maximum number of subscriptions that the loop answers in one turn.
-    public var subscriptionsPerTurnMax = 64
+    public var subscriptionsPerTurnMax = 256
     /// The maximum number of updates that a store keeps for replicas that missed some.
     public var ringUpdatesMax = 65_536
     /// The maximum size of the patches that a store keeps for replicas that missed some.
