@@ -10,6 +10,27 @@ struct Inbox: Hashable, Sendable {
         var actions = 0
         /// Their approximate memory.
         var bytes = 0
+
+        mutating func append(_ frame: PendingFrame, bytes: Int) {
+            frames.append(frame)
+            actions += frame.count
+            self.bytes += bytes
+        }
+
+        /// - Returns: the memory of the first frame.
+        mutating func removeFirst() -> Int {
+            let frame = frames.removeFirst()
+            let size = Inbox.bytes(of: frame.frame)
+            actions -= frame.count
+            bytes -= size
+            return size
+        }
+
+        /// Replaces the first frame by what is left of it.
+        mutating func replaceFirst(by rest: PendingFrame) {
+            actions -= frames[0].count - rest.count
+            frames[0] = rest
+        }
     }
 
     /// By user; frames without a user have none.
@@ -60,9 +81,7 @@ struct Inbox: Hashable, Sendable {
         guard isEmpty || bytes + size <= bytesMax else { return false }
         let user = frame.sender?.user
         if queues[user] == nil { users.append(user) }
-        queues[user, default: Queue()].frames.append(frame)
-        queues[user, default: Queue()].actions += frame.count
-        queues[user, default: Queue()].bytes += size
+        queues[user, default: Queue()].append(frame, bytes: size)
         bytes += size
         return true
     }
@@ -75,13 +94,9 @@ struct Inbox: Hashable, Sendable {
     mutating func consume(actions: Int, bytes: Int = 0, leaving frame: PendingFrame? = nil) {
         guard let user = users.first, let index = queues.index(forKey: user) else { return }
         if let frame {
-            queues.values[index].actions -= queues.values[index].frames[0].count - frame.count
-            queues.values[index].frames[0] = frame
+            queues.values[index].replaceFirst(by: frame)
         } else {
-            let first = queues.values[index].frames.removeFirst()
-            queues.values[index].actions -= first.count
-            queues.values[index].bytes -= Self.bytes(of: first.frame)
-            self.bytes -= Self.bytes(of: first.frame)
+            self.bytes -= queues.values[index].removeFirst()
         }
         rest.actions -= actions
         rest.bytes -= bytes
