@@ -59,7 +59,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         try checkDepth()
-        return KeyedDecodingContainer(FieldPatchContainer<Key>(decoder: self))
+        return keyedContainers(for: type).of(self)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try patchedTree().unkeyedContainer() }
@@ -241,8 +241,11 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     private func missing(_ name: String) -> CodingFailure { failure(.missingKey, "missing the key \"\(name)\"") }
 }
 
-private struct FieldPatchContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let decoder: FieldPatchDecoder
+/// The keyed container of a `FieldPatchDecoder`.
+struct FieldPatchContainer<Key: CodingKey>: KeyedDecoding {
+    private let decoder: FieldPatchDecoder
+
+    init(by decoder: FieldPatchDecoder) { self.decoder = decoder }
 
     var codingPath: [any CodingKey] { decoder.path }
     var allKeys: [Key] { decoder.names.compactMap { Key(stringValue: $0) } }

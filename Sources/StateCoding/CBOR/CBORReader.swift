@@ -136,12 +136,21 @@ package struct CBORReader: Sendable {
     package mutating func text() throws(CodingFailure) -> String {
         let start = position
         let content = try content(of: .text, "a text")
+        // `String(validating:)` looks up generic types, which takes longer than most texts.
+        if content.isASCII { return String(decoding: content, as: UTF8.self) }
         guard let text = String(validating: content, as: UTF8.self) else {
             position = start
             throw failure(.invalidText, "expected a text in UTF-8, got other bytes")
         }
         try checkMarks(of: text, from: start - input.startIndex)
         return text
+    }
+
+    private mutating func skipText() throws(CodingFailure) {
+        let start = position
+        guard try !content(of: .text, "a text").isASCII else { return }
+        position = start
+        _ = try text()
     }
 
     /// The count of an array; its items come next.
@@ -220,7 +229,7 @@ package struct CBORReader: Sendable {
         case .float: _ = try float()
         case .null: try null()
         case .bytes: if isIndefinite { _ = try chunks(of: .bytes) } else { _ = try content(of: .bytes, "bytes") }
-        case .text: _ = try isIndefinite ? joinedText() : text()
+        case .text: if isIndefinite { _ = try joinedText() } else { try skipText() }
         case .tag:
             let inner = try deeper(depth)
             _ = try tag()

@@ -25,10 +25,19 @@ package struct CBORWriter: @unchecked Sendable {
 
     /// The bytes that `body` writes.
     package static func bytes(reserving capacity: Int = 0, _ body: (inout CBORWriter) -> Void) -> [UInt8] {
+        withBytes(reserving: capacity, body) { Array($0) }
+    }
+
+    /// Calls `read` with the bytes that `write` writes, in memory that is used again.
+    static func withBytes<Result>(
+        reserving capacity: Int = 0,
+        _ write: (inout CBORWriter) -> Void,
+        _ read: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result {
         var writer = CBORWriter()
         if let memory = pool.acquire() { (writer.memory, writer.capacity) = (memory, memory.header) }
         _ = writer.room(for: max(capacity, 256))
-        body(&writer)
+        write(&writer)
         defer {
             if writer.capacity <= pooledBytesMax, isKnownUniquelyReferenced(&writer.memory) {
                 var memory = noMemory
@@ -36,7 +45,7 @@ package struct CBORWriter: @unchecked Sendable {
                 pool.release(memory)
             }
         }
-        return writer.bytes
+        return writer.withBytes(read)
     }
 
     private static let pool = ObjectPool<ManagedBuffer<Int, UInt8>>()
@@ -320,7 +329,12 @@ package struct CBORWriter: @unchecked Sendable {
 extension Value {
     /// The value in CBOR, deterministically. Texts beyond ``CodingLimits/combiningMarksMax`` are written although
     /// readers refuse them.
-    public var encoded: [UInt8] { CBORWriter.bytes { $0.value(self) } }
+    public var encoded: [UInt8] { withEncoding { Array($0) } }
+
+    /// Calls `body` with what ``encoded`` contains. It must not keep the buffer.
+    func withEncoding<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        CBORWriter.withBytes({ $0.value(self) }, body)
+    }
 }
 
 /// A pool of at most one object that waits for reuse: most values are small, and making the objects that code them

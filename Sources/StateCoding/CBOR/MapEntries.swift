@@ -231,3 +231,8 @@ extension UnsafeBufferPointer<UInt8> {
         return bits & 0x8080_8080_8080_8080 == 0
     }
 }
+
+extension ArraySlice<UInt8> {
+    /// Whether all bytes are below 0x80.
+    var isASCII: Bool { withUnsafeBufferPointer(\.isASCII) }
+}

@@ -1,5 +1,7 @@
-struct ItemKeyedDecodingContainer<Key: CodingKey>: ItemKeyedDecoding {
-    let decoder: ItemDecoder
+struct ItemKeyedDecodingContainer<Key: CodingKey>: KeyedDecoding {
+    private let decoder: ItemDecoder
+
+    init(by decoder: ItemDecoder) { self.decoder = decoder }
 
     var codingPath: [any CodingKey] { decoder.path }
 

@@ -172,10 +172,10 @@ final class DecodingSource {
         return content[offset]
     }
 
-    /// A copy of a part.
-    subscript(range: Range<Int>) -> [UInt8] {
+    /// A part, in the memory of the source.
+    subscript(range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
         precondition(range.upperBound <= content.count, "the source ends before \(range.upperBound)")
-        return Array(content[range])
+        return UnsafeBufferPointer(rebasing: content[range])
     }
 }
 

@@ -1,5 +1,7 @@
-struct ItemKeyedEncodingContainer<Key: CodingKey>: ItemKeyedEncoding {
-    let encoder: ItemEncoder
+struct ItemKeyedEncodingContainer<Key: CodingKey>: KeyedEncoding {
+    private let encoder: ItemEncoder
+
+    init(by encoder: ItemEncoder) { self.encoder = encoder }
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 

@@ -7,7 +7,7 @@ struct ItemCursor {
 
     /// The next item as a tree.
     mutating func value() -> Value {
-        var reader = CBORReader(checked: source[offset..<source.end(of: offset)])
+        var reader = CBORReader(checked: Array(source[offset..<source.end(of: offset)]))
         guard let value = try? reader.value() else {
             preconditionFailure("a checked source holds no item at \(offset)")
         }

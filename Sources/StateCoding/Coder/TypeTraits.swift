@@ -110,29 +110,29 @@ struct TypeTable<Answer>: @unchecked Sendable {
 /// The containers are generic in their keys, and looking up such a type is most of the cost of making one, so the types
 /// are looked up once. (Without that, encoding an action takes 12 % more instructions, decoding it 8 %.)
 struct KeyedContainers<Key: CodingKey> {
-    private let encodingType: any ItemKeyedEncoding<Key>.Type
-    private let decodingType: any ItemKeyedDecoding<Key>.Type
+    private let encoding: any KeyedEncoding<Key, ItemEncoder>.Type
+    private let collecting: any KeyedEncoding<Key, FieldCollector>.Type
+    private let decoding: any KeyedDecoding<Key, ItemDecoder>.Type
+    private let patching: any KeyedDecoding<Key, FieldPatchDecoder>.Type
 
     fileprivate init() {
-        encodingType = ItemKeyedEncodingContainer<Key>.self
-        decodingType = ItemKeyedDecodingContainer<Key>.self
+        encoding = ItemKeyedEncodingContainer<Key>.self
+        collecting = FieldContainer<Key>.self
+        decoding = ItemKeyedDecodingContainer<Key>.self
+        patching = FieldPatchContainer<Key>.self
     }
 
     @inline(__always)
-    func encoding(by encoder: ItemEncoder) -> KeyedEncodingContainer<Key> {
-        func make<C: ItemKeyedEncoding<Key>>(_ type: C.Type) -> KeyedEncodingContainer<Key> {
-            KeyedEncodingContainer(type.init(encoder: encoder))
-        }
-        return make(encodingType)
-    }
+    func of(_ encoder: ItemEncoder) -> KeyedEncodingContainer<Key> { encoding.make(by: encoder) }
 
     @inline(__always)
-    func decoding(by decoder: ItemDecoder) -> KeyedDecodingContainer<Key> {
-        func make<C: ItemKeyedDecoding<Key>>(_ type: C.Type) -> KeyedDecodingContainer<Key> {
-            KeyedDecodingContainer(type.init(decoder: decoder))
-        }
-        return make(decodingType)
-    }
+    func of(_ collector: FieldCollector) -> KeyedEncodingContainer<Key> { collecting.make(by: collector) }
+
+    @inline(__always)
+    func of(_ decoder: ItemDecoder) -> KeyedDecodingContainer<Key> { decoding.make(by: decoder) }
+
+    @inline(__always)
+    func of(_ decoder: FieldPatchDecoder) -> KeyedDecodingContainer<Key> { patching.make(by: decoder) }
 }
 
 /// The `KeyedContainers` by the type of their keys, never freed. They are no objects, because threads that code the
@@ -154,10 +154,28 @@ private func makeKeyedContainers<Key: CodingKey>(for key: Key.Type) -> UnsafeRaw
     return UnsafeRawPointer(containers)
 }
 
-protocol ItemKeyedEncoding<Key>: KeyedEncodingContainerProtocol {
-    init(encoder: ItemEncoder)
+/// A keyed container of one kind of encoders.
+protocol KeyedEncoding<Key, Coder>: KeyedEncodingContainerProtocol {
+    associatedtype Coder
+    init(by encoder: Coder)
 }
 
-protocol ItemKeyedDecoding<Key>: KeyedDecodingContainerProtocol {
-    init(decoder: ItemDecoder)
+/// A keyed container of one kind of decoders.
+protocol KeyedDecoding<Key, Coder>: KeyedDecodingContainerProtocol {
+    associatedtype Coder
+    init(by decoder: Coder)
+}
+
+extension KeyedEncoding {
+    @inline(__always)
+    fileprivate static func make(by encoder: Coder) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(Self(by: encoder))
+    }
+}
+
+extension KeyedDecoding {
+    @inline(__always)
+    fileprivate static func make(by decoder: Coder) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(Self(by: decoder))
+    }
 }

@@ -76,7 +76,7 @@ final class FieldCollector: Encoder {
             contents.reserveCapacity(16)
         }
         hasContainer = true
-        return KeyedEncodingContainer(FieldContainer(collector: self))
+        return keyedContainers(for: type).of(self)
     }
 
     /// Returns an encoder only because one is required; its output is discarded and the value is encoded as a whole
@@ -213,8 +213,10 @@ extension FieldCollector.Content {
 }
 
 /// The keyed container of a `FieldCollector`.
-private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let collector: FieldCollector
+struct FieldContainer<Key: CodingKey>: KeyedEncoding {
+    private let collector: FieldCollector
+
+    init(by collector: FieldCollector) { self.collector = collector }
 
     var codingPath: [any CodingKey] { collector.codingPath }
 

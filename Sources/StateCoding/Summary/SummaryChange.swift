@@ -4,17 +4,6 @@ struct SummaryChange: Hashable, Sendable {
 
     private(set) var digest: UInt64 = 0
     private(set) var bytes = 0
-    /// Kept to reuse its memory.
-    private var scratch = CBORWriter()
-
-    static func == (left: SummaryChange, right: SummaryChange) -> Bool {
-        left.digest == right.digest && left.bytes == right.bytes
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(digest)
-        hasher.combine(bytes)
-    }
 
     mutating func add(_ value: Value, at path: DigestPath) { count(value, path, adding: true) }
     mutating func remove(_ value: Value, at path: DigestPath) { count(value, path, adding: false) }
@@ -50,7 +39,7 @@ struct SummaryChange: Hashable, Sendable {
     }
 
     /// Adds a leaf in CBOR that is canonical already.
-    private mutating func addLeaf(_ encoded: ArraySlice<UInt8>, at path: DigestPath) {
+    private mutating func addLeaf(_ encoded: UnsafeBufferPointer<UInt8>, at path: DigestPath) {
         weigh(encoded.count)
         digest &+= path.leaf(encoded)
     }
@@ -77,17 +66,14 @@ struct SummaryChange: Hashable, Sendable {
     }
 
     private mutating func keyed(_ key: Value, _ path: DigestPath, adding: Bool) -> DigestPath {
-        scratch.removeAll()
-        scratch.value(key)
-        weigh(scratch.bytes.count, adding: adding)
-        return path.step(0x4B, scratch.bytes)
+        let (count, keyed) = key.withEncoding { ($0.count, path.key($0)) }
+        weigh(count, adding: adding)
+        return keyed
     }
 
     private mutating func leaf(_ value: Value, _ path: DigestPath, adding: Bool) {
-        scratch.removeAll()
-        scratch.value(value)
-        weigh(scratch.bytes.count, adding: adding)
-        let hash = path.leaf(scratch.bytes)
+        let (count, hash) = value.withEncoding { ($0.count, path.leaf($0)) }
+        weigh(count, adding: adding)
         if adding { digest &+= hash } else { digest &-= hash }
     }
 
@@ -148,7 +134,7 @@ struct SummaryChange: Hashable, Sendable {
                 // The keys of a checked source are canonical.
                 let value = source.end(of: offset)
                 weigh(value - offset)
-                offset = add(source, at: value, path: path.step(0x4B, source[offset..<value]))
+                offset = add(source, at: value, path: path.key(source[offset..<value]))
             }
             return offset
         case 3, 6, 7:
@@ -158,7 +144,7 @@ struct SummaryChange: Hashable, Sendable {
             return cursor.offset
         default:
             let end = source.end(of: offset)
-            addLeaf(source[offset..<end][...], at: path)
+            addLeaf(source[offset..<end], at: path)
             return end
         }
     }
@@ -171,15 +157,16 @@ struct DigestPath: Equatable {
     static let root = DigestPath()
 
     /// The entry of a map under a canonical key.
-    func key(_ key: Value) -> DigestPath { step(0x4B, key.encoded) }
+    func key(_ key: Value) -> DigestPath { key.withEncoding(self.key) }
+    func key(_ encoded: UnsafeBufferPointer<UInt8>) -> DigestPath { step(0x4B, encoded) }
 
     /// The element of an array.
-    func index(_ index: Int) -> DigestPath { step(0x49, Value(index).encoded) }
+    func index(_ index: Int) -> DigestPath { Value(index).withEncoding { step(0x49, $0) } }
 
-    /// The hash of a leaf at the end of the path.
-    func leaf(_ bytes: some Sequence<UInt8>) -> UInt64 { step(0x56, bytes).hash.mixed }
+    /// The hash of an encoded leaf at the end of the path.
+    func leaf(_ encoded: UnsafeBufferPointer<UInt8>) -> UInt64 { step(0x56, encoded).hash.mixed }
 
-    func step(_ mark: UInt8, _ bytes: some Sequence<UInt8>) -> DigestPath {
+    private func step(_ mark: UInt8, _ bytes: UnsafeBufferPointer<UInt8>) -> DigestPath {
         var next = self
         next.hash.combine(mark)
         next.hash.combine(bytes)
@@ -195,7 +182,7 @@ private struct FNV1a: Equatable {
         state = (state ^ UInt64(byte)) &* 0x100_0000_01B3
     }
 
-    mutating func combine(_ bytes: some Sequence<UInt8>) {
+    mutating func combine(_ bytes: UnsafeBufferPointer<UInt8>) {
         for byte in bytes { combine(byte) }
     }
 

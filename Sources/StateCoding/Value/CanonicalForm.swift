@@ -11,8 +11,7 @@ extension String {
     /// the wire they must be one sequence of bytes.
     var canonical: String {
         // Every scalar below U+0300, whose UTF-8 starts with 0xCC, is in form C already: nearly all texts end here.
-        var copy = self
-        if copy.withUTF8({ $0.allSatisfy { $0 < 0xCC } }) { return self }
+        if utf8.withContiguousStorageIfAvailable({ $0.isASCII || $0.allSatisfy { $0 < 0xCC } }) == true { return self }
         #if canImport(Darwin)
             return precomposedStringWithCanonicalMapping
         #else

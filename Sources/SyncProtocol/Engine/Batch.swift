@@ -9,7 +9,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     private(set) var revision: Revision
     private(set) var results = BatchResults()
     private(set) var notices: [StoreNotice] = []
-    private var items: [Item] = []
+    private var items: [BatchItem] = []
     private var frames: [ActionsFrame] = []
     /// The size of the actions of the primary's own process; 0 without a journal, which does not encode them.
     private(set) var ownBytes = 0
@@ -17,19 +17,6 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     private var record: RecordEntries?
     private var memory = ActionTable.Memory()
     private let context: BatchContext<State>
-
-    /// Actions as they arrived.
-    enum Item: Sendable {
-        case slice(FrameSlice, frame: Int, of: FrameSender?, opened: JournalSequence)
-        case local(LocalAction, ActionNumber)
-
-        var count: Int {
-            switch self {
-            case .slice(let slice, _, _, _): slice.count
-            case .local: 1
-            }
-        }
-    }
 
     init(after version: Version<State>, _ context: BatchContext<State>) {
         content = BatchState(version.state, of: context.program)
@@ -234,10 +221,10 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     // MARK: Parts
 
     /// The actions in parts that are reduced again one after the other: the halves, or a single action.
-    var parts: [[Item]] {
+    var parts: [[BatchItem]] {
         let count = items.reduce(0) { $0 + $1.count }
         guard count > 1 else { return [items] }
-        var (first, second): ([Item], [Item]) = ([], [])
+        var (first, second): ([BatchItem], [BatchItem]) = ([], [])
         var left = count / 2
         for item in items {
             switch item {
@@ -259,7 +246,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     ///   - reason: rejects the actions, instead of reducing them.
     ///   - cancels: whether a batch in flight cancels an effect.
     func reducedAgain(
-        _ part: [Item],
+        _ part: [BatchItem],
         after version: Version<State>,
         rejecting reason: Rejection?,
         marking: some ReductionMarking,
@@ -280,8 +267,23 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     }
 }
 
-/// The result of reducing an action. Nested in ``Batch`` it would be generic over the state, and looking up metadata of
-/// generic types would take a fifth of a primary's time.
+// Not nested in ``Batch``: the types would be generic over the state, and looking up metadata of generic types would take
+// a fifth of a primary's time.
+
+/// Actions of a batch, as they arrived.
+enum BatchItem: Sendable {
+    case slice(FrameSlice, frame: Int, of: FrameSender?, opened: JournalSequence)
+    case local(LocalAction, ActionNumber)
+
+    var count: Int {
+        switch self {
+        case .slice(let slice, _, _, _): slice.count
+        case .local: 1
+        }
+    }
+}
+
+/// The result of reducing an action.
 private struct Reduction {
     let effect: Effect
     /// The action as it reached the reducer, if its bytes are not those that arrived.

@@ -73,7 +73,8 @@ struct CommitQueue<State: Sendable>: Sendable {
 
     /// Removes the next batch up to `sequence`, to publish it.
     mutating func dequeue(through sequence: JournalSequence) -> ClosedBatch<State>? {
-        guard let batch = batches.first, batch.version.sequence <= sequence else { return nil }
+        // Not `first`, which copies the batch.
+        guard !batches.isEmpty, batches[batches.startIndex].version.sequence <= sequence else { return nil }
         return batches.removeFirst()
     }
 

@@ -2,12 +2,18 @@ package import StateCoding
 import StateCore
 
 /// The state of a store at a revision.
-package struct Version<State: Sendable>: Sendable {
+///
+/// A class, so that what holds a version has a layout that does not depend on the state: copying it needs no metadata.
+package final class Version<State: Sendable>: Sendable {
     package let state: State
     package let summary: Summary
     package let revision: Revision
     /// The last record that it contains.
     package let sequence: JournalSequence
+
+    init(state: State, summary: Summary, revision: Revision, sequence: JournalSequence) {
+        (self.state, self.summary, self.revision, self.sequence) = (state, summary, revision, sequence)
+    }
 }
 
 /// The patch of a batch, and the summary of the state after it.

@@ -73,13 +73,17 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     public static let primary = SessionID(high: 0, low: 0)
 
     /// 32 hexadecimal digits.
-    public var description: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
+    public var description: String { String(decoding: digits, as: UTF8.self) }
+
+    /// The characters of the description, in ASCII.
+    var digits: [UInt8] { Hexadecimal.digits(high) + Hexadecimal.digits(low) }
 
     /// Parses 32 lower-case hexadecimal digits; `nil` for anything else.
-    public init?(_ text: some StringProtocol) {
-        let digits = Array(text.utf8)
-        guard digits.count == 32, let high = Hexadecimal.bits(digits[0..<16]),
-            let low = Hexadecimal.bits(digits[16..<32])
+    public init?(_ text: some StringProtocol) { self.init(digits: Array(text.utf8)[...]) }
+
+    init?(digits: ArraySlice<UInt8>) {
+        guard digits.count == 32, let high = Hexadecimal.bits(digits.prefix(16)),
+            let low = Hexadecimal.bits(digits.suffix(16))
         else { return nil }
         self.init(high: high, low: low)
     }
@@ -136,9 +140,14 @@ public struct StoreName: Hashable, Sendable, CustomStringConvertible, Comparable
 
 /// 64 bits as exactly 16 lower-case hexadecimal digits, the form of identities in topics.
 enum Hexadecimal {
-    static func text(_ bits: UInt64) -> String {
-        let digits = String(bits, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+    static func text(_ bits: UInt64) -> String { String(decoding: digits(bits), as: UTF8.self) }
+
+    /// The digits in ASCII. Without texts: the topic of each message to a sender has them.
+    static func digits(_ bits: UInt64) -> [UInt8] {
+        (0..<16).map { index in
+            let digit = UInt8(truncatingIfNeeded: bits >> (60 - 4 * index)) & 15
+            return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+        }
     }
 
     /// `nil` unless there are exactly 16 lower-case digits: an identity has exactly one topic.

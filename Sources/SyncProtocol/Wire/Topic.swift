@@ -34,17 +34,24 @@ package struct Address: Hashable, Sendable {
 
     /// The encoded address, the closing zero byte included.
     package var bytes: [UInt8] {
-        var text = "sc\(Self.version)/\(store)/"
+        var bytes = Self.start
+        bytes += store.text.utf8
+        bytes.append(UInt8(ascii: "/"))
         switch topic {
-        case .feed: text += "feed"
-        case .join(let nonce, let position): text += "join/\(nonce)/\(position.map(\.description) ?? "none")"
-        case .receipts(let session): text += "receipts/\(session)"
-        case .schema: text += "schema"
-        case .snapshot(let lineage, let revision, let index): text += "snapshot/\(lineage)/\(revision)/\(index)"
-        case .actions: text += "actions"
+        case .feed: bytes += "feed".utf8
+        case .join(let nonce, let position): bytes += "join/\(nonce)/\(position.map(\.description) ?? "none")".utf8
+        case .receipts(let session):
+            bytes += "receipts/".utf8
+            bytes += session.digits
+        case .schema: bytes += "schema".utf8
+        case .snapshot(let lineage, let revision, let index): bytes += "snapshot/\(lineage)/\(revision)/\(index)".utf8
+        case .actions: bytes += "actions".utf8
         }
-        return Array(text.utf8) + [0]
+        bytes.append(0)
+        return bytes
     }
+
+    private static let start = Array("sc\(version)/".utf8)
 }
 
 /// The reason why bytes are not an address that this implementation serves.
@@ -96,7 +103,7 @@ extension Topic {
             }
             self = .join(Nonce(bits: nonce), start.position)
         case ("receipts", _):
-            guard parts.count == 4, let session = SessionID(String(decoding: parts[3], as: UTF8.self)) else {
+            guard parts.count == 4, let session = SessionID(digits: parts[3]) else {
                 throw .unknownTopic(store, expected: "receipts/<32 hex digits>")
             }
             self = .receipts(session)
