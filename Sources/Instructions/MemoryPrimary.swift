@@ -87,7 +87,7 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
             let digest = version.summary.digest
             report { $0.snapshotEncoded(bytes, revision: version.revision, digest: digest, at: .origin, into: &$1) }
         case .storeSnapshot: engine.snapshotStored(isStored: true)
-        case .show(let state, _): self.state = state
+        case .show(let version): state = version.state
         // Nothing is counted, and the actions have no effects.
         case .count, .start: break
         case .log(let notice): preconditionFailure("unexpected: \(notice)")

@@ -82,22 +82,23 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     }
 
     private func part(_ name: String) throws -> Part {
-        let old = fields.index(of: name).map { fields.contents[$0] }
-        switch (change(name), old) {
-        case (nil, nil), (.remove?, _): return .absent
-        case (nil, let old?): return .old(old)
-        case (.change(let patch)?, _):
+        switch change(name) {
+        case nil: return fields.index(of: name).map { .old(fields.contents[$0]) } ?? .absent
+        case .remove?: return .absent
+        case .change(let patch)?:
             if case .replace(let value) = patch.form { return .new(value) }
-            let place = CodingPath(node: self, key: DataKey.name(name))
-            if let old {
+            if let index = fields.index(of: name) {
+                let old = fields.contents[index]
                 // The result may be null, so it has to be known.
                 return patch.replacesInBetween
-                    ? .new(try tree(of: old, changedBy: patch, at: place)) : .changed(old, patch)
+                    ? .new(try tree(of: old, changedBy: patch, at: place(name))) : .changed(old, patch)
             }
             let message = "expected the key to be there, as the patch changes a part of it"
-            return try noting { throw place.failure(.patchMismatch, message) }
+            return try noting { throw place(name).failure(.patchMismatch, message) }
         }
     }
+
+    private func place(_ name: String) -> CodingPath { CodingPath(node: self, key: DataKey.name(name)) }
 
     private func change(_ name: String) -> Patch.FieldChange? {
         changed.index(of: name).map { changedTo[$0] }
@@ -122,7 +123,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
         switch try part(name) {
         case .absent: throw missing(name)
         case .old(.null): true
-        case .old(.value(let value)): try isNull(value, at: CodingPath(node: self, key: DataKey.name(name)))
+        case .old(.value(let value)): try isNull(value, at: place(name))
         case .new(let value), .old(.tree(let value)): value.isNull
         case .old(.fields), .changed: false
         }
@@ -135,35 +136,54 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
         return try encodeTree(value, at: place).isNull
     }
 
-    func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
-        switch try part(name) {
+    func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T { try decode(type, part(name), name) }
+
+    /// Most fields are of the two kinds that are here: the others need metadata of optionals, whose lookup takes longer.
+    private func decode<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
+        switch part {
+        case .new(let value): try decodeTree(type, from: value, at: place(name))
+        case .old(.value(let value)) where Swift.type(of: value) == type: typed(value)
+        default: try decodeOther(type, part, name)
+        }
+    }
+
+    @inline(never)
+    private func decodeOther<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
+        switch part {
         case .absent: throw missing(name)
-        case .old(.value(let value)): try stored(value, as: type) ?? fromTree(type, name)
-        case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).decode(type)
+        case .old(.value(let value)):
+            if let content = (value as? any AnyOptional)?.content as? T { return content }
+        case .old(.fields(let nested)): return try fieldPatch(nested, Changes(), name).decode(type)
         case .changed(.fields(let nested), let patch):
             if case .fields(let changes) = try gathered(patch, name).form {
-                try noting { try fieldPatch(nested, changes, name).decode(type) }
-            } else {
-                try fromTree(type, name)
+                return try noting { try fieldPatch(nested, changes, name).decode(type) }
             }
         case .changed(.value(let value), let patch):
-            try noting { try changed(value, patch, type, name) } ?? fromTree(type, name)
-        case .old(.null), .old(.tree), .changed(.null, _), .changed(.tree, _), .new: try fromTree(type, name)
+            if let result = try noting({ try changed(value, patch, type, name) }) { return result }
+        case .old(.null), .old(.tree), .changed(.null, _), .changed(.tree, _), .new: break
         }
+        guard let value = try value(of: part, at: place(name)) else { throw missing(name) }
+        return try decodeTree(type, from: value, at: place(name))
+    }
+
+    private func typed<T>(_ value: any Encodable) -> T {
+        func typed<E: Encodable>(_ value: E) -> T { cast(value, to: T.self) }
+        return typed(value)
     }
 
     /// `nil` if the field is absent, or null and the type has no null of its own.
     func decodeIfPresent<T: Decodable>(_ type: T.Type, _ name: String) throws -> T? {
-        switch try part(name) {
+        let part = try part(name)
+        switch part {
         case .absent, .old(.null): return nil
         case .new(let value): if value.isNull, !(type is any AnyOptional.Type) { return nil }
         case .old(.value(let value)):
-            if let value = stored(value, as: type) { return value }
-            if !(type is any AnyOptional.Type), try isNull(name) { return nil }
+            if Swift.type(of: value) == type { return typed(value) }
+            if !(type is any AnyOptional.Type), try isNull(value, at: place(name)) { return nil }
         case .old(.tree(let tree)): if tree.isNull, !(type is any AnyOptional.Type) { return nil }
         case .old(.fields), .changed: break
         }
-        return try decode(type, name)
+        return try decode(type, part, name)
     }
 
     /// A nested container, such as an enum's payload.
@@ -182,9 +202,8 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
 
     /// A decoder of a field's tree; of null, if the field is absent.
     func tree(_ name: String) throws -> ItemDecoder {
-        let place = CodingPath(node: self, key: DataKey.name(name))
-        let source = DecodingSource(try value(of: part(name), at: place) ?? .null)
-        return ItemDecoder(ItemCursor(source: source, offset: 0), key: place.key, in: self)
+        let source = DecodingSource(try value(of: part(name), at: place(name)) ?? .null)
+        return ItemDecoder(ItemCursor(source: source, offset: 0), key: DataKey.name(name), in: self)
     }
 
     private func fieldPatch(_ nested: FieldCollector, _ changes: Changes, _ name: String) -> FieldPatchDecoder {
@@ -208,21 +227,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     }
 
     private func gathered(_ patch: Patch, _ name: String) throws -> Patch {
-        try noting { try patch.gathered(at: CodingPath(node: self, key: DataKey.name(name))) }
-    }
-
-    private func fromTree<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
-        let place = CodingPath(node: self, key: DataKey.name(name))
-        guard let value = try value(of: part(name), at: place) else { throw missing(name) }
-        return try decodeTree(type, from: value, at: place)
-    }
-
-    /// The value, or the content of an optional; `nil` if it is of another type.
-    private func stored<T>(_ value: any Encodable, as type: T.Type) -> T? {
-        func typed<E: Encodable>(_ value: E) -> T { cast(value, to: T.self) }
-        if Swift.type(of: value) == type { return typed(value) }
-        guard let content = (value as? any AnyOptional)?.content else { return nil }
-        return content as? T
+        try noting { try patch.gathered(at: place(name)) }
     }
 
     /// The patched value; `nil` if it is of another type.
@@ -232,10 +237,9 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
         _ type: T.Type,
         _ name: String
     ) throws -> T? {
-        let place = CodingPath(node: self, key: DataKey.name(name))
-        if let result = try patch.applied(to: value, as: type, at: place) { return result }
+        if let result = try patch.applied(to: value, as: type, at: place(name)) { return result }
         guard let content = (value as? any AnyOptional)?.content as? any Codable else { return nil }
-        return try patch.applied(to: content, as: type, at: place)
+        return try patch.applied(to: content, as: type, at: place(name))
     }
 
     private func missing(_ name: String) -> CodingFailure { failure(.missingKey, "missing the key \"\(name)\"") }

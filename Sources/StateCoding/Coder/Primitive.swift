@@ -5,6 +5,9 @@ protocol Primitive: BuiltInEncodable, BuiltInDecodable {
     var isReadable: Bool { get }
     /// Accepts all forms in which the value may come.
     init?(tree: Value)
+    /// The value of a tree, or that of `other` if the tree has another form. A requirement, so that generic callers need
+    /// no metadata of an optional.
+    static func make(of tree: Value, or other: () throws -> Self) rethrows -> Self
     /// Writes the value as one item.
     func write(to writer: inout CBORWriter)
     /// Reads the encoder's form; returns `nil` without advancing for any other. Types may always return `nil`.
@@ -17,6 +20,8 @@ protocol Primitive: BuiltInEncodable, BuiltInDecodable {
 extension Primitive {
     @inline(__always)
     var isReadable: Bool { true }
+
+    static func make(of tree: Value, or other: () throws -> Self) rethrows -> Self { try Self(tree: tree) ?? other() }
 
     /// - Throws: `unencodable`.
     func tree(at place: CodingPath) throws(CodingFailure) -> Value {

@@ -59,9 +59,15 @@ func decodeItem<T: Decodable>(
 /// A typed value from a part of a tree.
 func decodeTree<T: Decodable>(_ type: T.Type, from value: Value, at place: CodingPath) throws -> T {
     // Most replaced values of a patch are primitive, and need no bytes to be decoded from.
-    func primitive<P: Primitive>(_ type: P.Type) -> T? { P(tree: value).map { cast($0, to: T.self) } }
-    if let type = TypeTraits.of(T.self).primitive, let result = primitive(type) { return result }
-    return try DecodingSource.run(value) { source in
+    func primitive<P: Primitive>(_ type: P.Type) throws -> T {
+        cast(try P.make(of: value) { try decodeEncoded(P.self, from: value, at: place) }, to: T.self)
+    }
+    if let type = TypeTraits.of(T.self).primitive { return try primitive(type) }
+    return try decodeEncoded(type, from: value, at: place)
+}
+
+private func decodeEncoded<T: Decodable>(_ type: T.Type, from value: Value, at place: CodingPath) throws -> T {
+    try DecodingSource.run(value) { source in
         var cursor = ItemCursor(source: source, offset: 0)
         return try decodeItem(type, &cursor, under: place.key, in: place.node)
     }

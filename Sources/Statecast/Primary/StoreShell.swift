@@ -160,7 +160,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         case .storeSnapshot(let snapshot): journal?.store(snapshot)
         case .readPast(let start, let end, let bytesMax):
             journal?.readPast(after: start, through: end, bytesMax: bytesMax, position.lineage, position.epoch)
-        case .show(let state, let revision): clients.show(state, revision)
+        case .show(let version): clients.show(version.state, version.revision)
         case .addObserver(let id, let replay): clients.addObserver(id, replay)
         case .removeObserver(let id): clients.removeObserver(id)
         case .answer(let id, let outcome): clients.answer(id, outcome)

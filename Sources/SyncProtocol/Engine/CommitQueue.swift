@@ -24,7 +24,7 @@ struct ClosedBatch<State: Sendable>: Sendable {
         directives.append(.count(.published(results.counts, patchBytes: update?.patch.count)))
         // Not before: the action of a batch that is rolled back dispatches again when it is sent again.
         if !dispatched.isEmpty { directives.append(.dispatch(dispatched)) }
-        if update != nil { directives.append(.show(version.state, version.revision)) }
+        if update != nil { directives.append(.show(version)) }
         for (observer, replay) in waitingObservers { directives.append(.addObserver(observer, replay)) }
         for followUp in results.followUps {
             let outcome: LocalOutcome

@@ -18,7 +18,7 @@ package enum StoreDirective<State: Sendable>: Sendable {
     /// ``StoreEngine/pastRead(_:after:)``; `nil` if the patches exceed `bytesMax`, because a snapshot is smaller then.
     case readPast(after: Revision, through: Revision, bytesMax: Int)
     /// Show a published state to the observers in the primary's own process.
-    case show(State, Revision)
+    case show(Version<State>)
     /// Add an observer. If it wants a replay, the state that was shown last contains the actions that were dispatched
     /// before it registered.
     case addObserver(ObserverID, Replay)

@@ -115,7 +115,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 
     /// The store is served from now on.
     package mutating func begin(initialEffect: Effect, into directives: inout Directives) {
-        directives.append(.show(published.state, published.revision))
+        directives.append(.show(published))
         // With the epoch: the effect runs again at each start, with another key.
         let key = incarnation.key(of: published.revision, start: incarnation.epoch.rawValue)
         directives.append(.start(initialEffect, key))

@@ -99,7 +99,7 @@ import Testing
         for directive in directives {
             switch directive {
             case .publish(let topic, _): steps.append(topic == .feed ? "update" : "receipts")
-            case .show(_, let revision): steps.append("show \(revision)")
+            case .show(let version): steps.append("show \(version.revision)")
             case .answer(let id, _): steps.append("answer \(id.rawValue)")
             default: break
             }

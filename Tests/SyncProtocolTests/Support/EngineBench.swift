@@ -255,7 +255,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         case .count(.joinsWaiting(let count)): joinsWaiting = count
         case .count(.published(let counts, _)): log.counts.append(counts)
         case .count(let event): return .count(event)
-        case .show(let state, let revision): log.shown.append((state, revision))
+        case .show(let version): log.shown.append((version.state, version.revision))
         case .addObserver(let observer, _): log.added.append((observer, log.head))
         case .removeObserver(let observer): log.removed.append(observer)
         case .answer(let id, let outcome):

@@ -460,9 +460,9 @@ private struct StoreRun {
             try require(!encoding, "one snapshot is encoded at a time")
             encoding = true
         case .readPast(let start, let end, _): reads.append((start, end))
-        case .show(let state, let revision):
-            try require(revision == head, "revision \(revision) is shown, \(head) is published")
-            try require(state.value == document, "replicas have another state at \(revision)")
+        case .show(let version):
+            try require(version.revision == head, "revision \(version.revision) is shown, \(head) is published")
+            try require(version.state.value == document, "replicas have another state at \(version.revision)")
         case .answer(let id, _):
             try require(awaited.remove(id) != nil, "\(id) has two answers")
         case .returnRequests(let requests):
