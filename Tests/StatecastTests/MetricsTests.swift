@@ -46,7 +46,7 @@ import enum CoreMetrics.MetricsSystem
     }
 
     /// In a process of its own: all nodes of a process share the gauges.
-    @Test func `the connections of each socket are counted, and access lists that cannot be used`() async {
+    @Test func `connections are counted for each socket, refused ones, and access lists that cannot be used`() async {
         await #expect(processExitsWith: .success) {
             let metrics = TestMetrics()
             MetricsSystem.bootstrap(metrics)
@@ -69,6 +69,16 @@ import enum CoreMetrics.MetricsSystem
             await replica.close()
             await sender.close()
             for socket in sockets { try await reaches(0, "connections", socket) }
+            let (stranger, sendsOnly) = (NodeKeys.generate(), NodeKeys.generate())
+            try await cluster.permit(lines + ["\(sendsOnly.publicKey) agent send=*/*"])
+            for (count, keys) in zip(Int64(1)..., [stranger, sendsOnly]) {
+                let refused = try await cluster.replica(cluster.security(keys))
+                try await cluster.refused(keys.publicKey, at: "publish")
+                await refused.close()
+                // It may have tried again.
+                let counter = try metrics.expectCounter("statecast_primary_peers_refused_total", [("socket", "publish")])
+                #expect(counter.totalValue >= count)
+            }
             try await reaches(0, "access_lists_invalid")
             try await cluster.permit(["wrong"])
             try await reaches(1, "access_lists_invalid")

@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 import Threading
-import ZeroMQ
+
+@testable import ZeroMQ
 
 @Suite(.timeLimit(.minutes(10))) struct `A flood of subscriptions` {
     /// A publisher whose loop can be occupied.
@@ -69,6 +70,41 @@ import ZeroMQ
         #expect((1...ended).contains(shutDown))
         withExtendedLifetime(honest) {}
         withExtendedLifetime(silent) {}
+    }
+
+    /// Alone, none of the connections would make the guard ask the loop.
+    @Test func `that is spread over connections ends those that go on while the loop is occupied`() async throws {
+        let loop = try PollLoop()
+        defer { loop.shutdown() }
+        let publisher = Occupied(on: loop)
+        _ = try await publisher.bind { _, _ in }
+        let floodGuard = try #require(await publisher.floodGuard)
+        let isOver = Flag()
+        defer { isOver.set() }
+        async let occupation: Void = publisher.occupy { _ in isOver.isSet }
+
+        let server = try RawServer()
+        var links: [RawServer.Link] = []
+        for _ in 0...8 { links.append(try server.link()) }
+        let (honest, floods) = (links[8], links.prefix(8))
+        var connections = try Dictionary(
+            uniqueKeysWithValues: links.map { ($0.accepted, try #require(MonitoredConnection($0.accepted))) }
+        )
+        let part = Int(FloodGuard.bytesMax) / 4
+        for link in links { try link.send(part) }
+        floodGuard.check(&connections)
+        #expect(!floodGuard.isFlooded)
+        for flood in floods { try flood.send(Int(FloodGuard.bytesMax) + 1) }
+        try honest.send(part)
+        floodGuard.check(&connections)
+        #expect(floodGuard.isFlooded)
+        for flood in floods { flood.client.waitForDisconnection() }
+        try honest.send(part)
+        isOver.set()
+        await occupation
+        while await publisher.shutDown == 0 { await Task.yield() }
+        #expect(await publisher.shutDown == floods.count)
+        #expect(!floodGuard.isFlooded)
     }
 }
 

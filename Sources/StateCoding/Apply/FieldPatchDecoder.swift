@@ -142,7 +142,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     private func decode<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
         switch part {
         case .new(let value): try decodeTree(type, from: value, at: place(name))
-        case .old(.value(let value)) where Swift.type(of: value) == type: typed(value)
+        case .old(.value(let value)) where Swift.type(of: value) == type: typed(value, as: type)
         default: try decodeOther(type, part, name)
         }
     }
@@ -166,8 +166,8 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
         return try decodeTree(type, from: value, at: place(name))
     }
 
-    private func typed<T>(_ value: any Encodable) -> T {
-        func typed<E: Encodable>(_ value: E) -> T { cast(value, to: T.self) }
+    private func typed<T>(_ value: any Encodable, as type: T.Type) -> T {
+        func typed<E: Encodable>(_ value: E) -> T { cast(value, to: type) }
         return typed(value)
     }
 
@@ -178,7 +178,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
         case .absent, .old(.null): return nil
         case .new(let value): if value.isNull, !(type is any AnyOptional.Type) { return nil }
         case .old(.value(let value)):
-            if Swift.type(of: value) == type { return typed(value) }
+            if Swift.type(of: value) == type { return typed(value, as: type) }
             if !(type is any AnyOptional.Type), try isNull(value, at: place(name)) { return nil }
         case .old(.tree(let tree)): if tree.isNull, !(type is any AnyOptional.Type) { return nil }
         case .old(.fields), .changed: break

@@ -96,6 +96,63 @@ struct RawPeer: ~Copyable {
     func waitForDisconnection() { stream.waitForDisconnection() }
 }
 
+/// A `tcp` server on 127.0.0.1 that reads what its own process sends.
+struct RawServer: ~Copyable {
+    private let descriptor: CInt
+    private let endpoint: Endpoint
+
+    /// Both ends of a connection.
+    final class Link {
+        let client: RawStream
+        let accepted: CInt
+
+        fileprivate init(_ client: consuming RawStream, _ accepted: CInt) {
+            self.client = client
+            self.accepted = accepted
+        }
+
+        deinit { close(accepted) }
+
+        /// Returns when the bytes have been received.
+        func send(_ count: Int) throws {
+            var left = [UInt8](repeating: 0, count: count)
+            try client.write(left)
+            while !left.isEmpty {
+                let count = recv(accepted, &left, left.count, 0)
+                guard count > 0 else { throw Missing(what: "bytes of a connection") }
+                left.removeLast(count)
+            }
+        }
+    }
+
+    init() throws {
+        descriptor = socket(AF_INET, streamSocket, 0)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && listen(descriptor, 16) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        guard result else { throw Missing(what: "a listener") }
+        endpoint = try Endpoint("tcp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+    }
+
+    deinit { close(descriptor) }
+
+    /// Connects to itself.
+    func link() throws -> Link {
+        let client = try RawStream(to: endpoint)
+        let accepted = accept(descriptor, nil, nil)
+        guard accepted >= 0 else { throw Missing(what: "a connection") }
+        return Link(client, accepted)
+    }
+}
+
 /// A server at a socket file that does not use the library's locks; with `close()` it leaves the file, like a crash.
 struct RawListener: ~Copyable {
     private let descriptor: CInt
