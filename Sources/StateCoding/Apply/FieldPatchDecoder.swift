@@ -138,7 +138,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
 
     func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T { try decode(type, part(name), name) }
 
-    /// Most fields are of the two kinds that are here: the others need metadata of optionals, whose lookup takes longer.
+    /// Most fields are of the two kinds here. The others need metadata of optionals, whose lookup takes longer.
     private func decode<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
         switch part {
         case .new(let value): try decodeTree(type, from: value, at: place(name))

@@ -267,8 +267,8 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     }
 }
 
-// Not nested in ``Batch``: the types would be generic over the state, and looking up metadata of generic types would take
-// a fifth of a primary's time.
+// Not nested in ``Batch``: the types would be generic over the state, and looking up metadata of generic types would
+// take a fifth of a primary's time.
 
 /// Actions of a batch, as they arrived.
 enum BatchItem: Sendable {

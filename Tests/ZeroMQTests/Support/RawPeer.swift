@@ -135,7 +135,8 @@ struct RawServer: ~Copyable {
         let descriptor = descriptor
         let result = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, size) == 0 && listen(descriptor, 16) == 0 && getsockname(descriptor, $0, &size) == 0
+                bind(descriptor, $0, size) == 0 && listen(descriptor, 16) == 0
+                    && getsockname(descriptor, $0, &size) == 0
             }
         }
         guard result else { throw Missing(what: "a listener") }
