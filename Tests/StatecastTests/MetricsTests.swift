@@ -46,7 +46,7 @@ import enum CoreMetrics.MetricsSystem
     }
 
     /// In a process of its own: all nodes of a process share the gauges.
-    @Test func `connections are counted for each socket, refused ones, and access lists that cannot be used`() async {
+    @Test func `connections, refused connections, and access lists that cannot be used are counted`() async {
         await #expect(processExitsWith: .success) {
             let metrics = TestMetrics()
             MetricsSystem.bootstrap(metrics)

@@ -80,11 +80,12 @@ import Threading
         _ = try await publisher.bind { _, _ in }
         let floodGuard = try #require(await publisher.floodGuard)
         let (isOccupied, isOver) = (Flag(), Flag())
-        defer { isOver.set() }
         async let occupation: Void = publisher.occupy { _ in
             isOccupied.set()
             return isOver.isSet
         }
+        // Before the end of the scope awaits the occupation.
+        defer { isOver.set() }
         while !isOccupied.isSet { await Task.yield() }
 
         let server = try RawServer()

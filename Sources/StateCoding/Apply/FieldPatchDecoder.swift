@@ -59,7 +59,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         try checkDepth()
-        return keyedContainers(for: type).of(self)
+        return keyedContainers(for: type).container(of: self)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try patchedTree().unkeyedContainer() }
@@ -138,21 +138,22 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
 
     func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T { try decode(type, part(name), name) }
 
-    /// Most fields are of the two kinds here. The others need metadata of optionals, whose lookup takes longer.
+    /// The first two cases, which most fields have, need no metadata of an optional. ``decodeRare(_:_:_:)`` does.
     private func decode<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
         switch part {
         case .new(let value): try decodeTree(type, from: value, at: place(name))
         case .old(.value(let value)) where Swift.type(of: value) == type: typed(value, as: type)
-        default: try decodeOther(type, part, name)
+        default: try decodeRare(type, part, name)
         }
     }
 
     @inline(never)
-    private func decodeOther<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
+    private func decodeRare<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
         switch part {
         case .absent: throw missing(name)
         case .old(.value(let value)):
-            if let content = (value as? any AnyOptional)?.content as? T { return content }
+            // In two steps: a missing content could be cast to an optional `T`.
+            if let content = (value as? any AnyOptional)?.content, let content = content as? T { return content }
         case .old(.fields(let nested)): return try fieldPatch(nested, Changes(), name).decode(type)
         case .changed(.fields(let nested), let patch):
             if case .fields(let changes) = try gathered(patch, name).form {

@@ -136,7 +136,7 @@ package struct CBORReader: Sendable {
     package mutating func text() throws(CodingFailure) -> String {
         let start = position
         let content = try content(of: .text, "a text")
-        // `String(validating:)` looks up generic types, which takes longer than most texts.
+        // `String(validating:)` looks up generic types, which costs more than decoding most texts.
         if content.isASCII { return String(decoding: content, as: UTF8.self) }
         guard let text = String(validating: content, as: UTF8.self) else {
             position = start

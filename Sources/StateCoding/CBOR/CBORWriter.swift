@@ -28,7 +28,7 @@ package struct CBORWriter: @unchecked Sendable {
         withBytes(reserving: capacity, body) { Array($0) }
     }
 
-    /// Calls `read` with the bytes that `write` writes, in memory that is used again.
+    /// Calls `read` with the bytes that `write` writes. The buffer is valid during the call; its memory is reused.
     static func withBytes<Result>(
         reserving capacity: Int = 0,
         _ write: (inout CBORWriter) -> Void,
@@ -331,7 +331,7 @@ extension Value {
     /// readers refuse them.
     public var encoded: [UInt8] { withEncoding { Array($0) } }
 
-    /// Calls `body` with what ``encoded`` contains. It must not keep the buffer.
+    /// Calls `body` with the bytes of ``encoded``. The buffer is valid during the call.
     func withEncoding<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         CBORWriter.withBytes({ $0.value(self) }, body)
     }

@@ -172,7 +172,7 @@ final class DecodingSource {
         return content[offset]
     }
 
-    /// A part, in the memory of the source.
+    /// A part, in the memory of the source: valid as long as the source, and during a run as long as the run.
     subscript(range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
         precondition(range.upperBound <= content.count, "the source ends before \(range.upperBound)")
         return UnsafeBufferPointer(rebasing: content[range])

@@ -5,8 +5,9 @@ protocol Primitive: BuiltInEncodable, BuiltInDecodable {
     var isReadable: Bool { get }
     /// Accepts all forms in which the value may come.
     init?(tree: Value)
-    /// The value of a tree, or that of `other` if the tree has another form. A requirement, so that generic callers need
-    /// no metadata of an optional.
+    /// The value of a tree, or the result of `other` if the tree has another form.
+    ///
+    /// It is a requirement so that generic callers need no metadata of an optional.
     static func make(of tree: Value, or other: () throws -> Self) rethrows -> Self
     /// Writes the value as one item.
     func write(to writer: inout CBORWriter)

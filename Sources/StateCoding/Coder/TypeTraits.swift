@@ -123,16 +123,16 @@ struct KeyedContainers<Key: CodingKey> {
     }
 
     @inline(__always)
-    func of(_ encoder: ItemEncoder) -> KeyedEncodingContainer<Key> { encoding.make(by: encoder) }
+    func container(of encoder: ItemEncoder) -> KeyedEncodingContainer<Key> { encoding.make(by: encoder) }
 
     @inline(__always)
-    func of(_ collector: FieldCollector) -> KeyedEncodingContainer<Key> { collecting.make(by: collector) }
+    func container(of collector: FieldCollector) -> KeyedEncodingContainer<Key> { collecting.make(by: collector) }
 
     @inline(__always)
-    func of(_ decoder: ItemDecoder) -> KeyedDecodingContainer<Key> { decoding.make(by: decoder) }
+    func container(of decoder: ItemDecoder) -> KeyedDecodingContainer<Key> { decoding.make(by: decoder) }
 
     @inline(__always)
-    func of(_ decoder: FieldPatchDecoder) -> KeyedDecodingContainer<Key> { patching.make(by: decoder) }
+    func container(of decoder: FieldPatchDecoder) -> KeyedDecodingContainer<Key> { patching.make(by: decoder) }
 }
 
 /// The `KeyedContainers` by the type of their keys, never freed. They are no objects, because threads that code the
@@ -154,13 +154,13 @@ private func makeKeyedContainers<Key: CodingKey>(for key: Key.Type) -> UnsafeRaw
     return UnsafeRawPointer(containers)
 }
 
-/// A keyed container of one kind of encoders.
+/// A keyed container of one kind of encoder.
 protocol KeyedEncoding<Key, Coder>: KeyedEncodingContainerProtocol {
     associatedtype Coder
     init(by encoder: Coder)
 }
 
-/// A keyed container of one kind of decoders.
+/// A keyed container of one kind of decoder.
 protocol KeyedDecoding<Key, Coder>: KeyedDecodingContainerProtocol {
     associatedtype Coder
     init(by decoder: Coder)

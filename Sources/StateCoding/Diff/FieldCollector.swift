@@ -76,7 +76,7 @@ final class FieldCollector: Encoder {
             contents.reserveCapacity(16)
         }
         hasContainer = true
-        return keyedContainers(for: type).of(self)
+        return keyedContainers(for: type).container(of: self)
     }
 
     /// Returns an encoder only because one is required; its output is discarded and the value is encoded as a whole

@@ -267,10 +267,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     }
 }
 
-// Not nested in ``Batch``: the types would be generic over the state, and looking up metadata of generic types would
-// take a fifth of a primary's time.
-
-/// Actions of a batch, as they arrived.
+/// Actions of a batch, as they arrived. Not nested in ``Batch``, where it would be generic over the state.
 enum BatchItem: Sendable {
     case slice(FrameSlice, frame: Int, of: FrameSender?, opened: JournalSequence)
     case local(LocalAction, ActionNumber)
@@ -283,7 +280,8 @@ enum BatchItem: Sendable {
     }
 }
 
-/// The result of reducing an action.
+/// The result of reducing an action. Nested in ``Batch`` it would be generic over the state, and looking up metadata of
+/// generic types would take a fifth of a primary's time.
 private struct Reduction {
     let effect: Effect
     /// The action as it reached the reducer, if its bytes are not those that arrived.

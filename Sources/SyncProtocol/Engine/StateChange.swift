@@ -3,7 +3,7 @@ import StateCore
 
 /// The state of a store at a revision.
 ///
-/// A class, so that what holds a version has a layout that does not depend on the state: copying it needs no metadata.
+/// A class: types that hold a version then have a fixed layout, and copying them needs no metadata of `State`.
 package final class Version<State: Sendable>: Sendable {
     package let state: State
     package let summary: Summary

@@ -142,7 +142,7 @@ public struct StoreName: Hashable, Sendable, CustomStringConvertible, Comparable
 enum Hexadecimal {
     static func text(_ bits: UInt64) -> String { String(decoding: digits(bits), as: UTF8.self) }
 
-    /// The digits in ASCII. Without texts: the topic of each message to a sender has them.
+    /// The digits in ASCII. Built without strings, because the topic of each message to a sender has some.
     static func digits(_ bits: UInt64) -> [UInt8] {
         (0..<16).map { index in
             let digit = UInt8(truncatingIfNeeded: bits >> (60 - 4 * index)) & 15

@@ -150,6 +150,7 @@ struct RawServer: ~Copyable {
         let client = try RawStream(to: endpoint)
         let accepted = accept(descriptor, nil, nil)
         guard accepted >= 0 else { throw Missing(what: "a connection") }
+        _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         return Link(client, accepted)
     }
 }
