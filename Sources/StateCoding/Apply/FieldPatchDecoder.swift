@@ -59,7 +59,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         try checkDepth()
-        return keyedContainers(for: type).container(of: self)
+        return KeyedDecodingContainer(FieldPatchContainer<Key>(decoder: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try patchedTree().unkeyedContainer() }
@@ -247,10 +247,8 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
 }
 
 /// The keyed container of a `FieldPatchDecoder`.
-struct FieldPatchContainer<Key: CodingKey>: KeyedDecoding {
-    private let decoder: FieldPatchDecoder
-
-    init(by decoder: FieldPatchDecoder) { self.decoder = decoder }
+private struct FieldPatchContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: FieldPatchDecoder
 
     var codingPath: [any CodingKey] { decoder.path }
     var allKeys: [Key] { decoder.names.compactMap { Key(stringValue: $0) } }

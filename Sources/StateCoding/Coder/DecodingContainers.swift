@@ -1,7 +1,5 @@
-struct ItemKeyedDecodingContainer<Key: CodingKey>: KeyedDecoding {
-    private let decoder: ItemDecoder
-
-    init(by decoder: ItemDecoder) { self.decoder = decoder }
+struct ItemKeyedDecodingContainer<Key: CodingKey>: ItemKeyedDecoding {
+    let decoder: ItemDecoder
 
     var codingPath: [any CodingKey] { decoder.path }
 

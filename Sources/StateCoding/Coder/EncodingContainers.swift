@@ -1,7 +1,5 @@
-struct ItemKeyedEncodingContainer<Key: CodingKey>: KeyedEncoding {
-    private let encoder: ItemEncoder
-
-    init(by encoder: ItemEncoder) { self.encoder = encoder }
+struct ItemKeyedEncodingContainer<Key: CodingKey>: ItemKeyedEncoding {
+    let encoder: ItemEncoder
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 

@@ -109,7 +109,7 @@ final class ItemDecoder: CodingPathNode, Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if !fields.isFound { try findFields() }
         if let delegate = source.delegate { delegate.opened(at: start, unknown: unknownNames(to: type), in: self) }
-        return keyedContainers(for: type).container(of: self)
+        return keyedContainers(for: type).decoding(by: self)
     }
 
     /// The failure of an enum that has no case for the keys that came. The compiler's message only counts the keys.

@@ -100,7 +100,7 @@ final class ItemEncoder: CodingPathNode, Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         if kind != .map { become(.map) }
-        return keyedContainers(for: type).container(of: self)
+        return keyedContainers(for: type).encoding(by: self)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

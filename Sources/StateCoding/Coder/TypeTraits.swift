@@ -110,29 +110,29 @@ struct TypeTable<Answer>: @unchecked Sendable {
 /// The containers are generic in their keys, and looking up such a type is most of the cost of making one, so the types
 /// are looked up once. (Without that, encoding an action takes 12 % more instructions, decoding it 8 %.)
 struct KeyedContainers<Key: CodingKey> {
-    private let encoding: any KeyedEncoding<Key, ItemEncoder>.Type
-    private let collecting: any KeyedEncoding<Key, FieldCollector>.Type
-    private let decoding: any KeyedDecoding<Key, ItemDecoder>.Type
-    private let patching: any KeyedDecoding<Key, FieldPatchDecoder>.Type
+    private let encodingType: any ItemKeyedEncoding<Key>.Type
+    private let decodingType: any ItemKeyedDecoding<Key>.Type
 
     fileprivate init() {
-        encoding = ItemKeyedEncodingContainer<Key>.self
-        collecting = FieldContainer<Key>.self
-        decoding = ItemKeyedDecodingContainer<Key>.self
-        patching = FieldPatchContainer<Key>.self
+        encodingType = ItemKeyedEncodingContainer<Key>.self
+        decodingType = ItemKeyedDecodingContainer<Key>.self
     }
 
     @inline(__always)
-    func container(of encoder: ItemEncoder) -> KeyedEncodingContainer<Key> { encoding.make(by: encoder) }
+    func encoding(by encoder: ItemEncoder) -> KeyedEncodingContainer<Key> {
+        func make<C: ItemKeyedEncoding<Key>>(_ type: C.Type) -> KeyedEncodingContainer<Key> {
+            KeyedEncodingContainer(type.init(encoder: encoder))
+        }
+        return make(encodingType)
+    }
 
     @inline(__always)
-    func container(of collector: FieldCollector) -> KeyedEncodingContainer<Key> { collecting.make(by: collector) }
-
-    @inline(__always)
-    func container(of decoder: ItemDecoder) -> KeyedDecodingContainer<Key> { decoding.make(by: decoder) }
-
-    @inline(__always)
-    func container(of decoder: FieldPatchDecoder) -> KeyedDecodingContainer<Key> { patching.make(by: decoder) }
+    func decoding(by decoder: ItemDecoder) -> KeyedDecodingContainer<Key> {
+        func make<C: ItemKeyedDecoding<Key>>(_ type: C.Type) -> KeyedDecodingContainer<Key> {
+            KeyedDecodingContainer(type.init(decoder: decoder))
+        }
+        return make(decodingType)
+    }
 }
 
 /// The `KeyedContainers` by the type of their keys, never freed. They are no objects, because threads that code the
@@ -154,28 +154,10 @@ private func makeKeyedContainers<Key: CodingKey>(for key: Key.Type) -> UnsafeRaw
     return UnsafeRawPointer(containers)
 }
 
-/// A keyed container of one kind of encoder.
-protocol KeyedEncoding<Key, Coder>: KeyedEncodingContainerProtocol {
-    associatedtype Coder
-    init(by encoder: Coder)
+protocol ItemKeyedEncoding<Key>: KeyedEncodingContainerProtocol {
+    init(encoder: ItemEncoder)
 }
 
-/// A keyed container of one kind of decoder.
-protocol KeyedDecoding<Key, Coder>: KeyedDecodingContainerProtocol {
-    associatedtype Coder
-    init(by decoder: Coder)
-}
-
-extension KeyedEncoding {
-    @inline(__always)
-    fileprivate static func make(by encoder: Coder) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(Self(by: encoder))
-    }
-}
-
-extension KeyedDecoding {
-    @inline(__always)
-    fileprivate static func make(by decoder: Coder) -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(Self(by: decoder))
-    }
+protocol ItemKeyedDecoding<Key>: KeyedDecodingContainerProtocol {
+    init(decoder: ItemDecoder)
 }

@@ -76,7 +76,7 @@ final class FieldCollector: Encoder {
             contents.reserveCapacity(16)
         }
         hasContainer = true
-        return keyedContainers(for: type).container(of: self)
+        return KeyedEncodingContainer(FieldContainer<Key>(collector: self))
     }
 
     /// Returns an encoder only because one is required; its output is discarded and the value is encoded as a whole
@@ -213,10 +213,8 @@ extension FieldCollector.Content {
 }
 
 /// The keyed container of a `FieldCollector`.
-struct FieldContainer<Key: CodingKey>: KeyedEncoding {
-    private let collector: FieldCollector
-
-    init(by collector: FieldCollector) { self.collector = collector }
+private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let collector: FieldCollector
 
     var codingPath: [any CodingKey] { collector.codingPath }
 
