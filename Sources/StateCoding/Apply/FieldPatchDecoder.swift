@@ -140,9 +140,10 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
 
     /// The first two cases, which most fields have, need no metadata of an optional. ``decodeRare(_:_:_:)`` does.
     private func decode<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
-        switch part {
+        func typed<E: Encodable>(_ value: E) -> T { cast(value, to: type) }
+        return switch part {
         case .new(let value): try decodeTree(type, from: value, at: place(name))
-        case .old(.value(let value)) where Swift.type(of: value) == type: typed(value, as: type)
+        case .old(.value(let value)) where Swift.type(of: value) == type: typed(value)
         default: try decodeRare(type, part, name)
         }
     }
@@ -150,7 +151,6 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     @inline(never)
     private func decodeRare<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
         switch part {
-        case .absent: throw missing(name)
         case .old(.value(let value)):
             // In two steps: a missing content could be cast to an optional `T`.
             if let content = (value as? any AnyOptional)?.content, let content = content as? T { return content }
@@ -161,15 +161,10 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
             }
         case .changed(.value(let value), let patch):
             if let result = try noting({ try changed(value, patch, type, name) }) { return result }
-        case .old(.null), .old(.tree), .changed(.null, _), .changed(.tree, _), .new: break
+        case .absent, .old(.null), .old(.tree), .changed(.null, _), .changed(.tree, _), .new: break
         }
         guard let value = try value(of: part, at: place(name)) else { throw missing(name) }
         return try decodeTree(type, from: value, at: place(name))
-    }
-
-    private func typed<T>(_ value: any Encodable, as type: T.Type) -> T {
-        func typed<E: Encodable>(_ value: E) -> T { cast(value, to: type) }
-        return typed(value)
     }
 
     /// `nil` if the field is absent, or null and the type has no null of its own.
@@ -178,11 +173,10 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
         switch part {
         case .absent, .old(.null): return nil
         case .new(let value): if value.isNull, !(type is any AnyOptional.Type) { return nil }
-        case .old(.value(let value)):
-            if Swift.type(of: value) == type { return typed(value, as: type) }
+        case .old(.value(let value)) where Swift.type(of: value) != type:
             if !(type is any AnyOptional.Type), try isNull(value, at: place(name)) { return nil }
         case .old(.tree(let tree)): if tree.isNull, !(type is any AnyOptional.Type) { return nil }
-        case .old(.fields), .changed: break
+        case .old(.value), .old(.fields), .changed: break
         }
         return try decode(type, part, name)
     }

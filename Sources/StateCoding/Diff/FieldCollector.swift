@@ -76,7 +76,7 @@ final class FieldCollector: Encoder {
             contents.reserveCapacity(16)
         }
         hasContainer = true
-        return KeyedEncodingContainer(FieldContainer<Key>(collector: self))
+        return KeyedEncodingContainer(FieldContainer(collector: self))
     }
 
     /// Returns an encoder only because one is required; its output is discarded and the value is encoded as a whole

@@ -15,7 +15,7 @@ struct KeyedEntries<Element> {
     init(canonical entries: [(key: Value, element: Element)]) throws(CodingFailure) {
         keys.reserveCapacity(entries.count)
         elements.reserveCapacity(entries.count)
-        let sorted = entries.count < 2 || zip(entries, entries.dropFirst()).allSatisfy { $0.key.precedes($1.key) }
+        let sorted = zip(entries, entries.dropFirst()).allSatisfy { $0.key.precedes($1.key) }
         for (key, element) in sorted ? entries : entries.sorted(by: { $0.key.precedes($1.key) }) {
             if keys.last == key {
                 throw CodingFailure(.duplicateKey, "the key \(key.summary) comes twice in one map; keys must differ")

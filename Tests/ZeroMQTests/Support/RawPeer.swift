@@ -13,6 +13,14 @@ import ZeroMQ
     let streamSocket = SOCK_STREAM
 #endif
 
+private func loopbackAddress(_ port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+}
+
 /// A connection without ZMTP, whose peer decides which bytes it sends.
 struct RawStream: ~Copyable {
     private let descriptor: CInt
@@ -21,10 +29,7 @@ struct RawStream: ~Copyable {
     init(to endpoint: Endpoint) throws {
         descriptor = socket(AF_INET, streamSocket, 0)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = (endpoint.port ?? 0).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var address = loopbackAddress(endpoint.port ?? 0)
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -128,9 +133,7 @@ struct RawServer: ~Copyable {
     init() throws {
         descriptor = socket(AF_INET, streamSocket, 0)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var address = loopbackAddress(0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let descriptor = descriptor
         let result = withUnsafeMutablePointer(to: &address) {
