@@ -1,7 +1,9 @@
 import CounterApp
 import Foundation
-import Statecast
+import SyncProtocol
 import Testing
+
+@testable import Statecast
 
 /// An unavailable endpoint is reported in one line that names it and says what to do.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct EndpointTests {
@@ -68,6 +70,51 @@ import Testing
         #expect(failure.message.contains("--insecure"))
         let replicaFailure = #expect(throws: StatecastError.self) { try Replica<Counter>(store: "counter", from: text) }
         #expect(replicaFailure?.code == .insecure)
+    }
+
+    @Test func `a store with an endpoint of its own is served there only`() async throws {
+        var configuration = PrimaryConfiguration.quick
+        configuration.storeEndpoints = ["second": "tcp://127.0.0.1:*"]
+        let node = try PrimaryNode(configuration: configuration)
+        for store in ["counter", "second"] { _ = try SecuredCounter.counter(store, on: node) }
+        let address = try await node.start()
+        let second = try #require(address.storeEndpoints["second"])
+        for (store, endpoint, wrong) in [("counter", address.publish, second), ("second", second, address.publish)] {
+            let replica = try Replica<Counter>(store: store, from: endpoint, configuration: .quick).started()
+            let sender = try ActionSender(store: store, from: endpoint, configuration: .quick).started()
+            try await replica.reached(sender.send(CounterIncreaseRequested()))
+            let lost = try Replica<Counter>(store: store, from: wrong, configuration: .quick).started()
+            await lost.waits {
+                if case .refused(let reason) = $0 { reason.code == .notPermitted } else { false }
+            }
+        }
+        await node.stop()
+    }
+
+    @Test func `an endpoint for a store that the node does not serve is refused`() async throws {
+        var configuration = PrimaryConfiguration.quick
+        configuration.storeEndpoints = ["secnd": "tcp://127.0.0.1:*"]
+        let node = try PrimaryNode(configuration: configuration)
+        _ = try SecuredCounter.counter("second", on: node)
+        let failure = await #expect(throws: StatecastError.self) { try await node.start() }
+        #expect(failure?.code == .definition)
+        #expect(failure?.message.contains("\"secnd\"") == true)
+    }
+
+    @Test func `stores with the same endpoint share a socket`() throws {
+        var configuration = PrimaryConfiguration(publish: "tcp://127.0.0.1:1", actions: "tcp://127.0.0.1:2")
+        configuration.storeEndpoints = [
+            "a": "tcp://127.0.0.1:3", "b": "tcp://127.0.0.1:3", "c": "tcp://127.0.0.1:1", "d": "tcp://127.0.0.1:*",
+            "e": "tcp://127.0.0.1:*",
+        ]
+        let stores = try ["a", "b", "c", "d", "e", "f"].map { name in try StoreName(name) }
+        let feeds = try configuration.feeds(of: Set(stores)).map { "\($0.endpoint) \($0.stores.map(\.text).sorted())" }
+        #expect(
+            feeds == [
+                #"tcp://127.0.0.1:1 ["c", "f"]"#, #"tcp://127.0.0.1:3 ["a", "b"]"#, #"tcp://127.0.0.1:* ["d"]"#,
+                #"tcp://127.0.0.1:* ["e"]"#,
+            ]
+        )
     }
 
     @Test func `inproc endpoints are refused`() async throws {

@@ -423,7 +423,7 @@ extension Limits {
 /// The metrics of a store. Labels are without their prefix.
 private struct MeasuredStore {
     let name: String
-    var address = PrimaryAddress(publish: "", actions: "", receipts: nil)
+    var address = PrimaryAddress(publish: "", storeEndpoints: [:], actions: "", receipts: nil)
     var node: PrimaryNode?
     let metrics: TestMetrics
 

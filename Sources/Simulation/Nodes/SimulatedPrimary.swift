@@ -86,7 +86,7 @@ final class SimulatedPrimary {
             environment: environment,
             journalPolicy: policy,
             turnBudget: turnBudget,
-            publish: { [weak self] in self?.publish($0, from: process) },
+            publish: { [weak self] _, message in self?.publish(message, from: process) },
             fail: { [weak self] in self?.failed($0, process) },
             wake: { [weak loop] in loop?.wake() }
         )

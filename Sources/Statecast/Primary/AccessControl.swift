@@ -16,6 +16,8 @@ final class AccessControl: Sendable {
     private let keys: NodeKeys
     /// The names of the actions of each store.
     private let stores: [StoreName: [String]]
+    /// The stores of each socket for states.
+    private let feeds: [Set<StoreName>]
     private let rights: Locked<Rights>
     private let clock: NodeClock
     private let cutOff = Locked(CutOffUsers())
@@ -25,27 +27,38 @@ final class AccessControl: Sendable {
     private let failure = Locked<String?>(nil)
     private static let invalidLists = SharedGauge(label: "statecast_primary_access_lists_invalid")
 
-    /// A socket of the primary, by the setting of its endpoint.
-    enum SocketRole: String, Sendable {
-        /// Publishes states.
-        case publish
+    /// A socket of the primary.
+    enum SocketRole: Hashable, Sendable {
+        /// Publishes the states of these stores.
+        case publish(Set<StoreName>)
         /// Publishes the outcomes of actions.
         case receipts
         /// Receives actions.
         case actions
+
+        /// The setting of its endpoint.
+        var name: String {
+            switch self {
+            case .publish: "publish"
+            case .receipts: "receipts"
+            case .actions: "actions"
+            }
+        }
     }
 
-    /// Distinguishes the domains of the nodes in this process.
-    private static let nodes = Atomic<Int>(0)
-    private let node = AccessControl.nodes.add(1, ordering: .relaxed).newValue
+    /// Distinguishes the domains of the sockets in this process.
+    private static let domains = Atomic<Int>(0)
 
     /// Reads the access list.
     ///
-    /// - Parameter stores: that the node serves, with the names of their actions.
+    /// - Parameters:
+    ///   - stores: that the node serves, with the names of their actions.
+    ///   - feeds: the stores of each socket for states.
     /// - Throws: ``StatecastError`` with code `keys`.
     init(
         _ security: PrimarySecurity,
         stores: [StoreName: [String]],
+        feeds: [Set<StoreName>],
         clock: NodeClock,
         logger: Logger
     ) throws(StatecastError) {
@@ -53,6 +66,7 @@ final class AccessControl: Sendable {
         rights = Locked(Rights(file.list, at: stores))
         keys = security.keys
         self.stores = stores
+        self.feeds = feeds
         self.clock = clock
         self.logger = logger
         refused = RefusedPeers(logger)
@@ -76,7 +90,8 @@ final class AccessControl: Sendable {
         of role: SocketRole,
         guardedBy floodGuard: FloodGuard? = nil
     ) throws(ZeroMQError) -> CurveSecurity {
-        let domain = try AuthenticationHandler.add("statecast-\(node)-\(role)") { [self] key in
+        let number = Self.domains.add(1, ordering: .relaxed).newValue
+        let domain = try AuthenticationHandler.add("statecast-\(number)-\(role.name)") { [self] key in
             if floodGuard?.isFlooded == true { return nil }
             let key = NodePublicKey(key)
             let rights = rights.withLock(\.self)
@@ -150,13 +165,15 @@ final class AccessControl: Sendable {
                 return rights
             }
             logger.notice("the access list was read again")
-            let followers = before.list.keys.contains { key in
-                before.mayConnect(key, to: .publish) && !after.mayConnect(key, to: .publish)
+            let narrowed = feeds.map(SocketRole.publish).filter { role in
+                before.list.keys.contains {
+                    before.refusal(of: $0, at: role) == nil && after.refusal(of: $0, at: role) != nil
+                }
             }
             let senders = before.senders.contains { store, peers in
                 !peers.keys.allSatisfy { after.senders[store]?[$0] != nil }
             }
-            return Set(followers ? [.publish] : []).union(senders ? [.receipts] : [])
+            return Set(narrowed).union(senders ? [.receipts] : [])
         }
     }
 
@@ -176,7 +193,6 @@ final class AccessControl: Sendable {
 /// An access list, and what it permits at the stores of a node.
 private struct Rights: Sendable {
     let list: AccessList
-    private let stores: [String]
     /// The permitted senders, by store and by the peer's key (the User-Id of a message).
     let senders: [StoreName: [String: FrameSender]]
     /// The users by their keys.
@@ -185,7 +201,6 @@ private struct Rights: Sendable {
     /// - Parameter stores: the names of the actions of each store.
     init(_ list: AccessList, at stores: [StoreName: [String]]) {
         self.list = list
-        self.stores = stores.keys.map(\.text)
         self.users = list.keys.reduce(into: [:]) { $0[$1.description] = list.user(of: $1) }
         let users = Dictionary(grouping: list.keys) { list.user(of: $0) }
         senders = stores.reduce(into: [:]) { senders, store in
@@ -211,15 +226,16 @@ private struct Rights: Sendable {
     /// Why the connection of a key is refused; `nil` if it is not.
     func refusal(of key: NodePublicKey, at role: AccessControl.SocketRole) -> String? {
         guard let user = list.user(of: key) else { return "the access list does not have its key" }
-        return mayConnect(key, to: role) ? nil : "the access list does not permit it to \(user)"
-    }
-
-    /// A socket publishes to all connected peers, so a follower needs the right to all of the node's stores.
-    func mayConnect(_ key: NodePublicKey, to role: AccessControl.SocketRole) -> Bool {
-        guard let user = list.user(of: key) else { return false }
-        return switch role {
-        case .publish: stores.allSatisfy { list.mayFollow($0, user: user) }
-        case .receipts, .actions: senders.values.contains { $0[key.description] != nil }
+        switch role {
+        case .publish(let stores):
+            guard !stores.isEmpty else { return "no store is published at this endpoint" }
+            // A socket publishes to all connected peers.
+            let missing = stores.map(\.text).filter { !list.mayFollow($0, user: user) }.sorted()
+            guard !missing.isEmpty else { return nil }
+            return "the access list does not permit \(user) to follow \(missing.joined(separator: ", "))"
+        case .receipts, .actions:
+            guard !senders.values.contains(where: { $0[key.description] != nil }) else { return nil }
+            return "the access list does not permit \(user) to send an action"
         }
     }
 }
@@ -239,14 +255,14 @@ private final class RefusedPeers: Sendable {
     init(_ logger: Logger) { self.logger = logger }
 
     func record(_ key: NodePublicKey, _ role: AccessControl.SocketRole, because reason: String) {
-        Counter(label: "statecast_primary_peers_refused_total", dimensions: [("socket", role.rawValue)]).increment()
+        Counter(label: "statecast_primary_peers_refused_total", dimensions: [("socket", role.name)]).increment()
         let isNew = logged.withLock { logged in
             logged.count < Self.loggedMax && logged.insert(Peer(key: key, role: role)).inserted
         }
         guard isNew else { return }
         // Elsewhere: all handshakes of the process wait for the caller.
         BlockingWork.startInBackground { [logger] in
-            logger.notice("a connection was refused: \(reason)", metadata: ["key": "\(key)", "socket": "\(role)"])
+            logger.notice("a connection was refused: \(reason)", metadata: ["key": "\(key)", "socket": "\(role.name)"])
         }
     }
 }

@@ -92,7 +92,7 @@ package struct HostedStores {
 
     private func answer(_ refusal: Refusal, to address: [UInt8]) {
         onDrop(refusal.reason.code)
-        node.publish(Message.encode(.refusal(refusal), to: address))
+        node.publish(nil, Message.encode(.refusal(refusal), to: address))
     }
 
     // MARK: Turns

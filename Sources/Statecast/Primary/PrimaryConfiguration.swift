@@ -1,19 +1,34 @@
 public import SyncProtocol
+internal import ZeroMQ
 
 /// A primary's endpoints and bounds.
 public struct PrimaryConfiguration: Sendable {
     /// Where replicas and, without `security`, senders subscribe. May end in `:*` for any free port.
     public var publish = "tcp://127.0.0.1:7100"
+    /// Where replicas and, without `security`, senders of some stores subscribe instead of at `publish`: an endpoint by
+    /// the name of each of these stores.
+    ///
+    /// ```swift
+    /// configuration.storeEndpoints = ["payroll": "tcp://0.0.0.0:7110"]
+    /// ```
+    ///
+    /// A peer that may connect to a publishing socket can read all that it publishes. With `security`, it therefore
+    /// needs the right to follow all stores of an endpoint: give stores with different readers different endpoints.
+    /// Stores with the same endpoint share a socket, except that `:*` is another port for each of them.
+    ///
+    /// At the wrong one of these endpoints, a replica or sender is refused with code `not-permitted`, which is final:
+    /// if a store moves to another endpoint, configure its replicas and senders first. `publish` is bound even if each
+    /// store has an endpoint of its own.
+    public var storeEndpoints: [String: String] = [:]
     /// Where senders push actions. May end in `:*` for any free port.
     public var actions = "tcp://127.0.0.1:7101"
     /// The endpoint for actions that senders receive; `nil`: the bound one. A wildcard host stands for the host at
     /// which the sender reached the primary.
     public var advertiseActions: String?
     /// Where senders subscribe to the outcomes of their actions if there is `security`; otherwise unused, and they use
-    /// `publish`. May end in `:*` for any free port.
+    /// the endpoint for states. May end in `:*` for any free port.
     ///
-    /// A peer that may connect to a publishing socket can read all that it publishes. On their own socket, outcomes are
-    /// separate from the states, which not every sender may read.
+    /// On their own socket, outcomes are separate from the states, which not every sender may read.
     public var receipts = "tcp://127.0.0.1:7102"
     /// Encrypts the traffic and authenticates the peers; `nil`: plain text, and everyone may connect.
     public var security: PrimarySecurity?
@@ -43,12 +58,45 @@ public struct PrimaryConfiguration: Sendable {
         self.publish = publish
         self.actions = actions
     }
+
+    /// The endpoints for states, each with its stores. The first one is ``publish``, even if it has no store.
+    ///
+    /// - Throws: ``StatecastError`` with code `definition` if a store with an endpoint is not among the stores;
+    ///   `endpoint` or `insecure`.
+    func feeds(of stores: Set<StoreName>) throws(StatecastError) -> [Feed] {
+        let served = Set(stores.map(\.text))
+        if let name = storeEndpoints.keys.sorted().first(where: { !served.contains($0) }) {
+            throw StatecastError(
+                .definition,
+                "storeEndpoints has an endpoint for the store \"\(name)\", which the node does not serve, only: "
+                    + served.sorted().joined(separator: ", ")
+            )
+        }
+        func endpoint(_ text: String) throws(StatecastError) -> Endpoint {
+            try EndpointPolicy.bindable(text, plaintext, isEncrypted: security != nil)
+        }
+        var feeds: [Feed] = [(try endpoint(publish), stores.filter { storeEndpoints[$0.text] == nil })]
+        for store in stores.sorted() {
+            guard let endpoint = try storeEndpoints[store.text].map(endpoint) else { continue }
+            if !endpoint.isChosenByBind, let shared = feeds.firstIndex(where: { $0.endpoint == endpoint }) {
+                feeds[shared].stores.insert(store)
+            } else {
+                feeds.append((endpoint, [store]))
+            }
+        }
+        return feeds
+    }
+
+    /// A publishing socket for states.
+    typealias Feed = (endpoint: Endpoint, stores: Set<StoreName>)
 }
 
 /// The endpoints that a primary has bound, with their ports.
 public struct PrimaryAddress: Hashable, Sendable {
     /// Where replicas and, without ``receipts``, senders subscribe.
     public let publish: String
+    /// Where those of the stores in `PrimaryConfiguration.storeEndpoints` subscribe instead, by the store's name.
+    public let storeEndpoints: [String: String]
     /// Where senders push.
     public let actions: String
     /// Where senders subscribe, if the traffic is encrypted.

@@ -7,9 +7,8 @@ internal import ZeroMQ
 
 /// The process side of one or more primaries: one set of sockets, one loop, any number of stores.
 ///
-/// A ``Primary`` creates a node of its own. Create one explicitly to share it among several stores. With
-/// ``PrimaryConfiguration/security``, give stores that different users may follow nodes of their own: a replica has to
-/// have the right to all stores of a node.
+/// A ``Primary`` creates a node of its own. Create one explicitly to share it among several stores. Give stores that
+/// different users may follow different endpoints: see ``PrimaryConfiguration/storeEndpoints``.
 ///
 /// ```swift
 /// let node = try PrimaryNode(configuration: PrimaryConfiguration())
@@ -93,9 +92,9 @@ public actor PrimaryNode: Service {
     /// A shutdown or cancellation during the recovery takes effect when the recovery is complete, before the endpoints
     /// are bound.
     ///
-    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `keys`, `resources` or `journal`: one line that
-    ///   says what is wrong and what to do. Code `journal` also reports, later, a journal that cannot be written any
-    ///   more. Code `closed`: `run()` was called before.
+    /// - Throws: ``StatecastError`` with code `definition`, `endpoint`, `insecure`, `keys`, `resources` or `journal`: a
+    ///   line that says what is wrong and what to do. Code `journal` also reports, later, a journal that cannot be
+    ///   written any more. Code `closed`: `run()` was called before.
     public func run() async throws(StatecastError) {
         guard !hasRun else {
             throw StatecastError(
@@ -138,13 +137,14 @@ public actor PrimaryNode: Service {
         let actions = definitions.withLock {
             Dictionary(uniqueKeysWithValues: $0.stores.map { ($0.name, $0.actionNames) })
         }
+        let feeds = try configuration.feeds(of: Set(actions.keys))
         let control = try configuration.security.map { security throws(StatecastError) in
-            try AccessControl(security, stores: actions, clock: clock, logger: logger)
+            try AccessControl(security, stores: actions, feeds: feeds.map(\.stores), clock: clock, logger: logger)
         }
         let recovered = try await recovered()
         do throws(StatecastError) {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully, !termination.hasEnded else { throw Self.stopped }
-            return try bindAndServe(recovered, control)
+            return try bindAndServe(recovered, feeds, control)
         } catch {
             for store in recovered { store.abandon() }
             throw error
@@ -172,6 +172,7 @@ public actor PrimaryNode: Service {
 
     private func bindAndServe(
         _ recovered: [any StartableStore],
+        _ feeds: [PrimaryConfiguration.Feed],
         _ control: AccessControl?
     ) throws(StatecastError) -> PrimaryAddress {
         if configuration.security == nil { configuration.plaintext.warn(logger) }
@@ -180,7 +181,7 @@ public actor PrimaryNode: Service {
         }
         let sockets = try PrimarySockets(
             configuration,
-            for: Set(recovered.map(\.name)),
+            feeds,
             control,
             on: loop,
             clock: clock,
@@ -258,7 +259,7 @@ public actor PrimaryNode: Service {
             actionsEndpoint: actionsEndpoint,
             environment: ThreadedEnvironment(clock: clock),
             journalPolicy: configuration.journal,
-            publish: { [weak self] message in self?.assumeIsolated { $0.publish(message) } },
+            publish: { [weak self] store, message in self?.assumeIsolated { $0.publish(message, of: store) } },
             fail: { [termination] in termination.end($0) },
             wake: { bell.ring() }
         )
@@ -287,7 +288,7 @@ public actor PrimaryNode: Service {
         turn()
     }
 
-    private func publish(_ message: [UInt8]) { sockets?.publish(message) }
+    private func publish(_ message: [UInt8], of store: StoreName?) { sockets?.publish(message, of: store) }
 
     // MARK: Access
 

@@ -5,17 +5,19 @@ internal import ZeroMQ
 
 /// The bound sockets of a primary. Used on the node's loop only.
 ///
-/// With keys, a subscription passes the access list here, so that the stores see only what is permitted.
+/// A subscription at the wrong endpoint is refused here. With keys, it passes the access list here, too. So the stores
+/// see only what is permitted.
 final class PrimarySockets {
     let address: PrimaryAddress
-    private let feed: Publisher
-    /// Of a node with keys; without, the feed's socket also publishes receipts.
+    /// For states, in the order of `PrimaryConfiguration.feeds`.
+    private let feeds: [Publisher]
+    /// Of a node with keys; without, the feeds also publish receipts.
     private let receipts: Publisher?
     private let puller: RenewableSocket
     private let access: AccessControl?
     private var rates: PeerRates
     private let clock: NodeClock
-    private let stores: FrameRouter
+    private let router: FrameRouter
     private let logger: Logger
     /// The topics of receipts that have a permitted subscriber on the present socket, which `renewals` identifies. A
     /// refusal on such a topic would also reach that subscriber.
@@ -33,13 +35,13 @@ final class PrimarySockets {
     /// Binds the sockets.
     ///
     /// - Parameters:
-    ///   - stores: that the node serves.
+    ///   - feedsOfStores: the endpoints for states, each with its stores; the first one is that of `publish`.
     ///   - access: of a node with keys.
     ///   - bind: binds a socket, and returns the endpoint with its port.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `resources`.
     init(
         _ configuration: PrimaryConfiguration,
-        for stores: Set<StoreName>,
+        _ feedsOfStores: [PrimaryConfiguration.Feed],
         _ access: AccessControl?,
         on loop: PollLoop,
         clock: NodeClock,
@@ -51,7 +53,11 @@ final class PrimarySockets {
             try EndpointPolicy.bindable(text, configuration.plaintext, isEncrypted: access != nil)
         }
         let services = RenewableSocket.Services(loop: loop, clock: clock, logger: logger)
-        func publisher(_ role: AccessControl.SocketRole, at endpoint: Endpoint) throws(ZeroMQError) -> Publisher {
+        func publisher(
+            _ role: AccessControl.SocketRole,
+            of stores: Set<StoreName>,
+            at endpoint: Endpoint
+        ) throws(ZeroMQError) -> Publisher {
             let floodGuard = access.map { _ in FloodGuard(of: role, on: services) }
             let socket = try RenewableSocket(
                 .xpub,
@@ -63,15 +69,15 @@ final class PrimarySockets {
                 bind: bind,
                 onReadable: handlers.onSubscriptions
             )
-            return Publisher(socket, configuration.limits)
+            return Publisher(socket, of: stores, configuration.limits)
         }
-        let publish = try endpoint(configuration.publish)
+        let stores = feedsOfStores.reduce(into: Set()) { $0.formUnion($1.stores) }
         let actions = try endpoint(configuration.actions)
         let outcomes = access == nil ? nil : try endpoint(configuration.receipts)
-        if let outcomes, outcomes.isLocal, !publish.isLocal {
+        if let outcomes, outcomes.isLocal, let remote = feedsOfStores.first(where: { !$0.endpoint.isLocal }) {
             logger.warning(
                 "senders on other machines cannot reach the endpoint for receipts",
-                metadata: ["publish": "\(publish)", "receipts": "\(outcomes)"]
+                metadata: ["publish": "\(remote.endpoint)", "receipts": "\(outcomes)"]
             )
         }
         do throws(ZeroMQError) {
@@ -84,10 +90,19 @@ final class PrimarySockets {
                 bind: bind,
                 onReadable: handlers.onActions
             )
-            feed = try publisher(.publish, at: publish)
-            receipts = try outcomes.map { endpoint throws(ZeroMQError) in try publisher(.receipts, at: endpoint) }
+            feeds = try feedsOfStores.map { feed throws(ZeroMQError) in
+                try publisher(.publish(feed.stores), of: feed.stores, at: feed.endpoint)
+            }
+            receipts = try outcomes.map { endpoint throws(ZeroMQError) in
+                try publisher(.receipts, of: stores, at: endpoint)
+            }
             address = PrimaryAddress(
-                publish: feed.endpoint.description,
+                publish: feeds[0].endpoint.description,
+                storeEndpoints: feeds.reduce(into: [:]) { endpoints, feed in
+                    for store in feed.stores where configuration.storeEndpoints[store.text] != nil {
+                        endpoints[store.text] = feed.endpoint.description
+                    }
+                },
                 actions: puller.endpoint.description,
                 receipts: receipts?.endpoint.description
             )
@@ -97,21 +112,26 @@ final class PrimarySockets {
         self.access = access
         rates = PeerRates(configuration.limits)
         self.clock = clock
-        self.stores = FrameRouter(stores: stores)
+        router = FrameRouter(stores: stores)
         self.logger = logger
         onDrop = handlers.onDrop
     }
 
-    /// Publishes a message on the socket for its topic.
-    func publish(_ message: [UInt8]) {
-        guard let receipts, Message.isOfReceipts(message) else { return feed.send(message) }
-        receipts.send(message)
+    /// Publishes a message of a store on the socket for its topic; `nil`: of a store that the node does not serve.
+    func publish(_ message: [UInt8], of store: StoreName?) {
+        if let receipts, Message.isOfReceipts(message) { return receipts.send(message) }
+        feed(of: store).send(message)
+    }
+
+    private func feed(of store: StoreName?) -> Publisher {
+        guard feeds.count > 1, let store else { return feeds[0] }
+        return feeds.first { $0.stores.contains(store) } ?? feeds[0]
     }
 
     /// Closes all connections of a socket. Peers connect again, if they may.
     func closeConnections(_ role: AccessControl.SocketRole, because reason: String) {
         switch role {
-        case .publish: feed.closeConnections(because: reason)
+        case .publish(let stores): feeds.first { $0.stores == stores }?.closeConnections(because: reason)
         case .receipts: receipts?.closeConnections(because: reason)
         // The list decides for each message.
         case .actions: break
@@ -122,15 +142,14 @@ final class PrimarySockets {
 
     /// Passes on the subscriptions and unsubscriptions that have arrived.
     func receiveSubscriptions(_ deliver: ([UInt8], FrameSender?) -> Void) {
-        guard let access, let receipts else { return feed.receiveSubscriptions().forEach { deliver($0.message, nil) } }
-        if permitted.renewals != receipts.renewals { permitted = ([], receipts.renewals) }
-        for socket in [feed, receipts] {
+        if let receipts, permitted.renewals != receipts.renewals { permitted = ([], receipts.renewals) }
+        for socket in receipts.map({ feeds + [$0] }) ?? feeds {
             let messages = socket.receiveSubscriptions { [access] peer in
-                access.cutOff(peer, because: "it subscribes to too many topics")
+                access?.cutOff(peer, because: "it subscribes to too many topics")
             }
             for received in messages {
-                switch verdict(on: received, by: access) {
-                case .pass: pass(received, from: socket, access, deliver)
+                switch access.map({ verdict(on: received, by: $0) }) ?? .pass {
+                case .pass: pass(received, from: socket, deliver)
                 case .refuse(let delay):
                     onDrop(.busy)
                     let refusal = Refusal(.tooManyJoins, retryAfter: delay)
@@ -138,7 +157,7 @@ final class PrimarySockets {
                 case .drop: onDrop(.busy)
                 case .cutOff:
                     let reason = "it subscribes without end"
-                    if let peer = received.user { access.cutOff(peer, because: reason) }
+                    if let peer = received.user { access?.cutOff(peer, because: reason) }
                     socket.closeConnections(because: "a user subscribes without end")
                 }
             }
@@ -154,7 +173,7 @@ final class PrimarySockets {
             return verdict == .cutOff ? verdict : .pass
         }
         let isJoin =
-            if case .store(_, .join) = stores.subscription(received.message.dropFirst()) { true } else { false }
+            if case .store(_, .join) = router.subscription(received.message.dropFirst()) { true } else { false }
         return rates.subscribed(user, isJoin: isJoin, at: clock.now)
     }
 
@@ -162,7 +181,6 @@ final class PrimarySockets {
     private func pass(
         _ received: Publisher.Received,
         from socket: Publisher,
-        _ access: AccessControl,
         _ deliver: ([UInt8], FrameSender?) -> Void
     ) {
         let (message, topic) = (received.message, received.message.dropFirst())
@@ -171,22 +189,19 @@ final class PrimarySockets {
         func refuse(_ refusal: Refusal) {
             guard begins else { return }
             onDrop(refusal.reason.code)
-            if socket === feed || !permitted.topics.contains(Array(topic)) {
+            if socket !== receipts || !permitted.topics.contains(Array(topic)) {
                 socket.send(Message.encode(.refusal(refusal), to: topic))
             }
         }
-        switch stores.subscription(topic) {
-        case .store(_, .receipts) where socket === feed:
-            let advice = "this endpoint publishes states: with keys, a sender connects to the one for receipts"
-            refuse(Refusal(Rejection(.notPermitted, advice)))
-        case .store(let store, .receipts):
+        switch router.subscription(topic) {
+        case .store(let store, .receipts) where socket === receipts:
             // The end of a subscription has no user if a connection broke.
             guard begins else {
                 permitted.topics.remove(Array(topic))
                 return deliver(message, nil)
             }
             do throws(Rejection) {
-                let sender = try access.sender(received.user, to: store)
+                let sender = try access?.sender(received.user, to: store)
                 permitted.topics.insert(Array(topic))
                 deliver(message, sender)
             } catch {
@@ -195,8 +210,15 @@ final class PrimarySockets {
         case .store where socket === receipts:
             let advice = "this endpoint publishes receipts only: states and the schema are at the one for replicas"
             refuse(Refusal(Rejection(.notPermitted, advice)))
+        case .store(_, .receipts) where receipts != nil:
+            let advice = "this endpoint publishes states: with keys, a sender connects to the one for receipts"
+            refuse(Refusal(Rejection(.notPermitted, advice)))
+        case .store(let store, _) where !socket.stores.contains(store):
+            refuse(Refusal(Rejection(.notPermitted, "the store \"\(store)\" is published at another endpoint")))
         case .store: deliver(message, nil)
-        case .answer(let refusal, _): refuse(refusal)
+        case .answer:
+            // The refusal names the stores of the endpoint only.
+            if case .answer(let refusal, _) = FrameRouter(stores: socket.stores).subscription(topic) { refuse(refusal) }
         case .drop(let code): if begins { onDrop(code) }
         }
     }
@@ -240,11 +262,11 @@ extension FloodGuard {
     /// Of a publishing socket: reports the connections that it shuts down.
     fileprivate convenience init(of role: AccessControl.SocketRole, on services: RenewableSocket.Services) {
         self.init(on: services.loop) { [logger = services.logger] shutDown in
-            Counter(label: "statecast_primary_connections_shut_down_total", dimensions: [("socket", role.rawValue)])
+            Counter(label: "statecast_primary_connections_shut_down_total", dimensions: [("socket", role.name)])
                 .increment(by: shutDown)
             logger.warning(
                 "shut down \(shutDown) connections, since their subscriptions occupied the primary",
-                metadata: ["socket": "\(role)"]
+                metadata: ["socket": "\(role.name)"]
             )
         }
     }

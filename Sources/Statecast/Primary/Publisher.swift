@@ -7,12 +7,15 @@ internal import ZeroMQ
 /// after a right was withdrawn, the node closes all connections.
 final class Publisher {
     private let socket: RenewableSocket
+    /// The stores whose messages it publishes.
+    let stores: Set<StoreName>
     private let topicsMax: Int
     private let messagesPerTurnMax: Int
     private var topics = SubscribedTopics()
 
-    init(_ socket: RenewableSocket, _ limits: Limits) {
+    init(_ socket: RenewableSocket, of stores: Set<StoreName>, _ limits: Limits) {
         self.socket = socket
+        self.stores = stores
         topicsMax = limits.topicsMax
         messagesPerTurnMax = limits.subscriptionsPerTurnMax
     }

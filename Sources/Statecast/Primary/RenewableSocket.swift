@@ -118,7 +118,7 @@ final class RenewableSocket {
             "closing all connections, since \(reason); peers connect again",
             metadata: ["endpoint": "\(endpoint)"]
         )
-        Counter(label: "statecast_primary_sockets_renewed_total", dimensions: [("socket", role.rawValue)]).increment()
+        Counter(label: "statecast_primary_sockets_renewed_total", dimensions: [("socket", role.name)]).increment()
         renewals += 1
         bound = nil
         closed = services.clock.now

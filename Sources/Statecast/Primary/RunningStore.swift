@@ -63,7 +63,8 @@ package struct NodeServices {
     let environment: any StoreEnvironment
     let journalPolicy: JournalPolicy
     let turnBudget: TurnBudget
-    let publish: ([UInt8]) -> Void
+    /// Publishes a message of a store; `nil`: of one that the node does not serve.
+    let publish: (_ store: StoreName?, _ message: [UInt8]) -> Void
     /// The store, and therefore the node, has failed.
     let fail: (StatecastError) -> Void
     /// Makes the loop take a turn soon. From any thread.
@@ -75,7 +76,7 @@ package struct NodeServices {
         environment: any StoreEnvironment,
         journalPolicy: JournalPolicy,
         turnBudget: TurnBudget = TurnBudget(),
-        publish: @escaping ([UInt8]) -> Void,
+        publish: @escaping (_ store: StoreName?, _ message: [UInt8]) -> Void,
         fail: @escaping (StatecastError) -> Void,
         wake: @escaping @Sendable () -> Void
     ) {

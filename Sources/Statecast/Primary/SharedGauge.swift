@@ -5,13 +5,14 @@ internal import ZeroMQ
 /// A gauge that the nodes of this process share: its value is the sum over them, like that of a counter.
 struct SharedGauge: Hashable {
     let label: String
-    var socket: AccessControl.SocketRole?
+    /// The name of a socket's role.
+    var socket: String?
 
     private static let values = Locked<[SharedGauge: Int]>([:])
 
     /// Safe on any thread. Zero reports the present value.
     func add(_ change: Int) {
-        let gauge = Gauge(label: label, dimensions: socket.map { [("socket", $0.rawValue)] } ?? [])
+        let gauge = Gauge(label: label, dimensions: socket.map { [("socket", $0)] } ?? [])
         // With the lock, so that the last report has the last value.
         Self.values.withLock { values in
             values[self, default: 0] += change
@@ -29,10 +30,10 @@ extension Socket {
         of role: AccessControl.SocketRole,
         guardedBy floodGuard: FloodGuard?
     ) throws(ZeroMQError) {
-        let gauge = SharedGauge(label: "statecast_primary_connections", socket: role)
+        let gauge = SharedGauge(label: "statecast_primary_connections", socket: role.name)
         let counter = Counter(
             label: "statecast_primary_connections_accepted_total",
-            dimensions: [("socket", role.rawValue)]
+            dimensions: [("socket", role.name)]
         )
         gauge.add(0)
         try reportConnections(guardedBy: floodGuard) { accepted, ended in

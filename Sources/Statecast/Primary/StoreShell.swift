@@ -150,7 +150,8 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     private func perform(_ directive: StoreDirective<State>) {
         switch directive {
-        case .publish(let topic, let frame): node.publish(Message.encode(frame, to: Address(definition.name, topic)))
+        case .publish(let topic, let frame):
+            node.publish(definition.name, Message.encode(frame, to: Address(definition.name, topic)))
         case .commit(let record):
             do throws(JournalFailure) { accepted = try journal?.commit(record) ?? accepted } catch { fail(error) }
         case .encodeSnapshot:

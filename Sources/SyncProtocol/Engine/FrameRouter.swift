@@ -52,8 +52,8 @@ package struct FrameRouter: Hashable, Sendable {
     }
 
     private func unknown(_ store: StoreName, frame: Refusal.PushedFrame? = nil) -> Refusal {
-        let known = stores.sorted().map(\.text).joined(separator: ", ")
-        return Refusal(Rejection(.unknownStore, "there is no store \"\(store)\" here, only: \(known)"), frame: frame)
+        let known = stores.isEmpty ? "" : ", only: " + stores.sorted().map(\.text).joined(separator: ", ")
+        return Refusal(Rejection(.unknownStore, "there is no store \"\(store)\" here\(known)"), frame: frame)
     }
 
     private func reason(_ failure: AddressFailure) -> Rejection {

@@ -52,6 +52,9 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// Whether its host stands for all interfaces: `*`, `0.0.0.0` or `[::]`.
     package var isWildcardHost: Bool { host?.isWildcard ?? false }
 
+    /// Whether a bind chooses its port or file: it stands for another endpoint each time.
+    package var isChosenByBind: Bool { port == 0 || isWildcardFile }
+
     /// Whether host, port and path are specified, so that a socket can connect.
     package var isConnectable: Bool {
         switch address {

@@ -118,7 +118,7 @@ final class LedgerProcess {
             actionsEndpoint: "tcp://primary:1",
             environment: environment,
             journalPolicy: policy,
-            publish: { [output] in output.messages.append($0) },
+            publish: { [output] _, message in output.messages.append(message) },
             fail: { [output] in output.failure = output.failure ?? $0 },
             wake: {}
         )

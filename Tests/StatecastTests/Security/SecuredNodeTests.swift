@@ -90,7 +90,7 @@ import ZeroMQ
         }
     }
 
-    @Test func `admits a follower only with the right to all stores of the node`() async throws {
+    @Test func `admits a follower only with the right to all stores of an endpoint`() async throws {
         let cluster = try SecuredCounter([line(member, "member follow=*"), line(other, "other follow=counter")])
         _ = try SecuredCounter.counter("second", on: cluster.node)
         try await cluster.node.start()
@@ -98,6 +98,54 @@ import ZeroMQ
         await replica.waits { $0 == .live }
         _ = try await cluster.replica(cluster.security(other))
         try await cluster.refused(other.publicKey, at: "publish")
+        await cluster.node.stop()
+    }
+
+    @Test func `publishes a store with an endpoint of its own to those that may follow it only`() async throws {
+        let pair = CurveKeyPair.generate()
+        let senders = [line(other, "other send=*/*")]
+        let cluster = try SecuredCounter(
+            [line(member, "member follow=counter"), line(pair, "reader follow=second")] + senders
+        ) {
+            $0.storeEndpoints = ["second": "tcp://127.0.0.1:*"]
+        }
+        _ = try SecuredCounter.counter("second", on: cluster.node)
+        let endpoint = try #require(try await cluster.node.start().storeEndpoints["second"])
+        let replica = try await cluster.replica(cluster.security(member))
+        let sender = try await cluster.sender(cluster.security(other))
+        let second = try await cluster.sender(cluster.security(other), store: "second")
+        let reader = try await cluster.peer(pair, at: endpoint)
+        try await reader.subscribe(bytes: [])
+        _ = try await reader.nextMessage(on: "sc2/second/feed")
+        // What a replica subscribes to, of a store at the other endpoint, and of none.
+        for (store, code) in [("counter", Rejection.Code.notPermitted), ("nowhere", .unknownStore)] {
+            let topic = "sc2/\(store)/join/0011223344556677/none"
+            try await reader.subscribe(topic)
+            guard case .refusal(let refusal) = try await reader.next(on: topic) else {
+                Issue.record("\(topic): not refused")
+                return
+            }
+            #expect(refusal.reason.code == code)
+            #expect(refusal.reason.message.contains("counter") == (store == "counter"))
+        }
+        let misled = try await cluster.peer(pair)
+        try await cluster.refused(publicKey(pair), at: "publish")
+        // It tries as long as it exists.
+        withExtendedLifetime(misled) {}
+        #expect(cluster.log.events.contains { $0.contains("does not permit reader to follow counter") })
+        try await replica.reached(sender.send(CounterIncreaseRequested()))
+        // The last message of the reader's store, after those of the other store.
+        let last = try await second.send(CounterIncreaseRequested())
+        for await message in reader.received {
+            let (found, frame) = try Message.decode(message)
+            #expect(found.store.description == "second", "\(found)")
+            if case .update(let update) = frame, update.to == last.revision { break }
+        }
+        // Only the connections of the endpoint concerned are closed.
+        try await cluster.permit([line(member, "member follow=counter")] + senders)
+        try await cluster.logs { $0.contains(SecuredCounter.cut) && $0.contains(endpoint) }
+        try await replica.reached(sender.send(CounterIncreaseRequested()))
+        #expect(!cluster.log.events.contains { $0.contains(SecuredCounter.cut) && !$0.contains(endpoint) })
         await cluster.node.stop()
     }
 

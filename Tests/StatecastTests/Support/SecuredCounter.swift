@@ -121,10 +121,14 @@ final class SecuredCounter: Sendable {
         }
     }
 
-    /// A peer at the endpoint for states or, to send, at the one for receipts.
-    func peer(_ keys: CurveKeyPair, sends: Bool = false) async throws -> RawPeer {
+    /// A peer at an endpoint; `nil`: at the one for states or, to send, at the one for receipts.
+    func peer(_ keys: CurveKeyPair, at endpoint: String? = nil, sends: Bool = false) async throws -> RawPeer {
         let address = try await node.address
         guard let server = CurvePublicKey(publicKey.description) else { throw StatecastError(.keys, "no key") }
-        return try await RawPeer(address, at: sends ? address.receipts : nil, .client(keys, server: server))
+        return try await RawPeer(
+            address,
+            at: endpoint ?? (sends ? address.receipts : nil),
+            .client(keys, server: server)
+        )
     }
 }

@@ -52,7 +52,7 @@ final class StoreBench<State: Codable & Equatable & Sendable> {
             actionsEndpoint: "tcp://*:1",
             environment: ThreadedEnvironment(clock: NodeClock()),
             journalPolicy: JournalPolicy(),
-            publish: { [unowned self] in published($0) },
+            publish: { [unowned self] _, message in published(message) },
             fail: { Issue.record($0) },
             wake: { wake.yield() }
         )
