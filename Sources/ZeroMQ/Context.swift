@@ -12,6 +12,9 @@ package final class Context: Sendable {
     /// `nil` if libzmq failed to create one; the first socket reports it.
     nonisolated(unsafe) let pointer: UnsafeMutableRawPointer?  // safe: libzmq's contexts may be used by any thread
 
+    /// `ZMQ_ZERO_COPY_RECV`, which libzmq 4.3 implements and declares in its draft API only.
+    private static let zeroCopyReceive: Int32 = 10
+
     /// Creates a context, whose threads start with its first socket.
     ///
     /// - Parameter ioThreads: about one per GB/s of traffic; clamped to 1...64.
@@ -19,6 +22,9 @@ package final class Context: Sendable {
         pointer = zmq_ctx_new()
         if let pointer {
             zmq_ctx_set(pointer, ZMQ_IO_THREADS, Int32(min(max(ioThreads, 1), 64)))
+            // Otherwise each received message retains the buffer of 8 KiB with which it was read, however small it is.
+            // A peer that sends faster than its socket is read would cost 8 KiB for each message.
+            zmq_ctx_set(pointer, Self.zeroCopyReceive, 0)
         }
     }
 
