@@ -111,7 +111,7 @@ struct CountingProcess: ParsableCommand {
 
     func run() throws {
         let marker = Array(marker.utf8)
-        let context = Context()
+        let context = Context(retainsReceiveBuffers: true)
         let options = SocketOptions.with { $0.receiveHighWaterMark = 1_000_000 }
         let sockets = try (0..<subscribers).map { index in
             let socket = HandedSocket(try Socket(.sub, options: options, in: context))

@@ -22,10 +22,11 @@ enum RawPipe {
         curve: Bool,
         _ body: (_ push: HandedSocket, _ sub: HandedSocket) throws -> Result
     ) throws -> Result {
+        let context = Context(retainsReceiveBuffers: true)
         var (server, client): (CurveSecurity?, CurveSecurity?)
         if curve {
             let keys = CurveKeyPair.generate()
-            server = .server(keys, try AuthenticationHandler.add("raw-pipe") { _ in "peer" })
+            server = .server(keys, try AuthenticationHandler.add("raw-pipe", in: context) { _ in "peer" })
             client = .client(.generate(), server: keys.publicKey)
         }
         func open(_ kind: SocketKind, _ security: CurveSecurity?) throws -> HandedSocket {
@@ -34,7 +35,7 @@ enum RawPipe {
                 $0.receiveHighWaterMark = room
                 $0.security = security
             }
-            return HandedSocket(try Socket(kind, options: options))
+            return HandedSocket(try Socket(kind, options: options, in: context))
         }
         let (pull, xpub) = (try open(.pull, server), try open(.xpub, server))
         let (push, sub) = (try open(.push, client), try open(.sub, client))

@@ -17,14 +17,16 @@ package final class Context: Sendable {
 
     /// Creates a context, whose threads start with its first socket.
     ///
-    /// - Parameter ioThreads: about one per GB/s of traffic; clamped to 1...64.
-    package init(ioThreads: Int = 1) {
+    /// - Parameters:
+    ///   - ioThreads: about one per GB/s of traffic; clamped to 1...64.
+    ///   - retainsReceiveBuffers: libzmq's default, for measurements: a received message retains the buffer of 8 KiB
+    ///     with which it was read, so it is not copied. A peer that sends faster than its socket is read costs 8 KiB
+    ///     for each message, however small it is.
+    package init(ioThreads: Int = 1, retainsReceiveBuffers: Bool = false) {
         pointer = zmq_ctx_new()
         if let pointer {
             zmq_ctx_set(pointer, ZMQ_IO_THREADS, Int32(min(max(ioThreads, 1), 64)))
-            // Otherwise each received message retains the buffer of 8 KiB with which it was read, however small it is.
-            // A peer that sends faster than its socket is read would cost 8 KiB for each message.
-            zmq_ctx_set(pointer, Self.zeroCopyReceive, 0)
+            zmq_ctx_set(pointer, Self.zeroCopyReceive, retainsReceiveBuffers ? 1 : 0)
         }
     }
 

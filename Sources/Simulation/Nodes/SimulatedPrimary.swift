@@ -179,11 +179,24 @@ final class SimulatedPrimary {
         return FrameSender(user: user, sendingTo: store, actions: user == HostilePeer.intruder ? [] : nil)
     }
 
+    /// A flag, 1 for a subscription or 0 for its end, and a topic.
+    private func received(_ subscription: [UInt8], of user: String, _ process: Process) {
+        guard let flag = subscription.first, flag <= 1 else { return }
+        let begins = flag == 1
+        switch FrameRouter(stores: Set(stores.map(\.name))).subscription(subscription.dropFirst()) {
+        case .store(let store, let topic) where begins:
+            hosted?.subscribed(to: topic, of: store, from: sender(user, to: store))
+        case .store(let store, let topic): hosted?.unsubscribed(from: topic, of: store)
+        case .answer(let refusal, let address):
+            if begins { publish(Message.encode(.refusal(refusal), to: address), from: process) }
+        case .drop: break
+        }
+    }
+
     private func poll() {
         guard let process, process.isAlive, let server, let loop, hosted != nil else { return }
         for request in server.takeRequests(Self.subscriptionsPerTurnMax) {
-            // Each store of a node permits the same.
-            hosted?.receivedSubscription(request.message, from: sender(request.user, to: stores[0].name))
+            received(request.message, of: request.user, process)
         }
         for _ in 0..<Self.framesPerTurnMax where hosted?.takesFrames == true {
             guard let (message, user) = server.nextMessage() else { break }

@@ -43,23 +43,15 @@ package struct HostedStores {
     /// whose journal has no room are received, too, since they must not stop the others.
     package var takesFrames: Bool { stores.contains { $0.wantsFrames } && !stores.contains { $0.isBehind } }
 
-    /// A message from a subscriber: a flag, 1 for a subscription or 0 for its end, and a topic.
+    /// A subscription to a topic of a store.
     ///
     /// - Parameter sender: of a subscription to receipts; `nil` on a node without keys.
-    package func receivedSubscription(_ message: [UInt8], from sender: FrameSender?) {
-        guard let flag = message.first, flag <= 1 else { return onDrop(.malformed) }
-        let isBeginning = flag == 1
-        switch router.subscription(message.dropFirst()) {
-        case .store(let name, let topic):
-            if isBeginning {
-                store(name)?.subscribed(to: topic, from: sender)
-            } else {
-                store(name)?.unsubscribed(from: topic)
-            }
-        case .answer(let refusal, let address): if isBeginning { answer(refusal, to: address) }
-        case .drop(let code): if isBeginning { onDrop(code) }
-        }
+    package func subscribed(to topic: Topic, of name: StoreName, from sender: FrameSender?) {
+        store(name)?.subscribed(to: topic, from: sender)
     }
+
+    /// The end of the last subscription to a topic of a store.
+    package func unsubscribed(from topic: Topic, of name: StoreName) { store(name)?.unsubscribed(from: topic) }
 
     /// A message of actions.
     ///
@@ -84,15 +76,12 @@ package struct HostedStores {
             do throws(Rejection) { return store(name)?.received(frame, from: try sender(name)) ?? false } catch {
                 onDrop(error.code)
             }
-        case .answer(let refusal, let address): answer(refusal, to: address)
+        case .answer(let refusal, let address):
+            onDrop(refusal.reason.code)
+            node.publish(nil, Message.encode(.refusal(refusal), to: address))
         case .drop(let code): onDrop(code)
         }
         return false
-    }
-
-    private func answer(_ refusal: Refusal, to address: [UInt8]) {
-        onDrop(refusal.reason.code)
-        node.publish(nil, Message.encode(.refusal(refusal), to: address))
     }
 
     // MARK: Turns

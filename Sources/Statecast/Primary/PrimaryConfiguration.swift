@@ -72,9 +72,6 @@ public struct PrimaryConfiguration: Sendable {
                     + served.sorted().joined(separator: ", ")
             )
         }
-        func endpoint(_ text: String) throws(StatecastError) -> Endpoint {
-            try EndpointPolicy.bindable(text, plaintext, isEncrypted: security != nil)
-        }
         var feeds: [Feed] = [(try endpoint(publish), stores.filter { storeEndpoints[$0.text] == nil })]
         for store in stores.sorted() {
             guard let endpoint = try storeEndpoints[store.text].map(endpoint) else { continue }
@@ -85,6 +82,13 @@ public struct PrimaryConfiguration: Sendable {
             }
         }
         return feeds
+    }
+
+    /// Parses an endpoint, and refuses one where the primary may not bind.
+    ///
+    /// - Throws: ``StatecastError`` with code `endpoint` or `insecure`.
+    func endpoint(_ text: String) throws(StatecastError) -> Endpoint {
+        try EndpointPolicy.bindable(text, plaintext, isEncrypted: security != nil)
     }
 
     /// A publishing socket for states.

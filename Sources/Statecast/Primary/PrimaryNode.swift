@@ -268,7 +268,7 @@ public actor PrimaryNode: Service {
 
     private func drainSubscriptions() {
         guard let sockets, let stores else { return }
-        sockets.receiveSubscriptions(stores.receivedSubscription)
+        sockets.receiveSubscriptions(stores)
         turn()
     }
 

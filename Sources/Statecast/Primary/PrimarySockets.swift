@@ -49,9 +49,6 @@ final class PrimarySockets {
         _ handlers: Handlers,
         bind: (borrowing Socket, Endpoint) throws(ZeroMQError) -> Endpoint
     ) throws(StatecastError) {
-        func endpoint(_ text: String) throws(StatecastError) -> Endpoint {
-            try EndpointPolicy.bindable(text, configuration.plaintext, isEncrypted: access != nil)
-        }
         let services = RenewableSocket.Services(loop: loop, clock: clock, logger: logger)
         func publisher(
             _ role: AccessControl.SocketRole,
@@ -72,8 +69,8 @@ final class PrimarySockets {
             return Publisher(socket, of: stores, configuration.limits)
         }
         let stores = feedsOfStores.reduce(into: Set()) { $0.formUnion($1.stores) }
-        let actions = try endpoint(configuration.actions)
-        let outcomes = access == nil ? nil : try endpoint(configuration.receipts)
+        let actions = try configuration.endpoint(configuration.actions)
+        let outcomes = access == nil ? nil : try configuration.endpoint(configuration.receipts)
         if let outcomes, outcomes.isLocal, let remote = feedsOfStores.first(where: { !$0.endpoint.isLocal }) {
             logger.warning(
                 "senders on other machines cannot reach the endpoint for receipts",
@@ -140,16 +137,16 @@ final class PrimarySockets {
 
     // MARK: Subscriptions
 
-    /// Passes on the subscriptions and unsubscriptions that have arrived.
-    func receiveSubscriptions(_ deliver: ([UInt8], FrameSender?) -> Void) {
+    /// Passes the subscriptions and unsubscriptions that have arrived to the stores.
+    func receiveSubscriptions(_ hosted: HostedStores) {
         if let receipts, permitted.renewals != receipts.renewals { permitted = ([], receipts.renewals) }
-        for socket in receipts.map({ feeds + [$0] }) ?? feeds {
+        for socket in feeds + [receipts].compactMap(\.self) {
             let messages = socket.receiveSubscriptions { [access] peer in
                 access?.cutOff(peer, because: "it subscribes to too many topics")
             }
             for received in messages {
                 switch access.map({ verdict(on: received, by: $0) }) ?? .pass {
-                case .pass: pass(received, from: socket, deliver)
+                case .pass: pass(received, from: socket, hosted)
                 case .refuse(let delay):
                     onDrop(.busy)
                     let refusal = Refusal(.tooManyJoins, retryAfter: delay)
@@ -181,29 +178,29 @@ final class PrimarySockets {
     private func pass(
         _ received: Publisher.Received,
         from socket: Publisher,
-        _ deliver: ([UInt8], FrameSender?) -> Void
+        _ hosted: HostedStores
     ) {
-        let (message, topic) = (received.message, received.message.dropFirst())
-        guard let flag = message.first, flag <= 1 else { return onDrop(.malformed) }
+        let bytes = received.message.dropFirst()
+        guard let flag = received.message.first, flag <= 1 else { return onDrop(.malformed) }
         let begins = flag == 1
         func refuse(_ refusal: Refusal) {
             guard begins else { return }
             onDrop(refusal.reason.code)
-            if socket !== receipts || !permitted.topics.contains(Array(topic)) {
-                socket.send(Message.encode(.refusal(refusal), to: topic))
+            if socket !== receipts || !permitted.topics.contains(Array(bytes)) {
+                socket.send(Message.encode(.refusal(refusal), to: bytes))
             }
         }
-        switch router.subscription(topic) {
-        case .store(let store, .receipts) where socket === receipts:
+        switch router.subscription(bytes) {
+        case .store(let store, .receipts(let session)) where socket === receipts:
             // The end of a subscription has no user if a connection broke.
             guard begins else {
-                permitted.topics.remove(Array(topic))
-                return deliver(message, nil)
+                permitted.topics.remove(Array(bytes))
+                return hosted.unsubscribed(from: .receipts(session), of: store)
             }
             do throws(Rejection) {
                 let sender = try access?.sender(received.user, to: store)
-                permitted.topics.insert(Array(topic))
-                deliver(message, sender)
+                permitted.topics.insert(Array(bytes))
+                hosted.subscribed(to: .receipts(session), of: store, from: sender)
             } catch {
                 refuse(Refusal(error))
             }
@@ -215,10 +212,11 @@ final class PrimarySockets {
             refuse(Refusal(Rejection(.notPermitted, advice)))
         case .store(let store, _) where !socket.stores.contains(store):
             refuse(Refusal(Rejection(.notPermitted, "the store \"\(store)\" is published at another endpoint")))
-        case .store: deliver(message, nil)
+        case .store(let store, let topic) where begins: hosted.subscribed(to: topic, of: store, from: nil)
+        case .store(let store, let topic): hosted.unsubscribed(from: topic, of: store)
         case .answer:
             // The refusal names the stores of the endpoint only.
-            if case .answer(let refusal, _) = FrameRouter(stores: socket.stores).subscription(topic) { refuse(refusal) }
+            if case .answer(let refusal, _) = FrameRouter(stores: socket.stores).subscription(bytes) { refuse(refusal) }
         case .drop(let code): if begins { onDrop(code) }
         }
     }

@@ -137,7 +137,7 @@ final class LedgerProcess {
     func dispatch(_ entry: Entry) { mailbox.dispatch(entry) }
 
     func subscribe(to session: SessionID) throws {
-        hosted?.receivedSubscription([1] + Address(try StoreName(Self.store), .receipts(session)).bytes, from: nil)
+        hosted?.subscribed(to: .receipts(session), of: try StoreName(Self.store), from: nil)
     }
 
     func push(_ frame: ActionsFrame, _ secret: SessionSecret) throws {
