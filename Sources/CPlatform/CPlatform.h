@@ -43,6 +43,12 @@ static inline bool statecast_disable_core_dumps(void) {
 #endif
 }
 
+/// The soft limit of the descriptors that this process may have open.
+static inline uint64_t statecast_open_files_max(void) {
+    struct rlimit limit = {0, 0};
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 /// The address of the peer of a `tcp` connection.
 struct statecast_peer {
     struct sockaddr_storage address;
@@ -76,6 +82,26 @@ static inline uint64_t statecast_bytes_received(int descriptor) {
     struct tcp_connection_info info = {0};
     socklen_t size = sizeof info;
     return getsockopt(descriptor, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) == 0 ? info.tcpi_rxbytes : 0;
+#endif
+}
+
+/// Lets the system drop all requests for connections to a listening `tcp` socket, or accept them again. Linux only.
+static inline void statecast_drop_requests(int listener, bool drops) {
+#ifdef __linux__
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    // The descriptor may belong to something else by now.
+    if (getsockopt(listener, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens) return;
+    // A program of the packet filter that keeps no byte of a packet: `struct sock_fprog` of <linux/filter.h>.
+    struct { uint16_t code; uint8_t jump_true, jump_false; uint32_t operand; } keep_none = {.code = 6};
+    struct { unsigned short length; void *instructions; } program = {1, &keep_none};
+    if (drops) {
+        setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+    } else {
+        setsockopt(listener, SOL_SOCKET, SO_DETACH_FILTER, &listens, sizeof listens);
+    }
+#else
+    (void)listener, (void)drops;
 #endif
 }
 

@@ -8,20 +8,20 @@ struct HostileTestCommand: AsyncParsableCommand {
         abstract: "Attacks a primary as a member would, and measures what honest members notice.",
         discussion: """
             For each scenario, a primary with keys and a journal runs as a process of its own. Two honest senders and \
-            a replica are measured without and with an attack in turn, in three rounds. The attack is another process, \
-            with the key of a member who may follow and send, and it ignores all rules of clients. It runs while \
-            processors are idle (SCHED_IDLE), as it would not compete for them on its own machine. Without an attack, \
-            two threads compute in its place. The test fails if \
-            the primary ends, its memory exceeds the bound, an action is lost or doubled, the honest senders reach \
-            less than half of their undisturbed throughput, or their 99th percentile more than doubles (medians of \
-            the rounds). Each line with a bound names its parts. With less than \(HostilePlan.ratiosFrom) seconds, \
-            one round runs, and throughput and latency are not judged. It needs Linux (/proc).
+            a replica are measured without and with an attack in turn, in \(HostilePlan.roundsMax) rounds. The attack \
+            is another process, with the key of a member who may follow and send, and it ignores all rules of \
+            clients. It runs while processors are idle (SCHED_IDLE), as it would not compete for them on its own \
+            machine. Without an attack, two threads compute in its place. The test fails if the primary ends, its \
+            memory exceeds the bound, an action is lost or doubled, the honest senders reach less than half of their \
+            undisturbed throughput, or their 99th percentile more than doubles (medians of the rounds). Each line with \
+            a bound names its parts. With less than \(HostilePlan.ratiosFrom) seconds, one round runs, and throughput \
+            and latency are not judged. It needs Linux (/proc).
             """,
         subcommands: [AttackCommand.self]
     )
 
-    @Option(help: "The seconds of each scenario's measurements.")
-    var seconds = 60.0
+    @Option(help: "The seconds of each scenario's measurements, half of them with the attack.")
+    var seconds = 120.0
 
     @Option(help: ArgumentHelp("Run this scenario only; may be repeated.", valueName: "name"))
     var only: [String] = []
@@ -30,7 +30,7 @@ struct HostileTestCommand: AsyncParsableCommand {
     var list = false
 
     @Option(help: "The primary's limit of open files.")
-    var openFiles = 1024
+    var openFiles = 1424
 
     func validate() throws {
         for name in only where Scenario.all.allSatisfy({ $0.name != name }) {
@@ -88,7 +88,7 @@ struct HostilePlan: Sendable {
     static let ratiosFrom = 20.0
 
     var judgesRatios: Bool { seconds >= Self.ratiosFrom }
-    static let roundsMax = 3
+    static let roundsMax = 7
     var rounds: Int { judgesRatios ? Self.roundsMax : 1 }
     /// Half of it measures the throughput, the other half the latency.
     var phase: Duration { .seconds(seconds / Double(2 * rounds)) }

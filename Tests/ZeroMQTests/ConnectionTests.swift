@@ -14,15 +14,17 @@ import ZeroMQ
         struct Counts {
             var accepted = 0
             var ended = 0
+            var limits = 0
             var open: Int { accepted - ended }
         }
 
         private let counts = Monitor(Counts())
 
-        func add(_ accepted: Int, _ ended: Int) {
+        func add(_ accepted: Int, _ ended: Int, _ isLimited: Bool) {
             counts.change { counts in
                 counts.accepted += accepted
                 counts.ended += ended
+                if isLimited { counts.limits += 1 }
             }
         }
 
@@ -167,7 +169,7 @@ import ZeroMQ
             let own = Context()
             context = own
             let socket = try Socket(.pull, in: own)
-            try socket.reportConnections { _, _ in }
+            try socket.reportConnections { _, _, _ in }
             if isBound { _ = try socket.bind(Endpoint("tcp://127.0.0.1:*")) }
         }
         while context != nil {
@@ -176,15 +178,26 @@ import ZeroMQ
         }
     }
 
+    #if os(Linux)
+        @Test func `that come at a high rate are limited, and others still connect`() async throws {
+            let tally = Tally()
+            let pull = try Counted(tally)
+            while tally.value.limits == 0 { try RawStream(to: pull.endpoint).reset() }
+            let push = try connected(.push, to: pull.endpoint)
+            try push.push([1])
+            #expect(try pull.socket.next() == [1])
+        }
+    #endif
+
     /// libzmq's thread blocks if a queue of events is full: with its usual limit, after 1,000 connections.
     @Test func `may come and go while no report is processed`() async {
         await #expect(processExitsWith: .success) {
             let (tally, gate) = (Tally(), DispatchSemaphore(value: 0))
             let socket = try Socket(.pull)
-            try socket.reportConnections { accepted, ended in
+            try socket.reportConnections { accepted, ended, _ in
                 gate.wait()
                 gate.signal()
-                tally.add(accepted, ended)
+                tally.add(accepted, ended, false)
             }
             let endpoint = try socket.bind(Endpoint("tcp://127.0.0.1:*"))
             for _ in 0..<3000 {

@@ -16,7 +16,7 @@ import Threading
 
         init(on loop: PollLoop) { self.loop = loop }
 
-        func bind(_ report: @escaping @Sendable (Int, Int) -> Void) throws -> Endpoint {
+        func bind(_ report: @escaping @Sendable (Int, Int, Bool) -> Void) throws -> Endpoint {
             let floodGuard = FloodGuard(on: loop) { [weak self] count in
                 self?.assumeIsolated { $0.shutDown += count }
             }
@@ -39,7 +39,7 @@ import Threading
         defer { loop.shutdown() }
         let counts = Monitor((accepted: 0, ended: 0))
         let publisher = Occupied(on: loop)
-        let endpoint = try await publisher.bind { accepted, ended in
+        let endpoint = try await publisher.bind { accepted, ended, _ in
             counts.change { $0 = ($0.accepted + accepted, $0.ended + ended) }
         }
         let honest = try connected(.sub, to: endpoint)
@@ -77,7 +77,7 @@ import Threading
         let loop = try PollLoop()
         defer { loop.shutdown() }
         let publisher = Occupied(on: loop)
-        _ = try await publisher.bind { _, _ in }
+        _ = try await publisher.bind { _, _, _ in }
         let floodGuard = try #require(await publisher.floodGuard)
         let (isOccupied, isOver) = (Flag(), Flag())
         async let occupation: Void = publisher.occupy { _ in

@@ -36,8 +36,10 @@ extension Socket {
             dimensions: [("socket", role.name)]
         )
         gauge.add(0)
-        try reportConnections(guardedBy: floodGuard) { accepted, ended in
+        let limits = Counter(label: "statecast_primary_connections_limited_total", dimensions: [("socket", role.name)])
+        try reportConnections(guardedBy: floodGuard) { accepted, ended, isLimited in
             counter.increment(by: accepted)
+            if isLimited { limits.increment() }
             gauge.add(accepted - ended)
         }
     }

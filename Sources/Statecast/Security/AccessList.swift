@@ -4,8 +4,8 @@ internal import SyncProtocol
 ///
 /// ```text
 /// # key                                     user     permissions
-/// rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7  kiosk-1  follow=fleet send=fleet/*
-/// Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID  board    follow=*
+/// hOS=}Afmx8R.at9s=1{>u25{fV@>I#{-<^yJHl^5  kiosk-1  follow=fleet send=fleet/*
+/// 4(@#1a/Q:sm#ZcK0>0#0FHZVX/gFXcE{FNvQ={fg  board    follow=*
 /// ```
 ///
 /// A permission to send names stores and actions: `send=fleet/HostAdded,fleet/HostRe*`. An action without permission

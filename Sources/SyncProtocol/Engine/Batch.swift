@@ -189,9 +189,12 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         user: String? = nil,
         of local: LocalAction? = nil
     ) -> Outcome {
-        let rejection = reason.final(messageBytesMax: context.settings.limits.rejectionMessageBytesMax)
+        let messageBytesMax = context.settings.limits.rejectionMessageBytesMax
+        notices.append(.rejected(reason.final(messageBytesMax: messageBytesMax), user: user))
+        // With keys, all who may send can read the message, and a failure names keys of the state.
+        let reason = user != nil && reason.code == .unencodable ? .unencodableOfUser : reason
+        let rejection = reason.final(messageBytesMax: messageBytesMax)
         record?.rejected(source, rejection)
-        notices.append(.rejected(rejection, user: user))
         results.counts.add(rejectedAs: rejection.code)
         results.follow(number, .rejected(rejection), effect: .none, local: local)
         return .rejected(rejection)
@@ -328,4 +331,11 @@ struct FollowUp: Sendable {
     let outcome: Outcome
     let effect: Effect
     let local: LocalAction?
+}
+
+extension Rejection {
+    fileprivate static let unencodableOfUser = Rejection(
+        .unencodable,
+        "the action, or the state after it, cannot be encoded: the primary's log says why, at level debug"
+    )
 }

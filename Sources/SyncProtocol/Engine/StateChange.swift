@@ -52,8 +52,7 @@ struct StateChange {
             throw Rejection(
                 .tooLarge,
                 """
-                the state would have \(summary.bytes) bytes, more than the \(limits.snapshotBytesMax) that a replica \
-                accepts
+                the state would have more than the \(limits.snapshotBytesMax) bytes that a replica accepts
                 """
             )
         }

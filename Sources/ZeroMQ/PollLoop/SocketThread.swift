@@ -16,15 +16,12 @@ final class SocketThread: @unchecked Sendable {
     private let pollSet: PollSet
     private let added = Locked<[Added]>([])
 
-    /// Work that is repeated.
-    struct Check {
-        let interval: Duration
-        let work: @Sendable () -> Void
-    }
+    /// The interval between two checks of a socket.
+    static let checkInterval = Duration.milliseconds(100)
 
     private struct Added {
         let socket: SocketHandle
-        let check: Check?
+        let check: (@Sendable () -> Bool)?
         let receive: @Sendable () -> Bool
     }
 
@@ -53,11 +50,15 @@ final class SocketThread: @unchecked Sendable {
     /// Reads a socket from now on. The caller uses it no more.
     ///
     /// - Parameters:
-    ///   - check: called on the thread until the reading ends.
+    ///   - check: called on the thread ``checkInterval`` after messages, and again as long as it returns `true`.
     ///   - receive: called on the thread while messages are available. It receives at most
     ///     ``messagesPerTurnMax``, must not wait, and returns `false` to end the reading. The thread retains it and the
     ///     socket until then.
-    func read(_ socket: borrowing Socket, _ check: Check? = nil, _ receive: @escaping @Sendable () -> Bool) {
+    func read(
+        _ socket: borrowing Socket,
+        checking check: (@Sendable () -> Bool)? = nil,
+        _ receive: @escaping @Sendable () -> Bool
+    ) {
         let socket = socket.handle
         added.withLock { $0.append(Added(socket: socket, check: check, receive: receive)) }
         wakeUp.signal()
@@ -76,29 +77,31 @@ final class SocketThread: @unchecked Sendable {
     }
 
     private func add(_ added: Added) {
-        let (id, timer) = (pollSet.makeID(), pollSet.makeID())
+        let id = pollSet.makeID()
+        let timer = added.check.map(timer(of:))
         let watched = WatchedSocket(
             id: id,
             added.socket,
             onReadable: { [pollSet] in
-                guard !added.receive() else { return }
-                pollSet.remove(id)
-                pollSet.remove(timer)
+                guard added.receive() else {
+                    pollSet.remove(id)
+                    if let timer { pollSet.remove(timer.id) }
+                    return
+                }
+                if let timer, timer.deadline == nil { timer.set(Self.nextCheck) }
             },
             onWritable: {}
         )
         pollSet.add(watched)
-        if let check = added.check { add(check, timer) }
     }
 
-    private func add(_ check: Check, _ id: PollSet.ID) {
-        var timer: Timer?
-        func set() { timer?.set(.now + check.interval) }
-        timer = Timer(id: id) {
-            check.work()
-            set()
-        }
-        set()
-        timer.map(pollSet.add)
+    private func timer(of check: @escaping () -> Bool) -> Timer {
+        weak var timer: Timer?
+        let made = Timer(id: pollSet.makeID()) { if check() { timer?.set(Self.nextCheck) } }
+        timer = made
+        pollSet.add(made)
+        return made
     }
+
+    private static var nextCheck: ContinuousClock.Instant { .now + checkInterval }
 }

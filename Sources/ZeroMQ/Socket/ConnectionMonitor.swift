@@ -7,14 +7,17 @@ extension Socket {
     ///
     /// Call it before ``bind(_:)``: connections that were accepted earlier are not reported.
     ///
+    /// Their number and rate are limited, see ``RequestLimit``.
+    ///
     /// - Parameters:
     ///   - guard: shuts down connections that occupy the socket's thread; `nil`: none are.
-    ///   - report: called with the numbers of connections that were accepted and ended since its last call,
-    ///     on a thread that also authenticates the peers of all sockets: it must not wait.
+    ///   - report: called with the numbers of connections that were accepted and ended since its last call, and with
+    ///     whether the limit has been reached meanwhile, on a thread that also authenticates the peers of all sockets:
+    ///     it must not wait.
     /// - Throws: `resourcesExhausted`, `terminated`.
     package func reportConnections(
         guardedBy guard: FloodGuard? = nil,
-        to report: @escaping @Sendable (_ accepted: Int, _ ended: Int) -> Void
+        to report: @escaping @Sendable (_ accepted: Int, _ ended: Int, _ isLimited: Bool) -> Void
     ) throws(ZeroMQError) {
         let thread = try SocketThread.shared()
         try ConnectionMonitor(of: handle, `guard`, report).start(on: thread)
@@ -31,13 +34,15 @@ extension Socket {
 private final class ConnectionMonitor: @unchecked Sendable {
     /// Without `ACCEPT_FAILED`, which libzmq repeats without a pause (a million times a second) while descriptors are
     /// exhausted.
-    private static let events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_MONITOR_STOPPED
+    private static let events =
+        ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_MONITOR_STOPPED
 
     private static let lastID = Atomic<Int>(0)
 
     private let socket: Socket
-    private let report: @Sendable (Int, Int) -> Void
+    private let report: @Sendable (Int, Int, Bool) -> Void
     private let floodGuard: FloodGuard?
+    private var requestLimit = RequestLimit()
     /// The number of open connections.
     private var open = 0
     /// Those that are guarded, by descriptor.
@@ -46,7 +51,7 @@ private final class ConnectionMonitor: @unchecked Sendable {
     init(
         of monitored: SocketHandle,
         _ floodGuard: FloodGuard?,
-        _ report: @escaping @Sendable (Int, Int) -> Void
+        _ report: @escaping @Sendable (Int, Int, Bool) -> Void
     ) throws(ZeroMQError) {
         self.report = report
         self.floodGuard = floodGuard
@@ -62,10 +67,12 @@ private final class ConnectionMonitor: @unchecked Sendable {
     }
 
     func start(on thread: SocketThread) {
-        let check = floodGuard.map { floodGuard in
-            SocketThread.Check(interval: FloodGuard.interval) { [self] in floodGuard.check(&connections) }
-        }
-        thread.read(socket, check) { [self] in receive() }
+        thread.read(socket, checking: check) { [self] in receive() }
+    }
+
+    private func check() -> Bool {
+        floodGuard?.check(&connections)
+        return requestLimit.startInterval() || !connections.isEmpty
     }
 
     /// - Returns: whether further events may follow.
@@ -80,6 +87,7 @@ private final class ConnectionMonitor: @unchecked Sendable {
                 }
                 // The value is the descriptor.
                 switch CInt(number) {
+                case ZMQ_EVENT_LISTENING: requestLimit.listens(on: value)
                 case ZMQ_EVENT_ACCEPTED:
                     accepted += 1
                     if floodGuard != nil { connections[value] = MonitoredConnection(value) }
@@ -98,7 +106,9 @@ private final class ConnectionMonitor: @unchecked Sendable {
             ended += open
             open = 0
         }
-        if accepted + ended > 0 { report(accepted, ended) }
+        let wasDropping = requestLimit.isDropping
+        requestLimit.count(accepted: accepted, ended: ended)
+        if accepted + ended > 0 { report(accepted, ended, requestLimit.isDropping && !wasDropping) }
         return !isStopped
     }
 }

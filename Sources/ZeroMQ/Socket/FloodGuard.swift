@@ -23,7 +23,6 @@ package final class FloodGuard: Sendable {
 
     /// What a connection may receive while the socket's thread does not answer: 200 subscriptions of the maximum size.
     static let bytesMax: UInt64 = 64 << 10
-    static let interval = Duration.milliseconds(100)
 
     /// Call it on the loop of the socket.
     ///
@@ -45,7 +44,7 @@ package final class FloodGuard: Sendable {
     /// refused until then.
     package var isFlooded: Bool { state.withLock { $0.shutDown > 0 } }
 
-    /// Compares what the connections have received, once each ``interval``.
+    /// Compares what the connections have received, once each ``SocketThread/checkInterval``.
     func check(_ connections: inout [CInt: MonitoredConnection]) {
         let isAsked = state.withLock(\.isAsked)
         var shutDown = 0

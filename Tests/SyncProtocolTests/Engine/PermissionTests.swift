@@ -116,6 +116,13 @@ import Testing
         }
         #expect(codes(own) == Array(repeating: .notPermitted, count: 4))
         #expect(codes(other) == [nil, nil, .unencodable, nil])
+        // All who may send can read it, so it says nothing of the state. The log has the failure.
+        let messages = receipts.filter { $0.session == other }.flatMap(\.entries).compactMap(\.rejection?.message)
+        #expect(
+            messages == [
+                "the action, or the state after it, cannot be encoded: the primary's log says why, at level debug"
+            ]
+        )
     }
 
     @Test func `without keys, actions have no user and every one is permitted`() throws {
