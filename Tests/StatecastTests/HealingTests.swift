@@ -180,7 +180,7 @@ import Testing
             _ = try await sender.send(BlobWritten(letters: 900))
             let rejection = await #expect(throws: Rejection.self) { try await sender.send(BlobWritten(letters: 1000)) }
             #expect(rejection?.code == .tooLarge)
-            #expect(rejection?.message.contains("1000 that a replica accepts") == true)
+            #expect(rejection?.message.contains("more than the 1000 bytes that a replica accepts") == true)
             var configuration = ReplicaConfiguration.quick
             configuration.limits.snapshotBytesMax = 1000
             let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: configuration)

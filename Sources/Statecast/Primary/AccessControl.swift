@@ -99,7 +99,7 @@ final class AccessControl: Sendable {
                 refused.record(key, role, because: reason)
                 return nil
             }
-            return key.description
+            return role == .actions ? key.description : Subscriber(key).name
         }
         return .server(keys.curve, domain)
     }
@@ -159,6 +159,7 @@ final class AccessControl: Sendable {
             return []
         case .replaced(let list):
             note(nil)
+            refused.forgetLogged()
             let after = Rights(list, at: stores)
             let before = rights.withLock { rights in
                 defer { rights = after }
@@ -240,11 +241,13 @@ private struct Rights: Sendable {
     }
 }
 
-/// Counts the connections that are refused, and logs the first one of each key at each socket.
+/// Counts the connections that are refused. Logs the first one of each key at each socket for each reason; the first
+/// one again after the access list has changed.
 private final class RefusedPeers: Sendable {
     private struct Peer: Hashable {
         let key: NodePublicKey
         let role: AccessControl.SocketRole
+        let reason: String
     }
 
     private let logger: Logger
@@ -254,10 +257,12 @@ private final class RefusedPeers: Sendable {
 
     init(_ logger: Logger) { self.logger = logger }
 
+    func forgetLogged() { logged.withLock { $0 = [] } }
+
     func record(_ key: NodePublicKey, _ role: AccessControl.SocketRole, because reason: String) {
         Counter(label: "statecast_primary_peers_refused_total", dimensions: [("socket", role.name)]).increment()
         let isNew = logged.withLock { logged in
-            logged.count < Self.loggedMax && logged.insert(Peer(key: key, role: role)).inserted
+            logged.count < Self.loggedMax && logged.insert(Peer(key: key, role: role, reason: reason)).inserted
         }
         guard isNew else { return }
         // Elsewhere: all handshakes of the process wait for the caller.
