@@ -85,23 +85,43 @@ static inline uint64_t statecast_bytes_received(int descriptor) {
 #endif
 }
 
-/// Lets the system drop all requests for connections to a listening `tcp` socket, or accept them again. Linux only.
-static inline void statecast_drop_requests(int listener, bool drops) {
+/// A listening `tcp` socket, as the operating system knows it.
+struct statecast_listener {
+    int descriptor;
+    /// Of the socket: the descriptor may belong to another one later.
+    uint64_t cookie;
+};
+
+/// Returns false if the descriptor is no listening `tcp` socket, and on other systems than Linux.
+static inline bool statecast_listener_of(int descriptor, struct statecast_listener *listener) {
 #ifdef __linux__
-    int listens = 0;
-    socklen_t size = sizeof listens;
-    // The descriptor may belong to something else by now.
-    if (getsockopt(listener, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens) return;
+    int domain = 0, listens = 0;
+    socklen_t size = sizeof domain, cookie_size = sizeof listener->cookie;
+    listener->descriptor = descriptor;
+    return getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0
+        && (domain == AF_INET || domain == AF_INET6)
+        && getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens
+        && getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &listener->cookie, &cookie_size) == 0;
+#else
+    (void)descriptor, (void)listener;
+    return false;
+#endif
+}
+
+/// Lets the system drop all requests for connections to a listening socket, or accept them again. Returns false if it
+/// does not: the socket is closed.
+static inline bool statecast_drop_requests(struct statecast_listener listener, bool drops) {
+#ifdef __linux__
+    struct statecast_listener current;
+    if (!statecast_listener_of(listener.descriptor, &current) || current.cookie != listener.cookie) return false;
     // A program of the packet filter that keeps no byte of a packet: `struct sock_fprog` of <linux/filter.h>.
     struct { uint16_t code; uint8_t jump_true, jump_false; uint32_t operand; } keep_none = {.code = 6};
     struct { unsigned short length; void *instructions; } program = {1, &keep_none};
-    if (drops) {
-        setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
-    } else {
-        setsockopt(listener, SOL_SOCKET, SO_DETACH_FILTER, &listens, sizeof listens);
-    }
+    int option = drops ? SO_ATTACH_FILTER : SO_DETACH_FILTER;
+    return setsockopt(listener.descriptor, SOL_SOCKET, option, &program, sizeof program) == 0;
 #else
     (void)listener, (void)drops;
+    return false;
 #endif
 }
 

@@ -182,7 +182,10 @@ import ZeroMQ
         @Test func `that come at a high rate are limited, and others still connect`() async throws {
             let tally = Tally()
             let pull = try Counted(tally)
-            while tally.value.limits == 0 { try RawStream(to: pull.endpoint).reset() }
+            while tally.value.limits == 0 {
+                try Task.checkCancellation()
+                try RawStream(to: pull.endpoint).reset()
+            }
             let push = try connected(.push, to: pull.endpoint)
             try push.push([1])
             #expect(try pull.socket.next() == [1])

@@ -68,7 +68,7 @@
 
         /// Both in one test, which takes the second after which the system repeats a request.
         @Test func `beyond a burst are dropped until the next interval`() throws {
-            var limit = RequestLimit(among: OpenConnections(max: .max))
+            var limit = RequestLimit(among: OpenConnections(descriptorsMax: .max))
             limit.listens(on: listener.descriptor)
             limit.count(accepted: RequestLimit.burst - 1, ended: 0)
             #expect(!limit.isDropping)
@@ -86,7 +86,7 @@
         }
 
         @Test func `beyond the limit count against one interval, and a rest permits a burst again`() throws {
-            var limit = RequestLimit(among: OpenConnections(max: .max))
+            var limit = RequestLimit(among: OpenConnections(descriptorsMax: .max))
             limit.listens(on: listener.descriptor)
             limit.count(accepted: 2 * RequestLimit.burst, ended: 0)
             #expect(limit.startInterval() && limit.isDropping)
@@ -99,34 +99,69 @@
             #expect(!limit.isDropping)
         }
 
-        @Test func `are dropped while as many connections are open as descriptors permit`() throws {
-            let open = OpenConnections(max: 64)
-            var (one, other) = (RequestLimit(among: open), RequestLimit(among: open))
-            one.listens(on: listener.descriptor)
-            one.count(accepted: 62, ended: 0)
-            other.count(accepted: 1, ended: 0)
-            #expect(!one.isDropping)
-            one.count(accepted: 1, ended: 0)
-            #expect(one.isDropping)
-            #expect(try Request(to: listener).isUnanswered)
-            #expect(one.startInterval() && one.isDropping)
-            other.count(accepted: 0, ended: 1)
-            #expect(!one.startInterval() && !one.isDropping)
-            #expect(try Request(to: listener).isEstablished())
+        @Test func `are dropped while few descriptors are left`() throws {
+            let (one, other) = (try Listener(), try Listener())
+            let reserved = OpenConnections.reserved + 2 * OpenConnections.reservedForListener
+            let open = OpenConnections(descriptorsMax: reserved + OpenConnections.min + 6)
+            var (first, second) = (RequestLimit(among: open), RequestLimit(among: open))
+            first.listens(on: one.descriptor)
+            second.listens(on: other.descriptor)
+            first.count(accepted: OpenConnections.min + 4, ended: 0)
+            second.count(accepted: 1, ended: 0)
+            #expect(!first.isDropping && !second.isDropping)
+            first.count(accepted: 1, ended: 0)
+            #expect(first.isDropping)
+            #expect(try Request(to: one).isUnanswered)
+            #expect(first.startInterval() && first.isDropping)
+            // Each learns it when it counts.
+            #expect(second.startInterval() && second.isDropping)
+            second.count(accepted: 0, ended: 1)
+            #expect(!first.startInterval() && !first.isDropping)
+            #expect(try Request(to: one).isEstablished())
+            // What a closed socket kept is free again.
+            second.end()
+            first.count(accepted: OpenConnections.reservedForListener, ended: 0)
+            #expect(!first.isDropping)
+            first.count(accepted: 1, ended: 0)
+            #expect(first.isDropping)
         }
 
-        /// The descriptor of a listening socket may belong to another connection by the time that the limit is reached.
-        @Test func `are not dropped by what is no listening socket`() throws {
-            let peer = try Request(to: listener)
-            #expect(peer.isEstablished())
-            let accepted = accept(listener.descriptor, nil, nil)
-            defer { close(accepted) }
-            var limit = RequestLimit(among: OpenConnections(max: .max))
-            limit.listens(on: accepted)
+        @Test func `are permitted up to a number with any limit of descriptors`() throws {
+            var limit = RequestLimit(among: OpenConnections(descriptorsMax: 0))
+            limit.listens(on: listener.descriptor)
+            limit.count(accepted: OpenConnections.min - 1, ended: 0)
+            #expect(!limit.isDropping)
+            limit.count(accepted: 1, ended: 0)
+            #expect(limit.isDropping)
+        }
+
+        /// The descriptor of a closed socket may belong to another listening one.
+        @Test func `to another socket with the same descriptor are not dropped`() throws {
+            var limit = RequestLimit(among: OpenConnections(descriptorsMax: .max))
+            let other = try Listener()
+            limit.listens(on: listener.descriptor)
+            try #require(dup2(other.descriptor, listener.descriptor) == listener.descriptor)
             limit.count(accepted: RequestLimit.burst, ended: 0)
-            var filter: socklen_t = 0
-            // Fails with ENOENT if the socket has no filter.
-            #expect(setsockopt(accepted, SOL_SOCKET, SO_DETACH_FILTER, &filter, 4) == -1 && errno == ENOENT)
+            #expect(!limit.isDropping)
+            #expect(try Request(to: other).isEstablished())
+        }
+
+        @Test func `are not limited at a socket file`() throws {
+            var limit = RequestLimit(among: OpenConnections(descriptorsMax: .max))
+            let file = socket(AF_UNIX, streamSocket, 0)
+            defer { close(file) }
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            // With the family alone, the system chooses a name.
+            let isListening = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(file, $0, socklen_t(MemoryLayout<sa_family_t>.size)) == 0 && listen(file, 16) == 0
+                }
+            }
+            try #require(isListening)
+            limit.listens(on: file)
+            limit.count(accepted: RequestLimit.burst, ended: 0)
+            #expect(!limit.isDropping)
         }
     }
 #endif

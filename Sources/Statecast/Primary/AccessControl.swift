@@ -99,7 +99,7 @@ final class AccessControl: Sendable {
                 refused.record(key, role, because: reason)
                 return nil
             }
-            return role == .actions ? key.description : Subscriber(key).name
+            return key.description
         }
         return .server(keys.curve, domain)
     }

@@ -1,5 +1,4 @@
 internal import SyncProtocol
-internal import Synchronization
 internal import ZeroMQ
 
 /// A publishing socket and the topics subscribed to on it. Used on the node's loop only.
@@ -30,7 +29,7 @@ final class Publisher {
     /// Publishes to the connected subscribers.
     func send(_ message: [UInt8]) { socket.send(message) }
 
-    /// A subscription or an unsubscription, and the key of its peer.
+    /// A subscription or an unsubscription, and the name that the handler of authentication gave its user.
     typealias Received = (message: [UInt8], user: String?)
 
     /// Receives subscriptions and unsubscriptions, at most `subscriptionsPerTurnMax`.
@@ -42,9 +41,8 @@ final class Publisher {
     func receiveSubscriptions(isFlooded: (_ peer: String) -> Void = { _ in }) -> [Received] {
         var messages: [Received] = []
         while messages.count < messagesPerTurnMax, let message = socket.nextFromUser() {
-            let subscriber = message.user.flatMap(Subscriber.init)
-            let isOfInterest = topics.apply(message.message, from: subscriber)
-            if isOfInterest { messages.append((message.message, subscriber?.peer)) }
+            topics.apply(message.message, from: message.user)
+            messages.append(message)
         }
         guard topics.count > topicsMax else { return messages }
         for peer in topics.peers(above: topicsMax / 8) { isFlooded(peer) }
@@ -59,70 +57,34 @@ final class Publisher {
     }
 }
 
-/// A connection to a publishing socket of a node with keys.
-struct Subscriber: Hashable, Sendable {
-    /// The key of the peer.
-    let peer: String
-    /// Tells the connections of a peer apart.
-    private let connection: Int
-
-    private static let connections = Atomic<Int>(0)
-
-    init(_ key: NodePublicKey) {
-        (peer, connection) = (key.description, Self.connections.add(1, ordering: .relaxed).newValue)
-    }
-
-    /// - Parameter name: of an accepted connection.
-    init?(_ name: String) {
-        let parts = name.split(separator: " ")
-        guard parts.count == 2, let connection = Int(parts[1]) else { return nil }
-        (peer, self.connection) = (String(parts[0]), connection)
-    }
-
-    /// What the handler of authentication calls its user, and libzmq that of each message.
-    var name: String { "\(peer) \(connection)" }
-}
-
-/// The topics that have subscribers, with the connections that subscribed to them.
-///
-/// libzmq reports each subscription of a connection and each end of one, also the end of one that the connection never
-/// had. When a connection breaks, it reports the ends without telling whose they are: the oldest are taken for them.
+/// The topics that have subscribers, by the peer that subscribed first. libzmq reports each subscription, and the end
+/// of the last one to a topic.
 ///
 /// Stores a hash of each topic, so that its memory does not depend on the lengths of the topics.
 struct SubscribedTopics {
-    private var topics: [Int: [Subscriber?]] = [:]
-    /// The number of subscriptions of each key.
+    private var topics: [Int: String?] = [:]
     private var counts: [String: Int] = [:]
 
     var count: Int { topics.count }
 
-    /// The keys with more subscriptions than this.
+    /// The peers with more topics than this, of those that a user is known of.
     func peers(above count: Int) -> [String] { counts.filter { $0.value > count }.map(\.key) }
 
     /// Applies a message of an XPUB: a byte 1 (subscribe) or 0 (unsubscribe), then the topic.
     ///
-    /// - Parameter subscriber: `nil` without keys, and if the connection broke.
-    /// - Returns: whether it is a subscription, or ends the last one to its topic.
-    mutating func apply(_ message: [UInt8], from subscriber: Subscriber?) -> Bool {
+    /// - Parameter peer: as the handler of authentication named it; `nil` without keys.
+    mutating func apply(_ message: [UInt8], from peer: String?) {
         let hash = message.dropFirst().hashValue
         switch message.first {
         case 1:
-            if subscriber == nil || topics[hash]?.contains(subscriber) != true {
-                topics[hash, default: []].append(subscriber)
-                if let subscriber { counts[subscriber.peer, default: 0] += 1 }
-            }
-            return true
+            guard topics[hash] == nil else { return }
+            topics[hash] = .some(peer)
+            if let peer { counts[peer, default: 0] += 1 }
         case 0:
-            guard var subscribers = topics[hash],
-                let index = subscriber == nil ? subscribers.indices.first : subscribers.firstIndex(of: subscriber)
-            else { return false }
-            if let peer = subscribers.remove(at: index)?.peer {
-                let count = counts[peer, default: 1] - 1
-                counts[peer] = count > 0 ? count : nil
-            }
-            topics[hash] = subscribers.isEmpty ? nil : subscribers
-            return subscribers.isEmpty
-        default: return true
+            guard let peer = topics.removeValue(forKey: hash).flatMap(\.self) else { return }
+            let count = counts[peer, default: 1] - 1
+            counts[peer] = count > 0 ? count : nil
+        default: break
         }
     }
 }

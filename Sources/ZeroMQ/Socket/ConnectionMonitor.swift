@@ -72,7 +72,10 @@ private final class ConnectionMonitor: @unchecked Sendable {
 
     private func check() -> Bool {
         floodGuard?.check(&connections)
-        return requestLimit.startInterval() || !connections.isEmpty
+        let wasDropping = requestLimit.isDropping
+        let isLimited = requestLimit.startInterval()
+        if requestLimit.isDropping, !wasDropping { report(0, 0, true) }
+        return isLimited || !connections.isEmpty
     }
 
     /// - Returns: whether further events may follow.
@@ -105,6 +108,7 @@ private final class ConnectionMonitor: @unchecked Sendable {
         if isStopped {
             ended += open
             open = 0
+            requestLimit.end()
         }
         let wasDropping = requestLimit.isDropping
         requestLimit.count(accepted: accepted, ended: ended)

@@ -5,9 +5,8 @@ internal import Synchronization
 ///
 /// libzmq accepts each connection, before any handshake, on the thread that serves all other connections. When the
 /// process has no descriptor left, it tries again without a pause. So beyond ``perInterval`` connections in each
-/// interval (``SocketThread/checkInterval``) after a burst, or when so many are open that descriptors run short, the
-/// operating system drops the requests for connections. The systems of honest peers repeat them after a second, then at
-/// growing intervals.
+/// interval (``SocketThread/checkInterval``) after a burst, or when few descriptors are left, the system drops the
+/// requests for connections. The systems of honest peers repeat them after a second, then at growing intervals.
 ///
 /// Only for `tcp`, and only on Linux.
 package struct RequestLimit {
@@ -17,54 +16,69 @@ package struct RequestLimit {
     package static let burst = 1024
 
     private let open: OpenConnections
-    /// The descriptor of the listening socket.
-    private var listener: CInt?
+    /// The listening socket, if the limit applies to it.
+    private var listener: statecast_listener?
     /// The connections that are permitted now. Those beyond count against the next interval.
     private var permitted = burst
     package private(set) var isDropping = false
 
     package init(among open: OpenConnections = .ofProcess) { self.open = open }
 
-    package mutating func listens(on listener: CInt) { self.listener = listener }
+    /// - Parameter descriptor: of the listening socket.
+    package mutating func listens(on descriptor: CInt) {
+        var found = statecast_listener()
+        guard listener == nil, statecast_listener_of(descriptor, &found) else { return }
+        listener = found
+        open.listeners.add(1, ordering: .relaxed)
+    }
+
+    /// The listening socket is closed.
+    package mutating func end() {
+        guard listener.take() != nil else { return }
+        open.listeners.subtract(1, ordering: .relaxed)
+        isDropping = false
+    }
 
     package mutating func count(accepted: Int, ended: Int) {
         permitted = max(permitted - accepted, -Self.perInterval)
-        open.add(accepted - ended)
-        if isExceeded, !isDropping { drop(true) }
+        open.connections.add(accepted - ended, ordering: .relaxed)
+        if isExceeded { drop(true) }
     }
 
     /// Call it once each interval as long as it returns `true`.
     package mutating func startInterval() -> Bool {
         permitted = min(permitted + Self.perInterval, Self.burst)
-        // Repeated, since the descriptor of a closed socket may have become that of another listening one.
-        if isDropping || isExceeded { drop(isExceeded) }
+        drop(isExceeded)
         return isDropping || permitted < Self.burst
     }
 
-    private var isExceeded: Bool { permitted <= 0 || open.isFull }
+    private var isExceeded: Bool { permitted <= 0 || open.areMany }
 
     private mutating func drop(_ drops: Bool) {
-        guard let listener else { return }
-        statecast_drop_requests(listener, drops)
+        guard let listener, drops != isDropping, statecast_drop_requests(listener, drops) else { return }
         isDropping = drops
     }
 }
 
 /// The open connections of all sockets that share their descriptors.
 package final class OpenConnections: Sendable {
-    package static let ofProcess = OpenConnections(max: Int(clamping: statecast_open_files_max()) - reserved)
+    package static let ofProcess = OpenConnections(descriptorsMax: Int(clamping: statecast_open_files_max()))
 
-    /// Descriptors that are not for connections, and those of requests that the system has completed: up to 100 for
-    /// each listening socket (`ZMQ_BACKLOG`).
-    private static let reserved = 400
+    fileprivate let connections = Atomic<Int>(0)
+    fileprivate let listeners = Atomic<Int>(0)
+    private let descriptorsMax: Int
 
-    private let count = Atomic<Int>(0)
-    private let max: Int
+    /// Descriptors that are not for connections.
+    package static let reserved = 100
+    /// The requests of a listening socket that the system completes before they are accepted (`ZMQ_BACKLOG`).
+    package static let reservedForListener = 100
+    /// As many may be open with any limit of descriptors.
+    package static let min = 64
 
-    /// - Parameter max: how many may be open; at least 64 may.
-    package init(max: Int) { self.max = Swift.max(max, 64) }
+    package init(descriptorsMax: Int) { self.descriptorsMax = descriptorsMax }
 
-    func add(_ change: Int) { count.add(change, ordering: .relaxed) }
-
-    var isFull: Bool { count.load(ordering: .relaxed) >= max }
+    fileprivate var areMany: Bool {
+        let reserved = Self.reserved + listeners.load(ordering: .relaxed) * Self.reservedForListener
+        return connections.load(ordering: .relaxed) >= Swift.max(descriptorsMax - reserved, Self.min)
+    }
 }

@@ -23,9 +23,7 @@ package struct SocketOptions: Hashable, Sendable {
     /// they are lost with the connection.
     package var immediate = false
 
-    /// Whether an `xpub` reports each subscription and each end of one, not only the first and the last of a topic:
-    /// also one that a peer repeats after a reconnect, and an end of one that the peer never had. The ends that a
-    /// broken connection causes have no user.
+    /// Whether an `xpub` reports a repeated subscription, such as one that a peer resends after a reconnect.
     package var xpubVerbose = false
 
     /// The interval of ZMTP heartbeats; `nil`: none.
@@ -107,7 +105,7 @@ package struct SocketOptions: Hashable, Sendable {
             guard messageBytesMax >= 0 else { throw Self.invalid("messageBytesMax", "0 or more", messageBytesMax) }
             try socket.set(ZMQ_MAXMSGSIZE, wide: Int64(messageBytesMax))
         }
-        if xpubVerbose && socket.kind == .xpub { try socket.set(ZMQ_XPUB_VERBOSER, true) }
+        if xpubVerbose && socket.kind == .xpub { try socket.set(ZMQ_XPUB_VERBOSE, true) }
         try applyLiveness(to: socket)
         try applyTransport(to: socket)
         try security?.apply(to: socket)

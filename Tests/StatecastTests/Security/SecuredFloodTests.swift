@@ -162,48 +162,20 @@ import ZeroMQ
         }
     }
 
-    @Test func `of topics is attributed to the peers that subscribed to them`() throws {
+    @Test func `of topics is attributed to the peer that subscribed to them first`() {
         var topics = SubscribedTopics()
-        func apply(_ flag: UInt8, _ topic: UInt8, _ subscriber: Subscriber?) -> Bool {
-            topics.apply([flag, topic], from: subscriber)
-        }
-        let (flood, other) = (try subscriber(member), try subscriber(.generate()))
-        let again = try subscriber(member)
-        for topic in UInt8(1)...3 { #expect(apply(1, topic, flood)) }
-        for topic in UInt8(3)...4 { #expect(apply(1, topic, again) && apply(1, topic, again)) }
-        for topic in UInt8(1)...3 { #expect(apply(1, topic, other)) }
-        for topic in UInt8(10)...20 { #expect(apply(1, topic, nil)) }
-        #expect(topics.count == 15)
-        #expect(topics.peers(above: 3) == [flood.peer])
-        #expect(Set(topics.peers(above: 2)) == [flood.peer, other.peer])
-        #expect(topics.peers(above: 5) == [])
-        // Only the last end of a topic counts.
-        #expect(!apply(0, 1, flood))
-        #expect(apply(0, 1, other))
+        func apply(_ flag: UInt8, _ topic: UInt8, _ peer: String?) { topics.apply([flag, topic], from: peer) }
+        for topic in UInt8(1)...3 { apply(1, topic, "flood") }
+        for topic in UInt8(1)...5 { apply(1, topic, "other") }
+        for topic in UInt8(10)...20 { apply(1, topic, nil) }
+        #expect(topics.count == 16)
+        #expect(topics.peers(above: 1).sorted() == ["flood", "other"])
+        #expect(topics.peers(above: 2) == ["flood"])
+        #expect(topics.peers(above: 3) == [])
+        // The end of a broken connection's subscription has no peer.
+        apply(0, 1, nil)
+        apply(0, 2, "other")
+        #expect(topics.peers(above: 1) == ["other"])
         #expect(topics.count == 14)
-        // The ends of a broken connection have no user.
-        #expect(!apply(0, 2, nil))
-        #expect(apply(0, 2, other))
-        #expect(topics.count == 13)
-    }
-
-    /// libzmq reports it like the end of the last subscription.
-    @Test func `is not hidden by the end of a subscription that its connection never had`() throws {
-        var topics = SubscribedTopics()
-        func apply(_ flag: UInt8, _ subscriber: Subscriber) -> Bool { topics.apply([flag, 7], from: subscriber) }
-        let (one, two) = (try subscriber(member), try subscriber(member))
-        #expect(apply(1, one))
-        #expect(!apply(0, two))
-        #expect(apply(1, two))
-        #expect(!apply(0, one))
-        #expect(!apply(0, one))
-        #expect(topics.count == 1)
-        #expect(apply(0, two))
-        #expect(topics.count == 0)
-    }
-
-    /// A further connection with these keys.
-    private func subscriber(_ keys: NodeKeys) throws -> Subscriber {
-        try #require(Subscriber(Subscriber(keys.publicKey).name))
     }
 }
