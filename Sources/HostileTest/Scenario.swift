@@ -59,10 +59,8 @@ struct MemoryTerm: Sendable {
         MemoryTerm(name: "\(count) connections * 64 KiB", bytes: count << 16)
     }
 
-    /// A topic costs up to 32 bytes for each byte of its text.
-    static func topics(sockets: Int) -> MemoryTerm {
-        let bytes = sockets * limits.topicsMax * Limits.topicBytesMax * 32
-        return MemoryTerm(name: "\(sockets) * topicsMax * 245 * 32", bytes: bytes)
+    static func subscriptions(sockets: Int) -> MemoryTerm {
+        MemoryTerm(name: "\(sockets) * subscribedBytesMax", bytes: sockets * limits.subscribedBytesMax)
     }
 
     static let joins = MemoryTerm(name: "joinsWaitingMax * 1 KiB", bytes: limits.joinsWaitingMax << 10)
@@ -117,8 +115,16 @@ extension Scenario {
         Scenario(
             "topics",
             "subscriptions to distinct topics of 245 bytes, at both endpoints",
-            costs: [.topics(sockets: 2)],
+            costs: [.subscriptions(sockets: 2)],
             .threads([SubscriptionAttacks.topics(at: \.publish), SubscriptionAttacks.topics(at: \.receipts)])
+        ),
+        Scenario(
+            "hidden-topics",
+            "such subscriptions, whose ends are reported for another connection",
+            costs: [.subscriptions(sockets: 2)],
+            .threads([
+                SubscriptionAttacks.hiddenTopics(at: \.publish), SubscriptionAttacks.hiddenTopics(at: \.receipts),
+            ])
         ),
         Scenario(
             "resubscribe",
@@ -137,7 +143,7 @@ extension Scenario {
             "joins",
             "joins of a large store, without a state and from an early revision",
             hosts: 4000,
-            costs: [.joins, .snapshots, .topics(sockets: 1)],
+            costs: [.joins, .snapshots, .subscriptions(sockets: 1)],
             .threads([SubscriptionAttacks.joins])
         ),
         Scenario(

@@ -64,10 +64,10 @@ public struct Limits: Hashable, Sendable {
     /// it, and is answered `overloaded` beyond. If the memory is full, the primary leaves further frames in its socket.
     /// If the store waits for its journal, and another store takes frames, it answers `overloaded`.
     public var heldBytesMax = 32 << 20
-    /// The maximum number of topics with subscribers at a publishing socket, over all of its stores. Beyond it, the
-    /// primary closes its connections, and the subscribers reconnect. A topic costs up to 32 bytes of memory for each
-    /// byte of its text.
-    public var topicsMax = 10_000
+    /// The maximum memory of the subscriptions at a publishing socket, over all of its stores. Beyond it, the primary
+    /// closes its connections, and the subscribers reconnect. A topic counts 2,048 bytes and 32 for each byte of its
+    /// text, each of its subscribers 64 bytes: what libzmq allocates at most.
+    public var subscribedBytesMax = 96 << 20
     /// The maximum number of subscriptions that the loop answers in one turn, at each publishing socket.
     public var subscriptionsPerTurnMax = 256
     /// The maximum number of updates that a store keeps for replicas that missed some.

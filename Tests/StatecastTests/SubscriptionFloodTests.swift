@@ -7,8 +7,11 @@ import ZeroMQ
 /// libzmq cannot refuse a subscription: too many topics close all connections of subscribers, and nothing is lost.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A flood of subscriptions` {
     private static let cutOff =
-        "warning: closing all connections, since more topics are subscribed to than 50 (topicsMax); peers "
-        + "connect again endpoint="
+        "warning: closing all connections, since the subscriptions occupy more than \(bytesMax) bytes "
+        + "(subscribedBytesMax); peers connect again endpoint="
+
+    /// 50 topics of the form `sc2/nowhere10/feed`, and 25 further subscribers.
+    private static let bytesMax = 50 * (2048 + 32 * 19) + 75 * 64
 
     private static func cutOffs(_ log: EventLog) -> Int { log.events.count { $0.hasPrefix(cutOff) } }
 
@@ -16,7 +19,7 @@ import ZeroMQ
         var configuration = PrimaryConfiguration.anyPorts
         configuration.publish = publish
         configuration.limits = .quick
-        configuration.limits.topicsMax = 50
+        configuration.limits.subscribedBytesMax = Self.bytesMax
         return try Primary(
             store: Counter.storeName,
             state: Counter(),
@@ -62,27 +65,29 @@ import ZeroMQ
         await primary.stop()
     }
 
-    @Test func `does not begin before there is one topic too many`() async throws {
+    @Test func `does not begin before there is one subscription too many`() async throws {
         let log = EventLog()
         let primary = try primary(publish: "tcp://127.0.0.1:*", log: log)
         let address = try await primary.start()
         let peer = try await RawPeer(address)
-        try await flood(peer, 0..<50)
-        guard case .refusal = try await peer.next(on: "sc2/nowhere49/feed") else {
+        try await flood(peer, 10..<60)
+        guard case .refusal = try await peer.next(on: "sc2/nowhere59/feed") else {
             Issue.record("not refused")
             return
         }
-        // Unsubscribed topics are not counted any more, and no topic is counted twice.
-        for number in 0..<25 { try await peer.unsubscribe("sc2/nowhere\(number)/feed") }
+        // Ended subscriptions are not counted any more, and a further subscriber of a topic costs little.
+        for number in 10..<35 { try await peer.unsubscribe("sc2/nowhere\(number)/feed") }
         let other = try await RawPeer(address)
-        try await flood(other, 25..<50)
-        try await flood(peer, 50..<75)
-        guard case .refusal = try await peer.next(on: "sc2/nowhere74/feed") else {
+        try await flood(other, 35..<60)
+        try await flood(peer, 60..<85)
+        guard case .refusal = try await other.next(on: "sc2/nowhere59/feed"),
+            case .refusal = try await peer.next(on: "sc2/nowhere84/feed")
+        else {
             Issue.record("not refused")
             return
         }
         #expect(Self.cutOffs(log) == 0)
-        try await peer.subscribe("sc2/nowhere75/feed")
+        try await flood(other, 60..<61)
         while Self.cutOffs(log) == 0 {
             try Task.checkCancellation()
             await Task.yield()

@@ -72,21 +72,29 @@ import ZeroMQ
         #expect(try sub.next() == Array("feed/2".utf8))
     }
 
-    @Test func `report each subscription, repeated ones included, and the last unsubscription to a verbose publisher`()
-        throws
-    {
-        let verbose = SocketOptions.with { $0.xpubVerbose = true }
-        let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*", options: verbose)
+    @Test func `report each subscription and each end of one to a verbose publisher`() throws {
+        let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*", options: .with { $0.xpubVerbose = true })
         let sub = try connected(.sub, to: pub.endpoint)
-        try sub.subscribe([7])
-        try sub.subscribe([7])
-        try sub.unsubscribe([7])
-        try sub.unsubscribe([7])
-        try sub.subscribe([8])
-        #expect(try pub.socket.next() == [1, 7])
-        #expect(try pub.socket.next() == [1, 7])
-        #expect(try pub.socket.next() == [0, 7])
+        for topic: [UInt8] in [[7], [7]] { try sub.subscribe(topic) }
+        for _ in 0..<2 { try sub.unsubscribe([7]) }
+        for message: [UInt8] in [[1, 7], [1, 7], [0, 7]] { #expect(try pub.socket.next() == message) }
+        let other = try connected(.sub, to: pub.endpoint)
+        try other.subscribe([8])
         #expect(try pub.socket.next() == [1, 8])
+        try sub.subscribe([8])
+        #expect(try pub.socket.next() == [1, 8])
+        try sub.unsubscribe([8])
+        #expect(try pub.socket.next() == [0, 8])
+        try other.unsubscribe([8])
+        #expect(try pub.socket.next() == [0, 8])
+    }
+
+    /// libzmq also processes subscriptions in further frames.
+    @Test func `report each frame of a subscriber to a publisher`() throws {
+        let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*", options: .with { $0.xpubVerbose = true })
+        let sub = try connected(.xsub, to: pub.endpoint)
+        #expect(try sub.send(frames: [[9], [1, 7], [0, 7], [0, 8], [9]]))
+        for frame: [UInt8] in [[9], [1, 7], [0, 7], [0, 8], [9]] { #expect(try pub.socket.next() == frame) }
     }
 
     @Test func `report a repeated subscription only to a verbose publisher`() throws {
@@ -175,7 +183,7 @@ import ZeroMQ
         #expect(error?.message.contains("the socket option \(name) is out of range") == true)
     }
 
-    @Test(arguments: [SocketKind.xpub, .pub, .sub, .push, .pull, .pair])
+    @Test(arguments: [SocketKind.xpub, .pub, .sub, .xsub, .push, .pull, .pair])
     func `accept every option on every kind`(kind: SocketKind) throws {
         let options = SocketOptions.with {
             $0.messageBytesMax = 1 << 20

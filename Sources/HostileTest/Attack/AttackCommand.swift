@@ -132,7 +132,7 @@ struct AttackTarget: Sendable {
                 $0.immediate = true
                 $0.reconnectInterval = .milliseconds(10)
                 // A SUB drops subscriptions beyond it, a PUSH keeps frames in memory.
-                $0.sendHighWaterMark = kind == .sub ? 1 << 20 : 64
+                $0.sendHighWaterMark = kind == .push ? 64 : 1 << 20
                 change(&$0)
             }
         )

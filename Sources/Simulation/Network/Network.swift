@@ -91,8 +91,8 @@ final class Server {
         for pipe in feeds { pipe.publish(message, on: topic, countMax: queueMax) }
     }
 
-    /// A request has arrived on a pipe. With `ZMQ_XPUB_VERBOSE`, every subscription is reported, and the end of the
-    /// last one of a topic.
+    /// A request has arrived on a pipe. Every subscription is reported, and the end of the last one of a topic, as a
+    /// primary does with what its XPUB reports.
     func received(_ begins: Bool, _ topic: [UInt8], on pipe: FeedPipe) {
         if begins {
             pipe.filter.insert(topic)

@@ -44,6 +44,9 @@ final class AccessControl: Sendable {
             case .actions: "actions"
             }
         }
+
+        /// Whether its peers are subscribers, whose connections are told apart.
+        var isPublishing: Bool { self != .actions }
     }
 
     /// Distinguishes the domains of the sockets in this process.
@@ -99,7 +102,7 @@ final class AccessControl: Sendable {
                 refused.record(key, role, because: reason)
                 return nil
             }
-            return key.description
+            return role.isPublishing ? Subscriber(key).name : key.description
         }
         return .server(keys.curve, domain)
     }

@@ -150,11 +150,11 @@ final class PrimarySockets {
                 case .refuse(let delay):
                     onDrop(.busy)
                     let refusal = Refusal(.tooManyJoins, retryAfter: delay)
-                    socket.send(Message.encode(.refusal(refusal), to: received.message.dropFirst()))
+                    socket.send(Message.encode(.refusal(refusal), to: received.topic))
                 case .drop: onDrop(.busy)
                 case .cutOff:
                     let reason = "it subscribes without end"
-                    if let peer = received.user { access?.cutOff(peer, because: reason) }
+                    if let peer = received.peer { access?.cutOff(peer, because: reason) }
                     socket.closeConnections(because: "a user subscribes without end")
                 }
             }
@@ -164,13 +164,12 @@ final class PrimarySockets {
     /// Charges a message to its user. The end of a subscription is passed on until the user is cut off.
     private func verdict(on received: Publisher.Received, by access: AccessControl) -> PeerRates.Verdict {
         // The end of a broken connection's subscription has no user.
-        guard let user = received.user.map(access.user(ofPeer:)) else { return .pass }
-        guard received.message.first == 1 else {
+        guard let user = received.peer.map(access.user(ofPeer:)) else { return .pass }
+        guard received.event == .subscribed else {
             let verdict = rates.subscribed(user, isJoin: false, at: clock.now)
             return verdict == .cutOff ? verdict : .pass
         }
-        let isJoin =
-            if case .store(_, .join) = router.subscription(received.message.dropFirst()) { true } else { false }
+        let isJoin = if case .store(_, .join) = router.subscription(received.topic) { true } else { false }
         return rates.subscribed(user, isJoin: isJoin, at: clock.now)
     }
 
@@ -180,26 +179,31 @@ final class PrimarySockets {
         from socket: Publisher,
         _ hosted: HostedStores
     ) {
-        let bytes = received.message.dropFirst()
-        guard let flag = received.message.first, flag <= 1 else { return onDrop(.malformed) }
-        let begins = flag == 1
+        let begins: Bool
+        switch received.event {
+        case .subscribed: begins = true
+        case .lastUnsubscribed: begins = false
+        case .unsubscribed: return
+        case .malformed: return onDrop(.malformed)
+        }
+        let topic = received.topic
         func refuse(_ refusal: Refusal) {
             guard begins else { return }
             onDrop(refusal.reason.code)
-            if socket !== receipts || !permitted.topics.contains(Array(bytes)) {
-                socket.send(Message.encode(.refusal(refusal), to: bytes))
+            if socket !== receipts || !permitted.topics.contains(Array(topic)) {
+                socket.send(Message.encode(.refusal(refusal), to: topic))
             }
         }
-        switch router.subscription(bytes) {
+        switch router.subscription(topic) {
         case .store(let store, .receipts(let session)) where socket === receipts:
             // The end of a subscription has no user if a connection broke.
             guard begins else {
-                permitted.topics.remove(Array(bytes))
+                permitted.topics.remove(Array(topic))
                 return hosted.unsubscribed(from: .receipts(session), of: store)
             }
             do throws(Rejection) {
-                let sender = try access?.sender(received.user, to: store)
-                permitted.topics.insert(Array(bytes))
+                let sender = try access?.sender(received.peer, to: store)
+                permitted.topics.insert(Array(topic))
                 hosted.subscribed(to: .receipts(session), of: store, from: sender)
             } catch {
                 refuse(Refusal(error))
@@ -212,11 +216,11 @@ final class PrimarySockets {
             refuse(Refusal(Rejection(.notPermitted, advice)))
         case .store(let store, _) where !socket.stores.contains(store):
             refuse(Refusal(Rejection(.notPermitted, "the store \"\(store)\" is published at another endpoint")))
-        case .store(let store, let topic) where begins: hosted.subscribed(to: topic, of: store, from: nil)
-        case .store(let store, let topic): hosted.unsubscribed(from: topic, of: store)
+        case .store(let store, let subject) where begins: hosted.subscribed(to: subject, of: store, from: nil)
+        case .store(let store, let subject): hosted.unsubscribed(from: subject, of: store)
         case .answer:
             // The refusal names the stores of the endpoint only.
-            if case .answer(let refusal, _) = FrameRouter(stores: socket.stores).subscription(bytes) { refuse(refusal) }
+            if case .answer(let refusal, _) = FrameRouter(stores: socket.stores).subscription(topic) { refuse(refusal) }
         case .drop(let code): if begins { onDrop(code) }
         }
     }

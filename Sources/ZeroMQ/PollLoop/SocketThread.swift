@@ -16,12 +16,12 @@ final class SocketThread: @unchecked Sendable {
     private let pollSet: PollSet
     private let added = Locked<[Added]>([])
 
-    /// The interval between two checks of a socket.
+    /// The usual interval between two checks of a socket.
     static let checkInterval = Duration.milliseconds(100)
 
     private struct Added {
         let socket: SocketHandle
-        let check: (@Sendable () -> Bool)?
+        let check: (@Sendable () -> Duration?)?
         let receive: @Sendable () -> Bool
     }
 
@@ -50,13 +50,14 @@ final class SocketThread: @unchecked Sendable {
     /// Reads a socket from now on. The caller uses it no more.
     ///
     /// - Parameters:
-    ///   - check: called on the thread ``checkInterval`` after messages, and again as long as it returns `true`.
+    ///   - check: called on the thread ``checkInterval`` after messages, and again after the time that it returns;
+    ///     `nil`: after further messages.
     ///   - receive: called on the thread while messages are available. It receives at most
     ///     ``messagesPerTurnMax``, must not wait, and returns `false` to end the reading. The thread retains it and the
     ///     socket until then.
     func read(
         _ socket: borrowing Socket,
-        checking check: (@Sendable () -> Bool)? = nil,
+        checking check: (@Sendable () -> Duration?)? = nil,
         _ receive: @escaping @Sendable () -> Bool
     ) {
         let socket = socket.handle
@@ -88,20 +89,18 @@ final class SocketThread: @unchecked Sendable {
                     if let timer { pollSet.remove(timer.id) }
                     return
                 }
-                if let timer, timer.deadline == nil { timer.set(Self.nextCheck) }
+                if let timer, timer.deadline == nil { timer.set(.now + Self.checkInterval) }
             },
             onWritable: {}
         )
         pollSet.add(watched)
     }
 
-    private func timer(of check: @escaping () -> Bool) -> Timer {
+    private func timer(of check: @escaping () -> Duration?) -> Timer {
         weak var timer: Timer?
-        let made = Timer(id: pollSet.makeID()) { if check() { timer?.set(Self.nextCheck) } }
+        let made = Timer(id: pollSet.makeID()) { if let delay = check() { timer?.set(.now + delay) } }
         timer = made
         pollSet.add(made)
         return made
     }
-
-    private static var nextCheck: ContinuousClock.Instant { .now + checkInterval }
 }

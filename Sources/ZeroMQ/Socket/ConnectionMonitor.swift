@@ -43,6 +43,10 @@ private final class ConnectionMonitor: @unchecked Sendable {
     private let report: @Sendable (Int, Int, Bool) -> Void
     private let floodGuard: FloodGuard?
     private var requestLimit = RequestLimit()
+    /// The time from the last check to the next one.
+    private var untilCheck = SocketThread.checkInterval
+    /// The time since the request limit's interval began.
+    private var sinceInterval = Duration.zero
     /// The number of open connections.
     private var open = 0
     /// Those that are guarded, by descriptor.
@@ -70,12 +74,15 @@ private final class ConnectionMonitor: @unchecked Sendable {
         thread.read(socket, checking: check) { [self] in receive() }
     }
 
-    private func check() -> Bool {
-        floodGuard?.check(&connections)
+    private func check() -> Duration? {
+        sinceInterval += untilCheck
+        untilCheck = floodGuard?.check(&connections) == true ? FloodGuard.answerTime : SocketThread.checkInterval
+        guard sinceInterval >= SocketThread.checkInterval else { return untilCheck }
+        sinceInterval = .zero
         let wasDropping = requestLimit.isDropping
         let isLimited = requestLimit.startInterval()
         if requestLimit.isDropping, !wasDropping { report(0, 0, true) }
-        return isLimited || !connections.isEmpty
+        return isLimited || !connections.isEmpty ? untilCheck : nil
     }
 
     /// - Returns: whether further events may follow.

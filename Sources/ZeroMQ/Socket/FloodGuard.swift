@@ -6,8 +6,8 @@ internal import Threading
 /// An `xpub` processes the subscriptions of a connection until there are none left. If they arrive faster than that,
 /// the thread does not return, and cannot do anything about the peer. So another thread compares, ten times a second,
 /// what the connections have received: beyond ``bytesMax`` in all, it asks the socket's thread for a sign of life.
-/// While that does not answer, connections that receive more than ``bytesMax`` each are shut down. Honest peers connect
-/// again.
+/// After each ``answerTime`` in which that does not answer, connections that have received more than ``bytesMax`` since
+/// then are shut down. Honest peers connect again.
 ///
 /// Only of `tcp` connections is it known how much they have received.
 package final class FloodGuard: Sendable {
@@ -23,6 +23,10 @@ package final class FloodGuard: Sendable {
 
     /// What a connection may receive while the socket's thread does not answer: 200 subscriptions of the maximum size.
     static let bytesMax: UInt64 = 64 << 10
+
+    /// A thread that is not occupied answers within this time. A flood makes the process grow until its connections are
+    /// shut down.
+    static let answerTime = Duration.milliseconds(20)
 
     /// Call it on the loop of the socket.
     ///
@@ -44,8 +48,10 @@ package final class FloodGuard: Sendable {
     /// refused until then.
     package var isFlooded: Bool { state.withLock { $0.shutDown > 0 } }
 
-    /// Compares what the connections have received, once each ``SocketThread/checkInterval``.
-    func check(_ connections: inout [CInt: MonitoredConnection]) {
+    /// Compares what the connections have received.
+    ///
+    /// - Returns: whether the socket's thread is asked, so that the next check is due after ``answerTime``.
+    func check(_ connections: inout [CInt: MonitoredConnection]) -> Bool {
         let isAsked = state.withLock(\.isAsked)
         var shutDown = 0
         var sum: UInt64 = 0
@@ -59,13 +65,15 @@ package final class FloodGuard: Sendable {
         }
         // In all: a flood may come from many connections.
         let isBusy = sum > Self.bytesMax
-        let asks = state.withLock { state in
+        let (asks, isAskedNow) = state.withLock { state in
             // It may have answered meanwhile.
             if state.isAsked { state.shutDown += shutDown }
-            defer { state.isAsked = state.isAsked || isBusy }
-            return !state.isAsked && isBusy
+            let asks = !state.isAsked && isBusy
+            if asks { state.isAsked = true }
+            return (asks, state.isAsked)
         }
         if asks { bell.ring() }
+        return isAskedNow
     }
 }
 

@@ -165,7 +165,9 @@ package struct Socket: ~Copyable {
             defer { zmq_msg_close(message) }
             guard try receiveFrame(into: message) else { return nil }
             inspect(message)
-            guard zmq_msg_more(message) != 0 else {
+            // An XPUB reports each frame of a subscriber by itself, but leaves the flag of a further frame set where it
+            // does not report that frame, or reports it as a subscription.
+            guard kind != .xpub, zmq_msg_more(message) != 0 else {
                 return .message(
                     [UInt8](UnsafeRawBufferPointer(start: zmq_msg_data(message), count: zmq_msg_size(message)))
                 )
@@ -260,6 +262,9 @@ package enum SocketKind: Hashable, Sendable {
     case pub
     /// Receives the messages that it subscribed to, by prefix.
     case sub
+    /// Sends subscriptions, and the ends of such, as messages. It sends the further frames of a message as they are, as
+    /// only a hostile peer does: for tests.
+    case xsub
     /// Sends each message to one of its peers, in rotation.
     case push
     /// Receives from all peers, fairly.
@@ -274,6 +279,7 @@ package enum SocketKind: Hashable, Sendable {
         case .xpub: ZMQ_XPUB
         case .pub: ZMQ_PUB
         case .sub: ZMQ_SUB
+        case .xsub: ZMQ_XSUB
         case .push: ZMQ_PUSH
         case .pull: ZMQ_PULL
         case .pair: ZMQ_PAIR

@@ -23,7 +23,8 @@ package struct SocketOptions: Hashable, Sendable {
     /// they are lost with the connection.
     package var immediate = false
 
-    /// Whether an `xpub` reports a repeated subscription, such as one that a peer resends after a reconnect.
+    /// Whether an `xpub` reports each subscription and each end of one. Otherwise it reports the first and the last of
+    /// a topic; a subscription that a peer resends after a reconnect may not be among them.
     package var xpubVerbose = false
 
     /// The interval of ZMTP heartbeats; `nil`: none.
@@ -92,6 +93,9 @@ package struct SocketOptions: Hashable, Sendable {
 
     // MARK: Applying
 
+    /// `ZMQ_ONLY_FIRST_SUBSCRIBE`, which libzmq 4.3 implements and declares in its draft API only.
+    private static let onlyFirstSubscribe: Int32 = 108
+
     /// Applies the options to a socket before its first bind or connect.
     ///
     /// - Throws: `invalidOption`, with the option, its range and the value.
@@ -105,7 +109,8 @@ package struct SocketOptions: Hashable, Sendable {
             guard messageBytesMax >= 0 else { throw Self.invalid("messageBytesMax", "0 or more", messageBytesMax) }
             try socket.set(ZMQ_MAXMSGSIZE, wide: Int64(messageBytesMax))
         }
-        if xpubVerbose && socket.kind == .xpub { try socket.set(ZMQ_XPUB_VERBOSE, true) }
+        if xpubVerbose && socket.kind == .xpub { try socket.set(ZMQ_XPUB_VERBOSER, true) }
+        if socket.kind == .xsub { try socket.set(Self.onlyFirstSubscribe, true) }
         try applyLiveness(to: socket)
         try applyTransport(to: socket)
         try security?.apply(to: socket)

@@ -20,7 +20,7 @@ import ZeroMQ
     func `cuts it off, and the others go on`(reason: String) async throws {
         let cluster = try secured { limits in
             if reason.hasSuffix("topics") {
-                limits.topicsMax = 50
+                limits.subscribedBytesMax = 150_000
             } else {
                 (limits.userSubscriptionsPerSecondMax, limits.userBurstMax) = (20, .seconds(1))
             }
@@ -56,7 +56,7 @@ import ZeroMQ
         let cluster = try SecuredCounter(
             ["\(member.publicKey) member follow=* send=*/*"]
                 + floods.enumerated().map { "\($1.publicKey) flood-\($0) follow=*" }
-        ) { $0.limits.topicsMax = 60 }
+        ) { $0.limits.subscribedBytesMax = 180_000 }
         try await cluster.node.start()
         let replica = try await cluster.replica(cluster.security(member))
         let sender = try await cluster.sender(cluster.security(member))
@@ -76,6 +76,38 @@ import ZeroMQ
         }
         try await replica.reached(sender.send(CounterIncreaseRequested()))
         #expect(!cluster.log.events.contains { $0.contains("too many topics user=member") })
+        await cluster.node.stop()
+    }
+
+    /// libzmq reports the end of a subscription that the connection does not have as if it were another one's, and
+    /// processes subscriptions in further frames of a message.
+    @Test(arguments: [false, true]) func `of topics is not hidden`(inFurtherFrames: Bool) async throws {
+        let cluster = try secured { $0.subscribedBytesMax = 150_000 }
+        try await cluster.node.start()
+        let publish = try await cluster.node.address.publish
+        let server = try #require(CurvePublicKey(cluster.publicKey.description))
+        let options = SocketOptions.with { $0.security = .client(pair, server: server) }
+        let holder = try Socket(.xsub, options: options)
+        let ender = try Socket(.xsub, options: options)
+        try holder.connect(Endpoint(publish))
+        try ender.connect(Endpoint(publish))
+        func isCutOff() -> Bool {
+            cluster.log.events.contains { $0.contains("since it subscribes to too many topics user=flood") }
+        }
+        var number = 0
+        while !isCutOff() {
+            let topic = Array("sc2/nowhere\(number)/feed\0".utf8)
+            _ = try holder.send(frames: inFurtherFrames ? [[9], [1] + topic] : [[1] + topic])
+            // The primary answers a subscription.
+            while try holder.receive() == nil, !isCutOff() {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            _ = try ender.send(frames: [[9], [0] + topic])
+            number += 1
+        }
+        let replica = try await cluster.replica(cluster.security(member))
+        try await replica.reached(cluster.sender(cluster.security(member)).send(CounterIncreaseRequested()))
         await cluster.node.stop()
     }
 
@@ -162,20 +194,59 @@ import ZeroMQ
         }
     }
 
-    @Test func `of topics is attributed to the peer that subscribed to them first`() {
-        var topics = SubscribedTopics()
-        func apply(_ flag: UInt8, _ topic: UInt8, _ peer: String?) { topics.apply([flag, topic], from: peer) }
-        for topic in UInt8(1)...3 { apply(1, topic, "flood") }
-        for topic in UInt8(1)...5 { apply(1, topic, "other") }
-        for topic in UInt8(10)...20 { apply(1, topic, nil) }
-        #expect(topics.count == 16)
-        #expect(topics.peers(above: 1).sorted() == ["flood", "other"])
-        #expect(topics.peers(above: 2) == ["flood"])
-        #expect(topics.peers(above: 3) == [])
-        // The end of a broken connection's subscription has no peer.
-        apply(0, 1, nil)
-        apply(0, 2, "other")
-        #expect(topics.peers(above: 1) == ["other"])
-        #expect(topics.count == 14)
+    @Test func `of topics is attributed to the peers that subscribed to them first`() throws {
+        var subscriptions = SubscribedTopics()
+        func begin(_ topic: UInt8, _ subscriber: Subscriber?) { subscriptions.begin([topic], by: subscriber) }
+        func end(_ topic: UInt8, _ subscriber: Subscriber?) -> Bool { subscriptions.end([topic], by: subscriber) }
+        let (topicBytes, subscriberBytes) = (2048 + 32, 64)
+        let (flood, other) = (try subscriber(member), try subscriber(.generate()))
+        for topic in UInt8(1)...3 { begin(topic, flood) }
+        // Repeated by the same connection.
+        begin(1, flood)
+        for topic in UInt8(1)...4 { begin(topic, other) }
+        #expect(subscriptions.bytes == 4 * topicBytes + 7 * subscriberBytes)
+        let floodBytes = 3 * (topicBytes + subscriberBytes)
+        #expect(subscriptions.peers(above: floodBytes - 1) == [flood.peer])
+        #expect(subscriptions.peers(above: floodBytes) == [])
+        #expect(Set(subscriptions.peers(above: topicBytes)) == [flood.peer, other.peer])
+        // The next subscriber is charged.
+        #expect(!end(1, flood))
+        #expect(Set(subscriptions.peers(above: 2 * topicBytes)) == [flood.peer, other.peer])
+        #expect(end(1, other))
+        #expect(subscriptions.bytes == 3 * topicBytes + 5 * subscriberBytes)
+        for topic in UInt8(2)...4 { _ = (end(topic, flood), end(topic, other)) }
+        #expect(subscriptions.bytes == 0)
+        #expect(subscriptions.peers(above: 0) == [])
+    }
+
+    @Test func `of topics is not hidden by the end of a subscription that its connection does not have`() throws {
+        var subscriptions = SubscribedTopics()
+        let (one, two) = (try subscriber(member), try subscriber(member))
+        func end(_ subscriber: Subscriber) -> Bool { subscriptions.end([7], by: subscriber) }
+        subscriptions.begin([7], by: one)
+        #expect(!end(two))
+        subscriptions.begin([7], by: two)
+        for _ in 0..<2 { #expect(!end(one)) }
+        #expect(subscriptions.bytes > 0)
+        #expect(end(two))
+        #expect(subscriptions.bytes == 0)
+    }
+
+    /// The ends of a broken connection have no peer.
+    @Test func `of topics ends with the last of its connections, also if they break`() throws {
+        var subscriptions = SubscribedTopics()
+        let subscribers = try (0..<3).map { _ in try subscriber(.generate()) }
+        func end() -> Bool { subscriptions.end([7], by: nil) }
+        for subscriber in subscribers { subscriptions.begin([7], by: subscriber) }
+        #expect(!end())
+        #expect(!end())
+        #expect(end())
+        #expect(subscriptions.bytes == 0)
+        #expect(subscriptions.peers(above: 0) == [])
+    }
+
+    /// A further connection with these keys.
+    private func subscriber(_ keys: NodeKeys) throws -> Subscriber {
+        try #require(Subscriber(Subscriber(keys.publicKey).name))
     }
 }
