@@ -65,8 +65,9 @@ public struct Limits: Hashable, Sendable {
     /// If the store waits for its journal, and another store takes frames, it answers `overloaded`.
     public var heldBytesMax = 32 << 20
     /// The maximum memory of the subscriptions at a publishing socket, over all of its stores. Beyond it, the primary
-    /// closes its connections, and the subscribers reconnect. A topic counts 2,048 bytes and 32 for each byte of its
-    /// text, each of its subscribers 64 bytes: what libzmq allocates at most.
+    /// closes its connections, and the subscribers reconnect. A topic counts 2,304 bytes and 32 for each byte of its
+    /// text, each of its subscribers 192 bytes and the length of its text: what is allocated at most. Without keys,
+    /// only one subscriber of a topic counts.
     public var subscribedBytesMax = 96 << 20
     /// The maximum number of subscriptions that the loop answers in one turn, at each publishing socket.
     public var subscriptionsPerTurnMax = 256

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 import Threading
@@ -53,6 +54,18 @@ import ZeroMQ
             // Of a connection to itself, which is possible while the port is free.
             $0.handshakeInterval = .seconds(1)
         }
+    }
+
+    /// Without the handler, libzmq would accept every peer.
+    @Test func `end the process if peers can no longer be authenticated`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let context = Context()
+            let domain = try AuthenticationHandler.add("lost", in: context) { _ in nil }
+            context.shutdown()
+            while true { withExtendedLifetime(domain) { _ = pause() } }
+        }
+        let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(output.contains("peers can no longer be authenticated"))
     }
 
     @Test func `carry messages of permitted peers`() throws {

@@ -72,21 +72,13 @@ import ZeroMQ
         #expect(try sub.next() == Array("feed/2".utf8))
     }
 
-    @Test func `report each subscription and each end of one to a verbose publisher`() throws {
+    @Test func `report each subscription to a verbose publisher, and the last end of a topic`() throws {
         let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*", options: .with { $0.xpubVerbose = true })
         let sub = try connected(.sub, to: pub.endpoint)
         for topic: [UInt8] in [[7], [7]] { try sub.subscribe(topic) }
         for _ in 0..<2 { try sub.unsubscribe([7]) }
-        for message: [UInt8] in [[1, 7], [1, 7], [0, 7]] { #expect(try pub.socket.next() == message) }
-        let other = try connected(.sub, to: pub.endpoint)
-        try other.subscribe([8])
-        #expect(try pub.socket.next() == [1, 8])
         try sub.subscribe([8])
-        #expect(try pub.socket.next() == [1, 8])
-        try sub.unsubscribe([8])
-        #expect(try pub.socket.next() == [0, 8])
-        try other.unsubscribe([8])
-        #expect(try pub.socket.next() == [0, 8])
+        for message: [UInt8] in [[1, 7], [1, 7], [0, 7], [1, 8]] { #expect(try pub.socket.next() == message) }
     }
 
     /// libzmq also processes subscriptions in further frames.

@@ -7,8 +7,9 @@ internal import ZeroMQ
 
 /// Decides who may use the sockets of a primary, by its access list and the stores that it serves.
 ///
-/// libzmq names the user of a message by the key with which its connection was accepted. The list is consulted for each
-/// message, so a user's key that was removed ends there at once, even if the user has other keys.
+/// libzmq names the user of a message as the handler of authentication did: by the key with which its connection was
+/// accepted and, of a subscriber, the number of the connection. The list is consulted for each message, so a user's key
+/// that was removed ends there at once, even if the user has other keys.
 ///
 /// Safe on any thread.
 final class AccessControl: Sendable {
@@ -114,8 +115,16 @@ final class AccessControl: Sendable {
 
     // MARK: Messages
 
-    /// The user of a peer, as libzmq names it; the peer itself if the list does not have its key any more.
+    /// The user of a peer, which is a key; the peer itself if the list does not have its key any more.
     func user(ofPeer peer: String) -> String { rights.withLock { $0.users[peer] } ?? peer }
+
+    /// Cuts off the users who have more than a number of bytes, with all of their keys.
+    func cutOffUsers(_ bytesByPeer: [String: Int], above bytesMax: Int, because reason: String) {
+        let users = Dictionary(grouping: bytesByPeer, by: { user(ofPeer: $0.key) })
+        for peers in users.values where peers.reduce(0, { $0 + $1.value }) > bytesMax {
+            cutOff(peers[0].key, because: reason)
+        }
+    }
 
     /// Refuses the connections of a peer's user for some time. Those that exist are closed with their socket.
     func cutOff(_ peer: String, because reason: String) {
@@ -130,7 +139,7 @@ final class AccessControl: Sendable {
 
     /// A peer as a sender to a store.
     ///
-    /// - Parameter peer: as libzmq names the user of the message.
+    /// - Parameter peer: the key.
     /// - Throws: ``Rejection`` with code `not-permitted` if it may send no action to the store.
     func sender(_ peer: String?, to store: StoreName) throws(Rejection) -> FrameSender {
         let rights = rights.withLock { $0 }
@@ -197,7 +206,7 @@ final class AccessControl: Sendable {
 /// An access list, and what it permits at the stores of a node.
 private struct Rights: Sendable {
     let list: AccessList
-    /// The permitted senders, by store and by the peer's key (the User-Id of a message).
+    /// The permitted senders, by store and by the peer's key.
     let senders: [StoreName: [String: FrameSender]]
     /// The users by their keys.
     let users: [String: String]

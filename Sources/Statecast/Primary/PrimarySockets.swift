@@ -141,8 +141,8 @@ final class PrimarySockets {
     func receiveSubscriptions(_ hosted: HostedStores) {
         if let receipts, permitted.renewals != receipts.renewals { permitted = ([], receipts.renewals) }
         for socket in feeds + [receipts].compactMap(\.self) {
-            let messages = socket.receiveSubscriptions { [access] peer in
-                access?.cutOff(peer, because: "it subscribes to too many topics")
+            let messages = socket.receiveSubscriptions { [access] bytesByPeer, bytesMax in
+                access?.cutOffUsers(bytesByPeer, above: bytesMax / 8, because: "its subscriptions occupy too much")
             }
             for received in messages {
                 switch access.map({ verdict(on: received, by: $0) }) ?? .pass {

@@ -51,9 +51,11 @@ final class Publisher {
     ///
     /// libzmq has processed all of them when this returns, so that one answer reaches all subscribers of its topic.
     ///
-    /// - Parameter isFlooded: called before all connections are closed because there are too many subscriptions, with
-    ///   each peer that has more than an eighth of the limit.
-    func receiveSubscriptions(isFlooded: (_ peer: String) -> Void = { _ in }) -> [Received] {
+    /// - Parameter isFlooded: called before all connections are closed because the subscriptions occupy too much, with
+    ///   what those of each peer occupy, and the limit.
+    func receiveSubscriptions(
+        isFlooded: (_ bytesByPeer: [String: Int], _ bytesMax: Int) -> Void
+    ) -> [Received] {
         var received: [Received] = []
         while received.count < messagesPerTurnMax, let (message, user) = socket.nextFromUser() {
             let (topic, subscriber) = (message.dropFirst(), user.flatMap(Subscriber.init))
@@ -68,7 +70,7 @@ final class Publisher {
             received.append(Received(event: event, topic: topic, peer: subscriber?.peer))
         }
         guard subscriptions.bytes > bytesMax else { return received }
-        for peer in subscriptions.peers(above: bytesMax / 8) { isFlooded(peer) }
+        isFlooded(subscriptions.bytesByPeer, bytesMax)
         closeConnections(because: "the subscriptions occupy more than \(bytesMax) bytes (subscribedBytesMax)")
         return []
     }

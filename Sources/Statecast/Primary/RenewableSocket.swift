@@ -63,7 +63,7 @@ final class RenewableSocket {
         bind: (borrowing Socket, Endpoint) throws(ZeroMQError) -> Endpoint,
         onReadable: @escaping () -> Void
     ) throws(ZeroMQError) {
-        let socket = try Self.socket(kind, role, options, floodGuard)
+        let socket = try Self.socket(kind, role, options, floodGuard, services.logger)
         self.endpoint = try bind(socket, endpoint)
         self.kind = kind
         self.role = role
@@ -79,10 +79,11 @@ final class RenewableSocket {
         _ kind: SocketKind,
         _ role: AccessControl.SocketRole,
         _ options: SocketOptions,
-        _ floodGuard: FloodGuard?
+        _ floodGuard: FloodGuard?,
+        _ logger: Logger
     ) throws(ZeroMQError) -> Socket {
         let socket = try Socket(kind, options: options)
-        try socket.measureConnections(of: role, guardedBy: floodGuard)
+        try socket.measureConnections(of: role, guardedBy: floodGuard, logger)
         return socket
     }
 
@@ -129,7 +130,7 @@ final class RenewableSocket {
     private func bind() {
         guard let closed else { return }
         do throws(ZeroMQError) {
-            let socket = try Self.socket(kind, role, options, floodGuard)
+            let socket = try Self.socket(kind, role, options, floodGuard, services.logger)
             _ = try socket.bind(endpoint)
             open(socket)
             if isDelayReported { services.logger.notice("bound again", metadata: ["endpoint": "\(endpoint)"]) }

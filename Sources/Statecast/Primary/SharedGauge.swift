@@ -1,3 +1,4 @@
+internal import Logging
 internal import Metrics
 internal import Threading
 internal import ZeroMQ
@@ -22,13 +23,14 @@ struct SharedGauge: Hashable {
 }
 
 extension Socket {
-    /// Reports the connections of a primary's socket to the metrics, until the socket is closed. Call it before the
-    /// socket is bound.
+    /// Reports the connections of a primary's socket to the metrics, and to the log that their limit begins to apply,
+    /// until the socket is closed. Call it before the socket is bound.
     ///
     /// - Throws: as `reportConnections(to:)`.
     func measureConnections(
         of role: AccessControl.SocketRole,
-        guardedBy floodGuard: FloodGuard?
+        guardedBy floodGuard: FloodGuard?,
+        _ logger: Logger
     ) throws(ZeroMQError) {
         let gauge = SharedGauge(label: "statecast_primary_connections", socket: role.name)
         let counter = Counter(
@@ -37,10 +39,25 @@ extension Socket {
         )
         gauge.add(0)
         let limits = Counter(label: "statecast_primary_connections_limited_total", dimensions: [("socket", role.name)])
+        let limited = Locked(0)
         try reportConnections(guardedBy: floodGuard) { accepted, ended, isLimited in
             counter.increment(by: accepted)
-            if isLimited { limits.increment() }
             gauge.add(accepted - ended)
+            guard isLimited else { return }
+            limits.increment()
+            let count = limited.withLock { count in
+                count += 1
+                return count
+            }
+            // The first time, and then each time that the number has doubled.
+            guard count & (count - 1) == 0 else { return }
+            // Elsewhere: all handshakes of the process wait for the caller.
+            BlockingWork.startInBackground {
+                logger.warning(
+                    "the system drops requests for connections: too many are open, or new",
+                    metadata: ["socket": "\(role.name)", "times": "\(count)"]
+                )
+            }
         }
     }
 }

@@ -4,8 +4,8 @@ internal import Synchronization
 struct Subscriber: Hashable, Sendable {
     /// The key of the peer.
     let peer: String
-    /// Tells the connections of a peer apart.
-    private let connection: Int
+    /// Tells the connections of all peers apart.
+    let connection: Int
 
     private static let connections = Atomic<Int>(0)
 
@@ -25,67 +25,78 @@ struct Subscriber: Hashable, Sendable {
     var name: String { "\(peer) \(connection)" }
 }
 
-/// The topics that are subscribed to at a publishing socket, and what they occupy in libzmq.
+/// The topics that are subscribed to at a publishing socket, and what they occupy at most.
 ///
-/// libzmq reports each subscription, each end of one, and also the end of one that the connection does not have. When a
-/// connection breaks, it reports the ends without telling whose they are: the number of subscribers stays right, but
-/// not always which ones they are.
+/// With keys, libzmq reports each subscription, each end of one, and also the end of one that the connection does not
+/// have. When a connection breaks, it reports the ends without telling whose they are, so any subscriber is taken for
+/// it: if that was another one, whose own end is then ignored, a subscription is counted that has ended.
+///
+/// Without keys, libzmq does not tell connections apart: a topic is counted once, until its last subscription ends.
 ///
 /// Stores a hash of each topic, so that its own memory does not depend on the lengths of the topics.
 struct SubscribedTopics {
-    private var topics: [Int: [Subscriber?]] = [:]
-    private var bytesByPeer: [String: Int] = [:]
-    /// What the subscriptions occupy, in bytes.
+    /// The connections that have subscribed; 0 without keys.
+    private var topics: [Int: [Int]] = [:]
+    private var connections: [Int: Connection] = [:]
+    /// What the subscriptions of each peer occupy.
+    private(set) var bytesByPeer: [String: Int] = [:]
+    /// What all subscriptions occupy.
     private(set) var bytes = 0
 
-    /// Of an entry in libzmq's set of the connections of a topic, and here.
-    private static let subscriberBytes = 64
+    private struct Connection {
+        let peer: String
+        var subscriptions = 0
+    }
+
+    private static let withoutKeys = 0
 
     /// libzmq stores topics in a tree with a node of 32 bytes for each byte. Where topics part, a node has a table of
     /// up to 256 pointers.
-    private static func bytes(ofTopicWithBytes count: Int) -> Int { 256 * 8 + 32 * count }
+    private static func bytes(ofTopicWithBytes count: Int) -> Int { 2304 + 32 * count }
 
-    /// The peers whose subscriptions occupy more than this.
-    func peers(above bytes: Int) -> [String] { bytesByPeer.filter { $0.value > bytes }.map(\.key) }
+    /// An entry in libzmq's set of a topic's connections and one here; and libzmq's report of the end, if the
+    /// connection breaks.
+    private static func bytes(ofSubscriberOfTopicWithBytes count: Int) -> Int { 192 + count }
 
     /// Adds a subscription. The first subscriber of a topic is charged for it.
     ///
-    /// - Parameter subscriber: `nil` on a node without keys.
+    /// - Parameter subscriber: `nil` without keys.
     mutating func begin(_ topic: ArraySlice<UInt8>, by subscriber: Subscriber?) {
-        let hash = topic.hashValue
-        if subscriber != nil, topics[hash]?.contains(subscriber) == true { return }
-        topics[hash, default: []].append(subscriber)
-        charge(Self.subscriberBytes, to: subscriber)
-        if topics[hash]?.count == 1 { charge(Self.bytes(ofTopicWithBytes: topic.count), to: subscriber) }
+        let (hash, connection) = (topic.hashValue, subscriber?.connection ?? Self.withoutKeys)
+        guard topics[hash]?.contains(connection) != true else { return }
+        topics[hash, default: []].append(connection)
+        if let subscriber { connections[connection, default: Connection(peer: subscriber.peer)].subscriptions += 1 }
+        charge(Self.bytes(ofSubscriberOfTopicWithBytes: topic.count), to: connection)
+        if topics[hash]?.count == 1 { charge(Self.bytes(ofTopicWithBytes: topic.count), to: connection) }
     }
 
     /// Removes a subscription.
     ///
-    /// - Parameter subscriber: `nil` on a node without keys, and if the connection broke.
+    /// - Parameter subscriber: `nil` without keys, and if the connection broke.
     /// - Returns: whether this was the last one to the topic.
     mutating func end(_ topic: ArraySlice<UInt8>, by subscriber: Subscriber?) -> Bool {
         guard let slot = topics.index(forKey: topic.hashValue) else { return false }
         let last = topics.values[slot].count - 1
-        guard let place = subscriber == nil ? last : topics.values[slot].firstIndex(of: subscriber) else {
+        guard let place = subscriber.map({ topics.values[slot].firstIndex(of: $0.connection) }) ?? last else {
             return false
         }
         topics.values[slot].swapAt(place, last)
-        let removed = topics.values[slot].removeLast()
-        charge(-Self.subscriberBytes, to: removed)
-        guard place == 0 else { return false }
-        let topicBytes = Self.bytes(ofTopicWithBytes: topic.count)
-        charge(-topicBytes, to: removed)
-        guard let first = topics.values[slot].first else {
-            topics.remove(at: slot)
-            return true
+        let connection = topics.values[slot].removeLast()
+        let (isCharged, next) = (place == 0, topics.values[slot].first)
+        if next == nil { topics.remove(at: slot) }
+        charge(-Self.bytes(ofSubscriberOfTopicWithBytes: topic.count), to: connection)
+        if isCharged {
+            charge(-Self.bytes(ofTopicWithBytes: topic.count), to: connection)
+            if let next { charge(Self.bytes(ofTopicWithBytes: topic.count), to: next) }
         }
-        charge(topicBytes, to: first)
-        return false
+        connections[connection]?.subscriptions -= 1
+        if connections[connection]?.subscriptions == 0 { connections[connection] = nil }
+        return next == nil
     }
 
-    private mutating func charge(_ count: Int, to subscriber: Subscriber?) {
+    private mutating func charge(_ count: Int, to connection: Int) {
         bytes += count
-        guard let peer = subscriber?.peer else { return }
+        guard let peer = connections[connection]?.peer else { return }
         bytesByPeer[peer, default: 0] += count
         if bytesByPeer[peer] == 0 { bytesByPeer[peer] = nil }
     }

@@ -43,10 +43,8 @@ private final class ConnectionMonitor: @unchecked Sendable {
     private let report: @Sendable (Int, Int, Bool) -> Void
     private let floodGuard: FloodGuard?
     private var requestLimit = RequestLimit()
-    /// The time from the last check to the next one.
-    private var untilCheck = SocketThread.checkInterval
-    /// The time since the request limit's interval began.
-    private var sinceInterval = Duration.zero
+    /// When the next interval of the request limit begins.
+    private var nextInterval = ContinuousClock.now
     /// The number of open connections.
     private var open = 0
     /// Those that are guarded, by descriptor.
@@ -75,10 +73,10 @@ private final class ConnectionMonitor: @unchecked Sendable {
     }
 
     private func check() -> Duration? {
-        sinceInterval += untilCheck
-        untilCheck = floodGuard?.check(&connections) == true ? FloodGuard.answerTime : SocketThread.checkInterval
-        guard sinceInterval >= SocketThread.checkInterval else { return untilCheck }
-        sinceInterval = .zero
+        let isAsked = floodGuard?.check(&connections) == true
+        let untilCheck = isAsked ? FloodGuard.answerTime : SocketThread.checkInterval
+        guard ContinuousClock.now >= nextInterval else { return untilCheck }
+        nextInterval = .now + SocketThread.checkInterval
         let wasDropping = requestLimit.isDropping
         let isLimited = requestLimit.startInterval()
         if requestLimit.isDropping, !wasDropping { report(0, 0, true) }

@@ -186,7 +186,9 @@ package struct Socket: ~Copyable {
     /// - Throws: as ``receive()``.
     package func receiveFromUser() throws(ZeroMQError) -> (message: Incoming, user: String?)? {
         var user: String?
-        let message = try receive { user = zmq_msg_gets($0, "User-Id").map { String(cString: $0) } }
+        // Without CURVE, a peer can send a name of its own.
+        let isNamed = options.security != nil
+        let message = try receive { if isNamed { user = zmq_msg_gets($0, "User-Id").map { String(cString: $0) } } }
         return message.map { ($0, user) }
     }
 

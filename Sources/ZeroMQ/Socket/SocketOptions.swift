@@ -23,8 +23,9 @@ package struct SocketOptions: Hashable, Sendable {
     /// they are lost with the connection.
     package var immediate = false
 
-    /// Whether an `xpub` reports each subscription and each end of one. Otherwise it reports the first and the last of
-    /// a topic; a subscription that a peer resends after a reconnect may not be among them.
+    /// Whether an `xpub` reports each subscription, also one that a peer resends after a reconnect, and not only the
+    /// first one of a topic. With ``security``, which names the connection of each, it also reports each end, and not
+    /// only the last one of a topic.
     package var xpubVerbose = false
 
     /// The interval of ZMTP heartbeats; `nil`: none.
@@ -109,7 +110,9 @@ package struct SocketOptions: Hashable, Sendable {
             guard messageBytesMax >= 0 else { throw Self.invalid("messageBytesMax", "0 or more", messageBytesMax) }
             try socket.set(ZMQ_MAXMSGSIZE, wide: Int64(messageBytesMax))
         }
-        if xpubVerbose && socket.kind == .xpub { try socket.set(ZMQ_XPUB_VERBOSER, true) }
+        if xpubVerbose && socket.kind == .xpub {
+            try socket.set(security == nil ? ZMQ_XPUB_VERBOSE : ZMQ_XPUB_VERBOSER, true)
+        }
         if socket.kind == .xsub { try socket.set(Self.onlyFirstSubscribe, true) }
         try applyLiveness(to: socket)
         try applyTransport(to: socket)

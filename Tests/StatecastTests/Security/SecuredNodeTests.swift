@@ -2,10 +2,11 @@ import CounterApp
 import Foundation
 import Logging
 import StateCoding
-import Statecast
 import SyncProtocol
 import Testing
 import ZeroMQ
+
+@testable import Statecast
 
 /// Who may follow and send at a primary with keys. All traffic is on this machine; libzmq is real.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A primary with keys` {
@@ -289,6 +290,9 @@ import ZeroMQ
             second.peer = try await cluster.peer(pairs[1], sends: true)
             try await second.peer.subscribe("sc2/counter/receipts/\(first.secret.session)")
             #expect(try await second.push(2) == .applied(Revision(2)))
+            try await cluster.permit(Array(lines.dropFirst()))
+            try await cluster.cut()
+            #expect(try await second.push(3) == .applied(Revision(3)))
         }
     }
 
@@ -343,6 +347,15 @@ import ZeroMQ
         await cluster.node.stop()
     }
 
+    @Test func `ends a handshake after five seconds`() {
+        let pair = CurveKeyPair.generate()
+        let security = CurveSecurity.client(pair, server: pair.publicKey)
+        for options in [SocketOptions.publisher(PrimaryConfiguration(), security), .puller(Limits(), security)] {
+            #expect(options.handshakeInterval == .seconds(5))
+        }
+        #expect(SocketOptions.publisher(PrimaryConfiguration()).handshakeInterval == .seconds(30))
+    }
+
     // MARK: Changes of the list
 
     @Test func `publishes no states to a key that was removed`() async throws {
@@ -361,9 +374,20 @@ import ZeroMQ
             try await replica.reached(receipt)
             try await cluster.refused(publicKey(pair), at: "publish")
             try await replica.reached(sender.send(CounterIncreaseRequested()))
+            // The primary publishes heartbeats and, for a join, a snapshot.
+            let other = try await cluster.replica(cluster.security(member))
+            await other.waits { $0 == .live }
             for message in await gone.stopReceiving() {
-                guard case (_, .update(let update)) = try Message.decode(message) else { continue }
-                #expect(update.to < receipt.revision, "published after the removal")
+                let (address, frame) = try Message.decode(message)
+                let revision: Revision
+                switch (address.topic, frame) {
+                case (_, .update(let update)): revision = update.to
+                case (_, .heartbeat(let heartbeat)): revision = heartbeat.head
+                case (_, .welcome(let welcome)): revision = welcome.head
+                case (.snapshot(_, let snapshot, _), _): revision = snapshot
+                default: continue
+                }
+                #expect(revision < receipt.revision, "published after the removal")
             }
         }
     }
