@@ -45,9 +45,6 @@ final class AccessControl: Sendable {
             case .actions: "actions"
             }
         }
-
-        /// Whether its peers are subscribers, whose connections are told apart.
-        var isPublishing: Bool { self != .actions }
     }
 
     /// Distinguishes the domains of the sockets in this process.
@@ -103,7 +100,8 @@ final class AccessControl: Sendable {
                 refused.record(key, role, because: reason)
                 return nil
             }
-            return role.isPublishing ? Subscriber(key).name : key.description
+            // The connections of subscribers are told apart.
+            return role == .actions ? key.description : Subscriber(key).name
         }
         return .server(keys.curve, domain)
     }
