@@ -127,6 +127,12 @@ extension Scenario {
             ])
         ),
         Scenario(
+            "reconnect",
+            "many topics, and connections that end again and again",
+            costs: [.connections(1024), .subscriptions(sockets: 1)],
+            .threads([SubscriptionAttacks.holdTopics] + Array(repeating: SubscriptionAttacks.reconnect, count: 8))
+        ),
+        Scenario(
             "resubscribe",
             "subscriptions to the same topic, at both endpoints",
             .threads([

@@ -43,6 +43,10 @@ public struct Limits: Hashable, Sendable {
     /// limit. Beyond it, subscriptions are not answered. If they go on, the primary refuses the user's connections for
     /// some time.
     public var userSubscriptionsPerSecondMax = 5000
+    /// The maximum number of connections of one user that each publishing socket of a primary with keys accepts, per
+    /// second; 0: no limit. A connection counts as one, and as one more for each 256 KiB of the socket's subscriptions:
+    /// when it ends, libzmq walks through all of them. Beyond it, connections are refused; peers try again.
+    public var userConnectionsPerSecondMax = 100
     /// The maximum rate of one user's frames that a primary with keys refuses or drops on arrival, for a reason that
     /// the user is responsible for, per second; 0: no limit. If they go on for two seconds beyond it, the primary
     /// refuses the user's connections for some time.
@@ -67,8 +71,9 @@ public struct Limits: Hashable, Sendable {
     /// The maximum memory of the subscriptions at a publishing socket, over all of its stores. Beyond it, the primary
     /// closes its connections, and the subscribers reconnect. A topic counts 2,304 bytes and 32 for each byte of its
     /// text, each of its subscribers 192 bytes and the length of its text: what is allocated at most. Without keys,
-    /// only one subscriber of a topic counts.
-    public var subscribedBytesMax = 96 << 20
+    /// only one subscriber of a topic counts. A primary with keys refuses the connections of a user for some time, if
+    /// the subscriptions of one of its keys occupy more than an eighth.
+    public var subscribedBytesMax = 16 << 20
     /// The maximum number of subscriptions that the loop answers in one turn, at each publishing socket.
     public var subscriptionsPerTurnMax = 256
     /// The maximum number of updates that a store keeps for replicas that missed some.

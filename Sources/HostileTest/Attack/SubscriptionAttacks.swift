@@ -24,8 +24,8 @@ enum SubscriptionAttacks {
         }
     }
 
-    /// Topics of the maximum length that part at each of many bytes, for which libzmq needs most memory. A second
-    /// connection ends subscriptions that it does not have, which libzmq reports as if they were those of the first.
+    /// Topics that cost libzmq most memory. A second connection ends subscriptions that it does not have, which libzmq
+    /// reports as if they were those of the first.
     @Sendable static func hiddenTopics(
         at endpoint: @escaping @Sendable (Endpoints) -> String
     ) -> @Sendable (AttackTarget, AttackTally) throws -> Void {
@@ -36,9 +36,7 @@ enum SubscriptionAttacks {
                 let ender = try target.socket(.xsub, at: endpoint(target.endpoints))
                 var topics: [[UInt8]] = []
                 for index in 0..<20_000 {
-                    let head = Array("sc2/fleet/join/".utf8) + random.bytes(16).map { $0 < 128 ? 1 : 255 }
-                    let tail = [UInt8](repeating: UInt8(ascii: "0"), count: Limits.topicBytesMax - 1 - head.count)
-                    topics.append(head + tail + [0])
+                    topics.append(partingTopic(using: &random))
                     _ = try holder.send(frames: [[1] + topics[index]])
                     if index >= 100 { _ = try ender.send(frames: [[9], [0] + topics[index - 100]]) }
                     tally.send()
@@ -46,6 +44,36 @@ enum SubscriptionAttacks {
                 }
             }
         }
+    }
+
+    /// As many topics as a user may have, of those that cost libzmq most.
+    @Sendable static func holdTopics(_ target: AttackTarget, _ tally: AttackTally) throws {
+        var random = FastRandom()
+        let holder = try target.socket(.xsub, at: target.endpoints.publish)
+        // A topic costs 10.6 KB.
+        for _ in 0..<(Limits().subscribedBytesMax / 8 / 12_000) {
+            _ = try holder.send(frames: [[1] + partingTopic(using: &random)])
+        }
+        while true {
+            _ = try holder.wait(for: .readable, timeout: .seconds(1))
+            try holder.drain(tally)
+        }
+    }
+
+    /// Connections that end when they are answered: libzmq looks for the topics of each.
+    @Sendable static func reconnect(_ target: AttackTarget, _ tally: AttackTally) throws {
+        while true {
+            let socket = try target.socket(.sub, at: target.endpoints.publish)
+            try socket.subscribe(Wire.address(.schema))
+            tally.send()
+            if try socket.wait(for: .readable, timeout: .milliseconds(100)) { tally.answer() }
+        }
+    }
+
+    /// A topic of the maximum length that parts from others at each of many bytes, for which libzmq needs most memory.
+    private static func partingTopic(using random: inout FastRandom) -> [UInt8] {
+        let head = Array("sc2/fleet/join/".utf8) + random.bytes(16).map { $0 < 128 ? 1 : 255 }
+        return head + [UInt8](repeating: UInt8(ascii: "0"), count: Limits.topicBytesMax - 1 - head.count) + [0]
     }
 
     /// The beginning and the end of a subscription to the same topic, again and again.

@@ -85,18 +85,23 @@ final class AccessControl: Sendable {
 
     /// The security of a socket: authenticates its peers as long as the value exists.
     ///
-    /// - Parameter guard: refuses all peers while the socket is flooded.
+    /// - Parameters:
+    ///   - guard: refuses all peers while the socket is flooded.
+    ///   - rates: refuses users who connect too often.
     /// - Throws: as `AuthenticationHandler.add`.
     func security(
         of role: SocketRole,
-        guardedBy floodGuard: FloodGuard? = nil
+        guardedBy floodGuard: FloodGuard? = nil,
+        limitedBy rates: ConnectionRates? = nil
     ) throws(ZeroMQError) -> CurveSecurity {
         let number = Self.domains.add(1, ordering: .relaxed).newValue
         let domain = try AuthenticationHandler.add("statecast-\(number)-\(role.name)") { [self] key in
             if floodGuard?.isFlooded == true { return nil }
             let key = NodePublicKey(key)
             let rights = rights.withLock(\.self)
-            if let reason = rights.refusal(of: key, at: role) ?? cutOffReason(rights.list.user(of: key)) {
+            if let reason = rights.refusal(of: key, at: role)
+                ?? rights.list.user(of: key).flatMap({ cutOffReason($0) ?? rates?.refusal(of: $0, at: clock.now) })
+            {
                 refused.record(key, role, because: reason)
                 return nil
             }
@@ -106,8 +111,8 @@ final class AccessControl: Sendable {
         return .server(keys.curve, domain)
     }
 
-    private func cutOffReason(_ user: String?) -> String? {
-        guard let user, cutOff.withLock({ $0.contains(user, at: clock.now) }) else { return nil }
+    private func cutOffReason(_ user: String) -> String? {
+        guard cutOff.withLock({ $0.contains(user, at: clock.now) }) else { return nil }
         return "its user is cut off"
     }
 

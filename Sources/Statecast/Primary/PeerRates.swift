@@ -1,4 +1,6 @@
 internal import SyncProtocol
+internal import Synchronization
+internal import Threading
 
 /// The subscriptions, joins and refused frames of the users of a primary with keys, against their rates.
 struct PeerRates {
@@ -58,6 +60,39 @@ struct PeerRates {
         guard let delay = users[user]?.refusals.delay(refusals, at: now), delay > Self.cutOffDelay else { return false }
         users[user]?.refusals = TokenBucket()
         return true
+    }
+}
+
+/// The connections of users to a publishing socket, against their rate.
+///
+/// When a connection ends, libzmq walks through all topics of the socket, in the thread of the node's loop. The handler
+/// of authentication asks here, in a thread of its own.
+final class ConnectionRates: Sendable {
+    /// What the subscriptions of the socket occupy.
+    let subscribedBytes = Atomic<Int>(0)
+    private let users = Locked<[String: TokenBucket]>([:])
+    private let limit: RateLimit
+
+    /// libzmq walks through so much in about a millisecond.
+    private static let bytesPerToken = 256 << 10
+
+    init(_ limits: Limits) {
+        limit = RateLimit(perSecond: limits.userConnectionsPerSecondMax, burst: limits.userBurstMax)
+    }
+
+    /// Charges a user with one more connection.
+    ///
+    /// - Returns: why the connection is refused; `nil` if it is not.
+    func refusal(of user: String, at now: Instant) -> String? {
+        users.withLock { users in
+            var bucket = users[user] ?? TokenBucket()
+            guard bucket.delay(limit, at: now) == nil else {
+                return "its user connects too often (userConnectionsPerSecondMax)"
+            }
+            bucket.take(1 + subscribedBytes.load(ordering: .relaxed) / Self.bytesPerToken, of: limit, at: now)
+            users[user] = bucket
+            return nil
+        }
     }
 }
 

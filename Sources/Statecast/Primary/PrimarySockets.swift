@@ -56,17 +56,21 @@ final class PrimarySockets {
             at endpoint: Endpoint
         ) throws(ZeroMQError) -> Publisher {
             let floodGuard = access.map { _ in FloodGuard(of: role, on: services) }
+            let rates = access.map { _ in ConnectionRates(configuration.limits) }
             let socket = try RenewableSocket(
                 .xpub,
                 role,
                 at: endpoint,
-                .publisher(configuration, try access?.security(of: role, guardedBy: floodGuard)),
+                .publisher(
+                    configuration,
+                    try access?.security(of: role, guardedBy: floodGuard, limitedBy: rates)
+                ),
                 guardedBy: floodGuard,
                 on: services,
                 bind: bind,
                 onReadable: handlers.onSubscriptions
             )
-            return Publisher(socket, of: stores, configuration.limits)
+            return Publisher(socket, of: stores, configuration.limits, rates)
         }
         let stores = feedsOfStores.reduce(into: Set()) { $0.formUnion($1.stores) }
         let actions = try configuration.endpoint(configuration.actions)
@@ -141,8 +145,8 @@ final class PrimarySockets {
     func receiveSubscriptions(_ hosted: HostedStores) {
         if let receipts, permitted.renewals != receipts.renewals { permitted = ([], receipts.renewals) }
         for socket in feeds + [receipts].compactMap(\.self) {
-            let messages = socket.receiveSubscriptions { [access] bytesByPeer, bytesMax in
-                access?.cutOffUsers(bytesByPeer, above: bytesMax / 8, because: "its subscriptions occupy too much")
+            let messages = socket.receiveSubscriptions { [access] bytesByPeer, keyBytesMax in
+                access?.cutOffUsers(bytesByPeer, above: keyBytesMax, because: "its subscriptions occupy too much")
             }
             for received in messages {
                 switch access.map({ verdict(on: received, by: $0) }) ?? .pass {

@@ -1,4 +1,5 @@
 internal import SyncProtocol
+internal import Synchronization
 internal import ZeroMQ
 
 /// A publishing socket and the subscriptions on it. Used on the node's loop only.
@@ -10,13 +11,19 @@ final class Publisher {
     /// The stores whose messages it publishes.
     let stores: Set<StoreName>
     private let bytesMax: Int
+    /// With keys, what the subscriptions of one may occupy.
+    private let keyBytesMax: Int
+    private let rates: ConnectionRates?
     private let messagesPerTurnMax: Int
     private var subscriptions = SubscribedTopics()
 
-    init(_ socket: RenewableSocket, of stores: Set<StoreName>, _ limits: Limits) {
+    /// - Parameter rates: with keys.
+    init(_ socket: RenewableSocket, of stores: Set<StoreName>, _ limits: Limits, _ rates: ConnectionRates?) {
         self.socket = socket
         self.stores = stores
+        self.rates = rates
         bytesMax = limits.subscribedBytesMax
+        keyBytesMax = bytesMax / 8
         messagesPerTurnMax = limits.subscriptionsPerTurnMax
     }
 
@@ -52,9 +59,9 @@ final class Publisher {
     /// libzmq has processed all of them when this returns, so that one answer reaches all subscribers of its topic.
     ///
     /// - Parameter isFlooded: called before all connections are closed because the subscriptions occupy too much, with
-    ///   what those of each peer occupy, and the limit.
+    ///   what those of each key occupy, and how much is permitted to a user.
     func receiveSubscriptions(
-        isFlooded: (_ bytesByPeer: [String: Int], _ bytesMax: Int) -> Void
+        isFlooded: (_ bytesByPeer: [String: Int], _ keyBytesMax: Int) -> Void
     ) -> [Received] {
         var received: [Received] = []
         while received.count < messagesPerTurnMax, let (message, user) = socket.nextFromUser() {
@@ -69,15 +76,24 @@ final class Publisher {
             }
             received.append(Received(event: event, topic: topic, peer: subscriber?.peer))
         }
-        guard subscriptions.bytes > bytesMax else { return received }
-        isFlooded(subscriptions.bytesByPeer, bytesMax)
-        closeConnections(because: "the subscriptions occupy more than \(bytesMax) bytes (subscribedBytesMax)")
+        rates?.subscribedBytes.store(subscriptions.bytes, ordering: .relaxed)
+        let floods = received.contains {
+            $0.peer.map { subscriptions.bytesByPeer[$0, default: 0] > keyBytesMax } ?? false
+        }
+        guard floods || subscriptions.bytes > bytesMax else { return received }
+        isFlooded(subscriptions.bytesByPeer, keyBytesMax)
+        let excess =
+            floods
+            ? "of one key occupy more than an eighth of subscribedBytesMax"
+            : "occupy more than \(bytesMax) bytes (subscribedBytesMax)"
+        closeConnections(because: "the subscriptions \(excess)")
         return []
     }
 
     /// Closes all connections. Subscribers connect again, if they may.
     func closeConnections(because reason: String) {
         subscriptions = SubscribedTopics()
+        rates?.subscribedBytes.store(0, ordering: .relaxed)
         socket.closeConnections(because: reason)
     }
 }

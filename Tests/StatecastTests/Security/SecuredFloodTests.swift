@@ -1,6 +1,7 @@
 import CounterApp
 import StateCoding
 import SyncProtocol
+import Synchronization
 import Testing
 import ZeroMQ
 
@@ -20,6 +21,7 @@ import ZeroMQ
     func `cuts it off, and the others go on`(reason: String) async throws {
         let cluster = try secured { limits in
             if reason.hasPrefix("its") {
+                // An eighth is permitted to a key: about five topics.
                 limits.subscribedBytesMax = 150_000
             } else {
                 (limits.userSubscriptionsPerSecondMax, limits.userBurstMax) = (20, .seconds(1))
@@ -40,6 +42,10 @@ import ZeroMQ
             number += 1
             await Task.yield()
         }
+        if reason.hasPrefix("its") {
+            let excess = "the subscriptions of one key occupy more than an eighth of subscribedBytesMax"
+            #expect(cluster.log.events.contains { $0.contains(excess) })
+        }
         let key = try #require(NodePublicKey(pair.publicKey.description))
         try await cluster.refused(key, at: "publish")
         let receipt = try await sender.send(CounterIncreaseRequested())
@@ -48,6 +54,27 @@ import ZeroMQ
             guard case (_, .update(let update)) = try Message.decode(message) else { continue }
             #expect(update.to < receipt.revision, "published after it was cut off")
         }
+        await cluster.node.stop()
+    }
+
+    /// When a connection ends, libzmq walks through all topics of the socket.
+    @Test func `of connections is refused, and the others go on`() async throws {
+        let cluster = try secured { ($0.userConnectionsPerSecondMax, $0.userBurstMax) = (1, .seconds(20)) }
+        try await cluster.node.start()
+        let sender = try await cluster.sender(cluster.security(member))
+        try await sender.send(CounterIncreaseRequested())
+        let line = "notice: a connection was refused: its user connects too often (userConnectionsPerSecondMax) key="
+        while !cluster.log.events.contains(where: { $0.hasPrefix(line + pair.publicKey.description) }) {
+            let peer = try await cluster.peer(pair)
+            try await peer.subscribe("sc2/counter/schema")
+            await Task.yield()
+        }
+        let replica = try await cluster.replica(cluster.security(member))
+        try await replica.reached(sender.send(CounterIncreaseRequested()))
+        // It may connect again after a second.
+        let peer = try await cluster.peer(pair)
+        try await peer.subscribe("sc2/counter/schema")
+        _ = try await peer.next(on: "sc2/counter/schema")
         await cluster.node.stop()
     }
 
@@ -180,6 +207,21 @@ import ZeroMQ
         #expect(verdicts.dropFirst(20).prefix(20).allSatisfy { $0 == .drop })
         #expect(verdicts.last == .cutOff)
         #expect(rates.subscribed("other", isJoin: false, at: .origin) == .pass)
+    }
+
+    @Test func `of connections is charged with the topics that libzmq walks through when one ends`() {
+        var limits = Limits()
+        (limits.userConnectionsPerSecondMax, limits.userBurstMax) = (10, .seconds(1))
+        let rates = ConnectionRates(limits)
+        func admitted(_ user: String, at now: Instant) -> Int {
+            (0..<100).prefix { _ in rates.refusal(of: user, at: now) == nil }.count
+        }
+        // The bucket may get into debt by one.
+        #expect(admitted("flood", at: .origin) == 11)
+        #expect(admitted("other", at: .origin) == 11)
+        rates.subscribedBytes.store(1 << 20, ordering: .relaxed)
+        #expect(admitted("third", at: .origin) == 3)
+        #expect(admitted("flood", at: .origin.advanced(by: .milliseconds(900))) == 2)
     }
 
     @Test func `cuts a user off for twice as long each time, an hour at most`() {
