@@ -44,8 +44,9 @@ public struct Limits: Hashable, Sendable {
     /// some time.
     public var userSubscriptionsPerSecondMax = 5000
     /// The maximum number of connections of one user that each publishing socket of a primary with keys accepts, per
-    /// second; 0: no limit. A connection counts as one, and as one more for each 256 KiB of the socket's subscriptions:
-    /// when it ends, libzmq walks through all of them. Beyond it, connections are refused; peers try again.
+    /// second; 0: no limit. A connection counts as one, and as one more for each 256 KiB that the subscriptions of the
+    /// socket have occupied at most: when it ends, libzmq walks through all of them. Beyond it, connections are
+    /// refused; peers try again.
     public var userConnectionsPerSecondMax = 100
     /// The maximum rate of one user's frames that a primary with keys refuses or drops on arrival, for a reason that
     /// the user is responsible for, per second; 0: no limit. If they go on for two seconds beyond it, the primary

@@ -1,5 +1,4 @@
 internal import SyncProtocol
-internal import Synchronization
 internal import ZeroMQ
 
 /// A publishing socket and the subscriptions on it. Used on the node's loop only.
@@ -76,7 +75,7 @@ final class Publisher {
             }
             received.append(Received(event: event, topic: topic, peer: subscriber?.peer))
         }
-        rates?.subscribedBytes.store(subscriptions.bytes, ordering: .relaxed)
+        rates?.subscribed(subscriptions.bytes)
         let floods = received.contains {
             $0.peer.map { subscriptions.bytesByPeer[$0, default: 0] > keyBytesMax } ?? false
         }
@@ -93,7 +92,7 @@ final class Publisher {
     /// Closes all connections. Subscribers connect again, if they may.
     func closeConnections(because reason: String) {
         subscriptions = SubscribedTopics()
-        rates?.subscribedBytes.store(0, ordering: .relaxed)
+        rates?.renewed()
         socket.closeConnections(because: reason)
     }
 }
