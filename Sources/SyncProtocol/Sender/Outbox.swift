@@ -275,6 +275,20 @@ struct Outbox: Hashable, Sendable {
     /// The size of the actions without a receipt that were sent.
     var outstandingBytes: Int { sentBytes - resolvedBytes }
 
+    /// The size of the actions before the cursor without a receipt.
+    var bytesInFlight: Int {
+        guard cursor < next else { return outstandingBytes }
+        var bytes = 0
+        for sent in sent {
+            let count = cursor.distance(beyond: sent.number)
+            guard count > 0 else { break }
+            if sent.isResolved { continue }
+            var piece = sent.piece
+            bytes += take(min(count, piece.count), of: &piece).range.count
+        }
+        return bytes
+    }
+
     /// Whether a fifth of the window is free: of the numbers, and of the bytes.
     func hasRoom(windowMax: Int, bytesMax: Int) -> Bool {
         windowRoom(windowMax) >= windowMax / 5 && bytesMax - sentBytes >= bytesMax / 5

@@ -58,6 +58,7 @@ extension SenderMachine {
             directives = begin(watermark)
         }
         directives += rejectOversize() + dropChunks()
+        startSlowly()
         hasNewReceipts = true
         awaitReceipts(at: now, using: &generator)
         return directives + (connecting.isEmpty ? opened() : connecting)
@@ -118,6 +119,7 @@ extension SenderMachine {
     ) -> [SenderDirective] {
         guard let registration, receipts.lineage == registration.saved.lineage else { return [] }
         let session = session
+        let outstandingBytes = outbox.outstandingBytes
         var runs: [ResolvedRun] = []
         outbox.resolve(receipts.outcomes) { actions, outcome in
             let kind: ResolvedRun.Kind
@@ -134,6 +136,7 @@ extension SenderMachine {
         guard !runs.isEmpty else { return [] }
         let directives = resolve(runs) + dropChunks()
         backoff.reset()
+        confirmed(outstandingBytes - outbox.outstandingBytes)
         hasNewReceipts = true
         self.registration?.isKnown = true
         self.registration?.saved.resolvedBy = max(registration.saved.resolvedBy, receipts.epoch)

@@ -71,6 +71,13 @@ package struct SenderMachine: Hashable, Sendable {
     var uplink: Uplink?
     var outbox = Outbox()
     var backoff: Backoff
+    /// The size of the actions in flight from which on no further frame is pushed: slow start, as in TCP. It begins
+    /// small with each watermark that continues or begins a session and after a pause, and grows by the size of each
+    /// action that gets its receipt. Otherwise all senders that were refused as `overloaded` would push full windows
+    /// again.
+    private var congestionWindow = 0
+    /// The time of the last push.
+    private var pushedAt: Instant?
     /// Whether receipts, or a watermark, have arrived since the last frame was pushed.
     var hasNewReceipts = false
     /// Saves the session; `nil` if it ends with the process. Saved actions do not fail for a transient reason.
@@ -206,7 +213,8 @@ package struct SenderMachine: Hashable, Sendable {
         guard case .open = phase, uplink?.isBlocked == false, saver?.mayPush ?? true,
             let saved = registration?.saved, let watermark = registration?.watermark, isDue
         else { return nil }
-        guard outbox.cursor == outbox.first || registration?.isKnown == true else { return nil }
+        guard outbox.cursor == outbox.first || registration?.isKnown == true && outbox.bytesInFlight < congestionWindow
+        else { return nil }
         let room = roomForActions(in: watermark)
         let (count, ranges) = outbox.actions(windowMax: windowMax, bytesMax: room, limits)
         guard count > 0 else { return nil }
@@ -242,6 +250,12 @@ package struct SenderMachine: Hashable, Sendable {
         return hasRoom ? min(quarter, limits.frameBytesTarget) : nil
     }
 
+    /// Limits what is in flight to one frame of the standard size, or some smaller ones, until receipts arrive.
+    mutating func startSlowly() { congestionWindow = max(1, limits.frameBytesTarget / 2) }
+
+    /// Actions of this size got their receipts.
+    mutating func confirmed(_ bytes: Int) { congestionWindow += bytes }
+
     /// The maximum number of outstanding actions.
     private var windowMax: Int { min(registration?.watermark?.windowActionsMax ?? 0, limits.windowActionsMax) }
 
@@ -255,7 +269,11 @@ package struct SenderMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         uplink?.wasConnected = true
-        if !outbox.hasOutstanding { registration?.framesOutstanding = 0 }
+        if !outbox.hasOutstanding {
+            registration?.framesOutstanding = 0
+            if let pushedAt, pushedAt.duration(to: now) > limits.retryDelayMin { startSlowly() }
+        }
+        pushedAt = now
         registration?.framesOutstanding += 1
         outbox.markSent(count: frame.header.count)
         hasNewReceipts = false

@@ -46,6 +46,32 @@ import Testing
         #expect(bench.push().map(\.numbers) == [5...5])
     }
 
+    @Test func `after a watermark half a frame is in flight at most, and with each receipt as much more`() {
+        var bench = SenderBench(
+            .with {
+                $0.frameBytesMin = 0
+                $0.frameBytesTarget = 200
+            }
+        )
+        bench.watermark(nil)
+        bench.watermark(0)
+        for _ in 1...40 {
+            bench.send(bytes: 48)
+            bench.push()
+        }
+        #expect(bench.machine.nextFrame == nil)
+        bench.receipts(1...2)
+        #expect(bench.push().map(\.numbers) == [3...6])
+        bench.receipts(3...6)
+        #expect(bench.push().map(\.numbers) == [7...10, 11...14])
+        bench.refuse(.overloaded, retryAfter: .seconds(1), first: 7)
+        bench.wait()
+        bench.watermark(6)
+        #expect(bench.push().map(\.numbers) == [7...10])
+        bench.receipts(7...10)
+        #expect(bench.push().map(\.numbers) == [11...14, 15...18])
+    }
+
     @Test func `a number is assigned when an action is first sent`() {
         var bench = SenderBench.open()
         let tickets = bench.send(3)
@@ -245,12 +271,15 @@ import Testing
         )
         bench.watermark(nil)
         bench.watermark(0)
+        bench.send(bytes: 10_000)
+        bench.push()
+        bench.receipts(1...1)
         bench.send(300, bytes: 9)
-        #expect(bench.push().map(\.numbers).last == 241...300)
+        #expect(bench.push().map(\.numbers).last == 242...301)
         bench.send(59, bytes: 9)
         #expect(bench.push() == [])
         bench.send(1, bytes: 9)
-        #expect(bench.push().map(\.numbers) == [301...360])
+        #expect(bench.push().map(\.numbers) == [302...361])
     }
 
     @Test(arguments: [(100, 16 << 20), (1000, 1000)])
@@ -293,8 +322,10 @@ import Testing
         )
         bench.watermark(nil)
         bench.watermark(0)
-        bench.send(100, bytes: 9)
+        bench.send(160, bytes: 9)
         bench.push()
+        bench.receipts(1...60)
+        #expect(bench.push().map(\.numbers) == [61...120, 121...160])
         #expect(bench.machine.submittedBytesMin == 600)
         bench.send(50, bytes: 9)
         #expect(bench.machine.submittedBytesMin == 100)
@@ -334,7 +365,7 @@ import Testing
 
     @Test func `frames have at most frameBytesTarget bytes of actions, and a larger action is pushed alone`() {
         // An action of 40 bytes has a head of 2 bytes.
-        for (target, numbers) in [(84, [1...2, 3...3, 4...4, 5...5]), (83, [1...1, 2...2, 3...3, 4...4, 5...5])] {
+        for (target, numbers) in [(84, [2...3, 4...4, 5...5, 6...6]), (83, [2...2, 3...3, 4...4, 5...5, 6...6])] {
             var bench = SenderBench(
                 .with {
                     $0.frameBytesMin = 0
@@ -343,6 +374,9 @@ import Testing
             )
             bench.watermark(nil)
             bench.watermark(0)
+            bench.send(bytes: 1000)
+            bench.push()
+            bench.receipts(1...1)
             for bytes in [40, 40, 40, 400, 40] { bench.send(bytes: bytes) }
             #expect(bench.push().map(\.numbers) == numbers.map { UInt64($0.lowerBound)...UInt64($0.upperBound) })
         }
