@@ -161,6 +161,7 @@ final class Cluster {
         case 10...11: kind = .effect
         case 12: kind = .work
         case 13: kind = .cancel
+        case 14...23 where faults.contains(.rightsWithdrawn): kind = .guarded
         default: break
         }
         return WorkAction(id: id, kind: kind, bits: random.next())
@@ -317,6 +318,10 @@ final class Cluster {
             let jump = Int64(random.below(7_200_000)) - 3_600_000
             (random.oneIn(3) ? primary.host : isReplica ? replica.host : sender.host).wallOffset += jump
             return .now("a clock")
+        case .rightsWithdrawn:
+            changeRights(of: sender.user, to: random.pick([[], [WorkAction.name], [GuardedAction.name]]))
+            world.schedule(at: end(of: .milliseconds(10) ... .seconds(60), &random)) { [self] in restoreRights() }
+            return .later(sender.user)
         case .hostilePeer:
             guard intrude(on: sender, &random) else { return .none }
             // What it sends may arrive when the disk is full.
@@ -362,6 +367,22 @@ final class Cluster {
         return true
     }
 
+    /// Changes what a user may send. As a primary does, closes the connections for receipts of all senders if one may
+    /// send nothing. It also closes those for actions: other faults break them.
+    func changeRights(of user: String, to names: Set<String>) {
+        world.note("\(user) may send \(names.sorted())")
+        world.rights.change(user, to: names, at: world.now)
+        for sender in senders {
+            if sender.user == user { world.coverage.note(sender.machine.phaseName, .rightsChanged) }
+            if names.isEmpty { sender.socket.breakConnection(noticedAfter: .zero) }
+        }
+    }
+
+    func restoreRights() {
+        world.note("all users have their rights again")
+        world.rights.restore(at: world.now)
+    }
+
     private func end(of range: ClosedRange<Duration>, _ random: inout SplitMix64) -> SyncProtocol.Instant {
         let end = world.now.advanced(by: random.duration(range))
         world.note("until \(end.offset)")
@@ -402,6 +423,7 @@ final class Cluster {
         }
         primary.process?.heal()
         primary.crashesLeft = 0
+        restoreRights()
         // Replicas of another build than their primary's do not show its state.
         for replica in replicas where replica.build != replica.store.build {
             replica.end()

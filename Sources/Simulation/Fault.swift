@@ -58,6 +58,8 @@ package enum Fault: String, CaseIterable, Sendable {
     case changesTooLarge
     /// Actions for which the reducer is not a function: if it reduces one again, it changes something else.
     case reducerRandom
+    /// A user loses its right to some or all actions, until an end.
+    case rightsWithdrawn
     /// A peer sends what no node of ours would send.
     case hostilePeer
     /// The primary ends, and another process answers at its endpoint until it is back.

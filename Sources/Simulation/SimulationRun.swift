@@ -45,6 +45,7 @@ package final class SimulationRun {
         // Those that cannot have an effect.
         if stores.allSatisfy({ $0.durability == nil }) { kinds.removeAll(where: \.isOfDisk) }
         if stores.allSatisfy({ $0.build != .plain }) { kinds.removeAll { $0 == .upgrade } }
+        if seed % 2 == 0 { kinds.removeAll { $0 == .rightsWithdrawn } }
         // Some of them may have no effect.
         kinds.shuffle(using: &random)
         let chosen = kinds.prefix(random.from(SimulationOptions.faultKindsMin + 3...kinds.count))

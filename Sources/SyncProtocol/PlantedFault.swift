@@ -29,6 +29,8 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case admitsNoRestOfFrame
     /// An action is applied without the right to it.
     case ignoresRights
+    /// A user without the right to one action of a store may send none.
+    case needsAllRights
     /// A user continues a session of another user.
     case ignoresOwner
     /// A sender's `lowest` trims outcomes that are not durable.

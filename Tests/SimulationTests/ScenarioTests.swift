@@ -328,6 +328,49 @@ import Testing
         }
     }
 
+    // MARK: Rights
+
+    /// Primaries of odd seeds have keys.
+    @Test(arguments: [1, 3, 5] as [UInt64])
+    func `The rights of a user at the arrival of a frame decide about its actions for good`(seed: UInt64) throws {
+        let cluster = Cluster(seed: seed, keepsTrace: true)
+        try scenario(cluster) {
+            let disk = try #require(cluster.stores[0].disk)
+            let (sender, other) = (try cluster.addOpenSender(), try cluster.addOpenSender())
+            for sender in [sender, other] { _ = cluster.submit(.change, by: sender) }
+            try cluster.wait("they are connected") { sender.isDone && other.isDone }
+            cluster.changeRights(of: other.user, to: [WorkAction.name])
+            for sender in [sender, other] {
+                cluster.block(.down, of: sender.name, for: .seconds(60))
+                _ = cluster.submit(.guarded, by: sender)
+                _ = cluster.submit(.change, by: sender)
+            }
+            try cluster.wait("two more are applied") { disk.written.head == Revision(4) }
+            // The next primary has the rejections from the journal, although one user has the right then.
+            cluster.restoreRights()
+            cluster.primary.process?.end()
+            try cluster.wait("they have receipts", atMost: .seconds(120)) { sender.isDone && other.isDone }
+            for sender in [sender, other] {
+                #expect(sender.outcomeCounts == ["not-permitted": 1, "applied": 2])
+                _ = cluster.submit(.guarded, by: sender)
+            }
+            try cluster.wait("they have further ones") { sender.isDone && other.isDone }
+            #expect(sender.outcomeCounts == ["not-permitted": 2, "applied": 2])
+            #expect(other.outcomeCounts == ["not-permitted": 1, "applied": 3])
+            other.submit(1)
+            try cluster.wait("it is pushed") { other.machine.nextFrame == nil }
+            cluster.changeRights(of: other.user, to: [])
+            try cluster.wait("it is refused") { other.machine.phaseName == .refused }
+            other.submit(1)
+            #expect(other.outcomeCounts == ["not-permitted": 2, "applied": 3, "outcome-unknown": 1])
+            cluster.restoreRights()
+            try cluster.wait("it is open") { other.machine.phaseName == .open }
+            other.submit(1)
+            try cluster.convergeOrThrow()
+            #expect(other.outcomeCounts == ["not-permitted": 2, "applied": 4, "outcome-unknown": 1])
+        }
+    }
+
     // MARK: Senders
 
     @Test(arguments: seeds)
@@ -443,6 +486,11 @@ import Testing
             }
             expectIssue(of: .reportsTransientRefusal) {
                 try `A store with a stuck journal does not stop another one`(seed: 1)
+            }
+            for fault in [PlantedFault.ignoresRights, .needsAllRights] {
+                expectIssue(of: fault) {
+                    try `The rights of a user at the arrival of a frame decide about its actions for good`(seed: 1)
+                }
             }
             expectIssue(of: .answersNoKnownActions) {
                 try `A sender that ends before it saves its receipts has the same ones after that`(seed: 1)

@@ -16,10 +16,10 @@ package struct Coverage: Sendable {
 
     /// Events of a replica other than frames.
     enum ReplicaInput: String, CaseIterable { case tick, documentFailed, documentConfirmed }
-    /// Events of a sender other than frames.
+    /// Events of a sender other than frames, and changes of its user's rights.
     enum SenderInput: String, CaseIterable {
         case tick, submitted, acknowledged, pushed, blocked, writable, connected, connectFailed, saved, saveFailed
-        case stopped
+        case stopped, rightsChanged
     }
 
     /// Whether a machine cannot have an event in a phase. A sender pushes in `open` alone, and connects to the endpoint

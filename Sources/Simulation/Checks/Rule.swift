@@ -20,7 +20,8 @@ package enum Rule: String, Sendable {
     case decisionsAreSaved
     /// A rejected action leaves no trace in the state.
     case rejectedLeaveNoTrace
-    /// Nothing is applied without the right to it, and a session has one user.
+    /// Nothing is applied without the right to it, nor rejected for want of a right that was there, and a session has
+    /// one user.
     case rightsHold
     /// The state after a start is the one that the journal's records lead to.
     case recoveredWasPublished

@@ -63,6 +63,8 @@ final class StoreHistory {
     private var hasLostPower = false
     /// The numbers with which each session may begin.
     private var bases: [SessionID: Set<ActionNumber>] = [:]
+    /// When each action of a session was pushed first, and its name.
+    private var pushes: [SessionID: [ActionNumber: (time: Instant, name: String)]] = [:]
     /// The work that was started in this incarnation.
     private var effectKeys: Set<String> = []
 
@@ -162,11 +164,30 @@ final class StoreHistory {
             guard let user = run.user else { continue }
             let owner = users[run.session, default: user]
             users[run.session] = owner
-            let isPermitted = user != HostilePeer.intruder || run.entries.allSatisfy { $0.rejection != nil }
             world.require(
-                owner == user && isPermitted,
+                owner == user,
                 .rightsHold,
                 "record \(record.sequence) of \(store) has actions of \(user) in the session \(run.session) of \(owner)"
+            )
+            requireRights(of: user, run)
+        }
+    }
+
+    /// Requires that a user had the right to its applied actions, and lacked that to those that are not permitted, at
+    /// any time since they were pushed. The primary decides when the frame arrives.
+    private func requireRights(of user: String, _ run: BatchRecord.Run) {
+        for (index, entry) in run.entries.enumerated() {
+            let number = run.first.advanced(by: index)
+            guard let (time, name) = pushes[run.session]?[number] else { continue }
+            let code = entry.rejection?.code
+            let isRight =
+                code == nil
+                ? world.rights.hadRight(user, to: name, since: time)
+                : code != .notPermitted || world.rights.lackedRight(user, to: name, since: time)
+            world.require(
+                isRight,
+                .rightsHold,
+                "the action \(name) \(run.session)/\(number) of \(user) was \(code.map { "\($0)" } ?? "applied")"
             )
         }
     }
@@ -263,7 +284,7 @@ final class StoreHistory {
     }
 
     private static let actions = {
-        do { return try ActionTable([WorkAction.self]) } catch { preconditionFailure("\(error)") }
+        do { return try ActionTable([WorkAction.self, GuardedAction.self]) } catch { preconditionFailure("\(error)") }
     }()
 
     /// A frame was published to all followers.
@@ -389,7 +410,17 @@ final class StoreHistory {
     // MARK: Replicas and senders
 
     /// Actions are pushed.
-    func pushed(_ header: ActionsHeader) { bases[header.session, default: []].insert(header.base) }
+    func pushed(_ frame: ActionsFrame) {
+        let header = frame.header
+        bases[header.session, default: []].insert(header.base)
+        for (index, content) in frame.contents.enumerated() {
+            let number = header.first.advanced(by: index)
+            guard pushes[header.session]?[number] == nil, let action = try? Self.actions.decode(content) else {
+                continue
+            }
+            pushes[header.session, default: [:]][number] = (world.now, type(of: action).name)
+        }
+    }
 
     /// Whether the state at a position was published.
     func wasPublished(_ digest: UInt64, at position: Position) -> Bool { self.digest(at: position) == digest }

@@ -11,7 +11,7 @@ struct HostilePeer {
     /// Whether the server authenticates it.
     let hasKeys: Bool
 
-    /// A user that may send no action.
+    /// A user that may send none of the actions that it sends.
     static let intruder = "intruder"
     /// A user that may send any action, and has no other user's session.
     static let member = "member"
@@ -89,7 +89,7 @@ struct HostilePeer {
                 first: ActionNumber(UInt64(index)),
                 actions: actions
             )
-            store.history.pushed(frame.header)
+            store.history.pushed(frame)
             return Message.encode(frame, secret, to: Address(store.name, .actions).bytes)
         }
     }

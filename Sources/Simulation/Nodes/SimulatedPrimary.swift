@@ -173,10 +173,13 @@ final class SimulatedPrimary {
     private static let subscriptionsPerTurnMax = 64
     private static let framesPerTurnMax = 512
 
-    /// `nil` without keys.
-    private func sender(_ user: String, to store: StoreName) -> FrameSender? {
+    /// As `AccessControl`; `nil` without keys.
+    private func sender(_ user: String, to store: StoreName) throws(Rejection) -> FrameSender? {
         guard hasKeys else { return nil }
-        return FrameSender(user: user, sendingTo: store, actions: user == HostilePeer.intruder ? [] : nil)
+        let names = world.rights.names(of: user)
+        if world.rights.areChanged(of: user) { world.count(.rightsWithdrawn) }
+        guard !names.isEmpty else { throw Rejection(.notPermitted, "the user may send no action of \(store)") }
+        return FrameSender(user: user, sendingTo: store, actions: names == UserRights.all ? nil : names)
     }
 
     /// A flag, 1 for a subscription or 0 for its end, and a topic.
@@ -184,8 +187,13 @@ final class SimulatedPrimary {
         guard let flag = subscription.first, flag <= 1 else { return }
         let begins = flag == 1
         switch FrameRouter(stores: Set(stores.map(\.name))).subscription(subscription.dropFirst()) {
-        case .store(let store, let topic) where begins:
-            hosted?.subscribed(to: topic, of: store, from: sender(user, to: store))
+        case .store(let store, .receipts(let session)) where begins:
+            do throws(Rejection) {
+                hosted?.subscribed(to: .receipts(session), of: store, from: try sender(user, to: store))
+            } catch {
+                publish(Message.encode(.refusal(Refusal(error)), to: Array(subscription.dropFirst())), from: process)
+            }
+        case .store(let store, let topic) where begins: hosted?.subscribed(to: topic, of: store, from: nil)
         case .store(let store, let topic): hosted?.unsubscribed(from: topic, of: store)
         case .answer(let refusal, let address):
             if begins { publish(Message.encode(.refusal(refusal), to: address), from: process) }
@@ -200,7 +208,7 @@ final class SimulatedPrimary {
         }
         for _ in 0..<Self.framesPerTurnMax where hosted?.takesFrames == true {
             guard let (message, user) = server.nextMessage() else { break }
-            hosted?.receivedActions(message) { sender(user, to: $0) }
+            hosted?.receivedActions(message) { store throws(Rejection) in try sender(user, to: store) }
         }
         if let nextTick, process.now >= nextTick { hosted?.tick() }
         nextTick = hosted?.turn()

@@ -10,7 +10,8 @@ final class SimulatedSender {
     /// Its number in the identities of its actions.
     let index: UInt32
     /// Several senders have one user.
-    private var user: String { "user.\(index % 2)" }
+    var user: String { Self.users[Int(index % 2)] }
+    static let users = ["user.0", "user.1"]
     let store: SimulatedStore
     private let network: Network
     private let sizes: Sizes
@@ -156,7 +157,7 @@ final class SimulatedSender {
             actions[lastTicket] = action.id
             do {
                 chunk.append(
-                    try ActionTable.encode(action),
+                    try ActionTable.encode(action.sent),
                     mark: file.map { _ in InputMark(position: UInt64(serial)) }
                 )
             } catch { preconditionFailure("an action of the simulation cannot be encoded: \(error)") }
@@ -199,7 +200,8 @@ final class SimulatedSender {
         for _ in 0..<Self.framesPerTurnMax {
             guard let frame = machine.nextFrame, let pusher else { break }
             var writer = CBORWriter()
-            writer.encoded(Address(store.name, .actions).bytes)
+            let address = Address(store.name, .actions).bytes
+            writer.encoded(address)
             frame.write(to: &writer)
             world.note("\(name) pushes \(frame.header.first), \(frame.header.count) actions")
             let end = frame.header.first.advanced(by: frame.header.count)
@@ -208,9 +210,11 @@ final class SimulatedSender {
                 .limitsHold,
                 "\(name) pushes actions from \(frame.header.lowest) to \(end), beyond its window"
             )
-            store.history.pushed(frame.header)
             lastPushed = frame.header
             let isSent = process.canOutput() && pusher.send(writer.bytes)
+            if isSent, let pushed = try? ActionsFrame(decoding: writer.bytes.dropFirst(address.count)) {
+                store.history.pushed(pushed)
+            }
             if frame.header.first == frame.header.base { onOpening() }
             world.coverage.note(machine.phaseName, isSent ? .pushed : .blocked)
             perform(isSent ? machine.pushed(frame, at: process.now, using: &random) : machine.blocked())
@@ -335,7 +339,8 @@ final class SimulatedSender {
             world.violated(.oneOutcome, "\(name) was told two outcomes of \(id): \(before) and \(outcome)")
         }
         // A process reports again what its file has of the one before.
-        let mayBeUnknown = mayLoseOutcomes || store.history.hasReportedAsUnknown(id)
+        let mayBeUnknown =
+            mayLoseOutcomes || store.history.hasReportedAsUnknown(id) || world.rights.lackedAll(user)
         store.history.reported(id, isUnknown: outcome.isUnknown, to: name)
         switch outcome {
         case .success(let position):
@@ -357,6 +362,12 @@ final class SimulatedSender {
                 reason.code != .crashedReducer || makeAction(id).kind == .trap,
                 .onlyTrapsAreRejectedAsSuch,
                 "\(name) was told that \(id) crashed the primary, which it cannot"
+            )
+            world.require(
+                reason.code != .notPermitted
+                    || world.rights.lackedRight(user, to: type(of: makeAction(id).sent).name, since: .origin),
+                .rightsHold,
+                "\(name) was told that \(id) is not permitted, to which it always had the right"
             )
             store.history.rejected(id, "\(reason.code)", to: name)
         }

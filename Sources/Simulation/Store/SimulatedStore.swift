@@ -70,14 +70,15 @@ final class SimulatedStore {
         let definition = try TypedStore(
             name: name.text,
             state: State(),
-            actions: [WorkAction.self],
+            actions: [WorkAction.self, GuardedAction.self],
             reducer: reducer(State.self, in: process),
             middleware: [
+                Middleware { action, _, next in try next((action as? GuardedAction)?.work ?? action) },
                 .policy { action, _ in
                     guard let action = action as? WorkAction, action.kind == .rejected else { return }
                     if process.isAlive { world.count(.actionsRejected) }
                     throw Rejection(.refused, "the policy rejects \(action.id)")
-                }
+                },
             ],
             initialEffect: { _ in .none },
             journal: disk.map { DiskJournal($0, history, in: process) },

@@ -13,6 +13,8 @@ struct WorkAction: Action, Hashable, CustomStringConvertible {
     enum Kind: UInt8, Codable {
         /// Changes some fields.
         case change
+        /// The same, sent as a ``GuardedAction``.
+        case guarded
         /// A policy rejects it.
         case rejected
         /// Changes so much that no two such actions fit an update.
@@ -38,6 +40,20 @@ struct WorkAction: Action, Hashable, CustomStringConvertible {
     }
 
     var description: String { "\(kind) \(id)" }
+
+    /// As which a sender sends it.
+    var sent: any Action { kind == .guarded ? GuardedAction(work: self) : self }
+}
+
+/// An action under another name, which needs another right. A middleware replaces it.
+struct GuardedAction: Action {
+    static let name = "guarded"
+
+    let work: WorkAction
+
+    init(work: WorkAction) { self.work = work }
+    init(from decoder: any Decoder) throws { work = try WorkAction(from: decoder) }
+    func encode(to encoder: any Encoder) throws { try work.encode(to: encoder) }
 }
 
 /// A sender of the simulation, and the serial number of one of its actions.
