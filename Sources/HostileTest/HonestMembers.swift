@@ -76,6 +76,9 @@ actor HonestSender {
         return times
     }
 
+    /// Sends one action.
+    func send() async throws { _ = try await latencies(until: .now) }
+
     /// Adds hosts to the fleet, each with the longest name.
     func addHosts(_ count: Int) async throws {
         for index in 0..<count {

@@ -7,14 +7,25 @@ struct Scenario: Sendable {
     let summary: String
     /// The hosts that the fleet has besides those of the senders.
     var hosts = 0
+    /// Whether one member attacks in all rounds, and keeps the rates. An idle session of an honest sender must outlive
+    /// the attacks: the sessions of one user occupy its own share only.
+    var isByOneMember = false
     /// The parts of the bound beyond the memory without an attack.
     let memory: [MemoryTerm]
     let attack: Attack
 
-    init(_ name: String, _ summary: String, hosts: Int = 0, costs: [MemoryTerm] = [], _ attack: Attack) {
+    init(
+        _ name: String,
+        _ summary: String,
+        hosts: Int = 0,
+        isByOneMember: Bool = false,
+        costs: [MemoryTerm] = [],
+        _ attack: Attack
+    ) {
         self.name = name
         self.summary = summary
         self.hosts = hosts
+        self.isByOneMember = isByOneMember
         self.memory = MemoryTerm.queues + costs
         self.attack = attack
     }
@@ -133,6 +144,12 @@ extension Scenario {
             .threads([SubscriptionAttacks.holdTopics] + Array(repeating: SubscriptionAttacks.reconnect, count: 8))
         ),
         Scenario(
+            "crowd",
+            "\(SubscriptionAttacks.crowdSize) connections that each subscribe to 200 topics at the same time",
+            costs: [.connections(SubscriptionAttacks.crowdSize), .subscriptions(sockets: 1)],
+            .threads([SubscriptionAttacks.crowd])
+        ),
+        Scenario(
             "resubscribe",
             "subscriptions to the same topic, at both endpoints",
             .threads([
@@ -173,9 +190,16 @@ extension Scenario {
         ),
         Scenario(
             "sessions",
-            "sessions without end, one for each action",
+            "sessions at almost the permitted rate, all of one member",
+            isByOneMember: true,
             costs: MemoryTerm.sessions + [.windows(connections: 1)],
             .threads([FrameAttacks.sessions])
+        ),
+        Scenario(
+            "session-flood",
+            "sessions without end, one for each action",
+            costs: MemoryTerm.sessions + [.windows(connections: 1)],
+            .threads([FrameAttacks.sessionFlood])
         ),
         Scenario(
             "random",

@@ -42,7 +42,7 @@ struct Trial: Sendable {
         var (report, snapshot) = try await withThrowingTaskGroup(
             of: (TrialReport, StateSnapshot<Value>?)?.self
         ) { group in
-            for node in honest.senders {
+            for node in honest.senders + [honest.idle] {
                 group.addTask {
                     try await node.sender.run(); return nil
                 }
@@ -60,7 +60,7 @@ struct Trial: Sendable {
         }
         try primary.stop()
         var records: [HonestSender.Record] = []
-        for sender in honest.senders + [honest.newcomer] { records.append(await sender.record) }
+        for sender in honest.senders + [honest.idle, honest.newcomer] { records.append(await sender.record) }
         let verdict = try JournalVerdict(at: plan.journal, records, snapshot)
         report.faults += verdict.faults
         report.actions = verdict.actions
@@ -92,6 +92,7 @@ struct Trial: Sendable {
 
     private func measured(_ primary: Child, _ honest: HonestNodes, _ peak: PeakMemory) async throws -> TrialReport {
         if scenario.hosts > 0 { try await honest.senders[0].addHosts(scenario.hosts) }
+        if scenario.isByOneMember { try await honest.idle.send() }
         _ = try await phase(.seconds(1), primary, honest)
         var report = TrialReport(scenario, judgesRatios: plan.judgesRatios)
         for round in 1...plan.rounds {
@@ -101,8 +102,13 @@ struct Trial: Sendable {
             report.isCalmAgain = try await awaitCalm(primary) && report.isCalmAgain
         }
         report.peakBytes = peak.bytes
+        if scenario.isByOneMember {
+            try await honest.idle.send()
+            let sessions = Set(await honest.idle.record.receipts.map(\.session))
+            if sessions.count > 1 { report.faults.append("an honest idle session was forgotten") }
+        }
         // A sender that begins after the attacks.
-        try await withSender(honest.newcomer.sender) { _ in _ = try await honest.newcomer.latencies(until: .now) }
+        try await withSender(honest.newcomer.sender) { _ in try await honest.newcomer.send() }
         if let last = await honest.newcomer.record.receipts.last { try await honest.replica.reached(last) }
         return report
     }
@@ -119,7 +125,8 @@ struct Trial: Sendable {
             [
                 "attack", scenario.name, "--publish", endpoints.publish, "--actions", endpoints.actions,
                 "--receipts", endpoints.receipts, "--primary-key", "\(members.primary)",
-                "--keys", plan.path(Members.attackers[round - 1] + ".key"), "--stranger-keys",
+                "--keys", plan.path(Members.attackers[scenario.isByOneMember ? 0 : round - 1] + ".key"),
+                "--stranger-keys",
                 plan.path(Members.stranger + ".key"),
             ],
             openFiles: nil,
@@ -216,6 +223,8 @@ struct Endpoints: Sendable {
 struct HonestNodes: Sendable {
     let endpoints: Endpoints
     let senders: [HonestSender]
+    /// Sends one action before the attacks of ``Scenario/isByOneMember`` and one after them.
+    let idle: HonestSender
     /// Begins after the attacks.
     let newcomer: HonestSender
     let replica: Replica<Value>
@@ -226,6 +235,7 @@ struct HonestNodes: Sendable {
             HonestSender(hosts, try members.sender(user, at: endpoints.receipts))
         }
         senders = try Members.honest.map { try sender($0, $0) }
+        idle = try sender(Members.honest[0], "honest-idle")
         newcomer = try sender(Members.honest[0], "honest-newcomer")
         replica = try members.replica(at: endpoints.publish)
     }

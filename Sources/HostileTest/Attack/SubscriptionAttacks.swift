@@ -70,6 +70,43 @@ enum SubscriptionAttacks {
         }
     }
 
+    /// The connections of ``crowd(_:_:)``.
+    static let crowdSize = 400
+
+    /// Many connections, opened as slowly as permitted, that subscribe at the same time, each to fewer topics than are
+    /// noticed of a single one.
+    @Sendable static func crowd(_ target: AttackTarget, _ tally: AttackTally) throws {
+        var random = FastRandom()
+        let crowd = try (0..<crowdSize).map { _ in
+            // 62 KB as they are sent.
+            let topics = (0..<200).map { _ in partingTopic(using: &random) }
+            let socket = try target.socket(.xsub, at: target.endpoints.publish)
+            _ = try socket.send(frames: [[1] + Wire.address(.schema)])
+            _ = try socket.wait(for: .readable, timeout: .milliseconds(100))
+            Thread.sleep(forTimeInterval: 0.01)
+            return CrowdMember(socket: socket, topics: topics)
+        }
+        while true {
+            for member in crowd {
+                for topic in member.topics { _ = try member.socket.send(frames: [[1] + topic]) }
+                tally.send(member.topics.count)
+            }
+            for member in crowd { try member.socket.drain(tally) }
+            Thread.sleep(forTimeInterval: 0.5)
+        }
+    }
+
+    /// An array cannot hold a socket.
+    private final class CrowdMember {
+        let socket: Socket
+        let topics: [[UInt8]]
+
+        init(socket: consuming Socket, topics: [[UInt8]]) {
+            self.socket = socket
+            self.topics = topics
+        }
+    }
+
     /// A topic of the maximum length that parts from others at each of many bytes, for which libzmq needs most memory.
     private static func partingTopic(using random: inout FastRandom) -> [UInt8] {
         let head = Array("sc2/fleet/join/".utf8) + random.bytes(16).map { $0 < 128 ? 1 : 255 }
