@@ -108,24 +108,37 @@ static inline bool statecast_listener_of(int descriptor, struct statecast_listen
 #endif
 }
 
+#ifdef __linux__
+/// Lets the system drop all packets that arrive at a socket, or no more of them.
+static inline bool statecast_drop_packets(int descriptor, bool drops) {
+    // A program of the packet filter that keeps no byte of a packet: `struct sock_fprog` of <linux/filter.h>.
+    struct { uint16_t code; uint8_t jump_true, jump_false; uint32_t operand; } keep_none = {.code = 6};
+    struct { unsigned short length; void *instructions; } program = {1, &keep_none};
+    int option = drops ? SO_ATTACH_FILTER : SO_DETACH_FILTER;
+    return setsockopt(descriptor, SOL_SOCKET, option, &program, sizeof program) == 0;
+}
+#endif
+
 /// Lets the system drop all requests for connections to a listening socket, or accept them again. Returns false if it
 /// does not: the socket is closed.
 static inline bool statecast_drop_requests(struct statecast_listener listener, bool drops) {
 #ifdef __linux__
     struct statecast_listener current;
     if (!statecast_listener_of(listener.descriptor, &current) || current.cookie != listener.cookie) return false;
-    // A program of the packet filter that keeps no byte of a packet: `struct sock_fprog` of <linux/filter.h>.
-    struct { uint16_t code; uint8_t jump_true, jump_false; uint32_t operand; } keep_none = {.code = 6};
-    struct { unsigned short length; void *instructions; } program = {1, &keep_none};
-    int option = drops ? SO_ATTACH_FILTER : SO_DETACH_FILTER;
-    return setsockopt(listener.descriptor, SOL_SOCKET, option, &program, sizeof program) == 0;
+    return statecast_drop_packets(listener.descriptor, drops);
 #else
     (void)listener, (void)drops;
     return false;
 #endif
 }
 
-/// Ends a connection in both directions; the descriptor stays open.
-static inline bool statecast_shut_down(int descriptor) { return shutdown(descriptor, SHUT_RDWR) == 0; }
+/// Lets a connection receive no more than it has, and stay open; on other systems than Linux, ends it.
+static inline bool statecast_stop_receiving(int descriptor) {
+#ifdef __linux__
+    return statecast_drop_packets(descriptor, true);
+#else
+    return shutdown(descriptor, SHUT_RDWR) == 0;
+#endif
+}
 
 #endif

@@ -40,17 +40,17 @@ public struct Limits: Hashable, Sendable {
     /// answers `busy`.
     public var userJoinsPerSecondMax = 100
     /// The maximum number of subscriptions of one user at a primary with keys, and of their ends, per second; 0: no
-    /// limit. Beyond it, subscriptions are not answered. If they go on, the primary refuses the user's connections for
-    /// some time.
+    /// limit. Beyond it, subscriptions are not answered. With more than two seconds' excess, the primary refuses the
+    /// user's connections for some time.
     public var userSubscriptionsPerSecondMax = 5000
     /// The maximum number of connections of one user that each publishing socket of a primary with keys accepts, per
     /// second; 0: no limit. A connection counts as one, and as one more for each 256 KiB that the subscriptions of the
-    /// socket have occupied at most: when it ends, libzmq walks through all of them. Beyond it, connections are
-    /// refused; peers try again.
+    /// socket have occupied at most: when it ends, libzmq walks through all of them. Beyond as many as in five seconds,
+    /// connections are refused; peers try again.
     public var userConnectionsPerSecondMax = 100
     /// The maximum rate of one user's frames that a primary with keys refuses or drops on arrival, for a reason that
-    /// the user is responsible for, per second; 0: no limit. If they go on for two seconds beyond it, the primary
-    /// refuses the user's connections for some time.
+    /// the user is responsible for, per second; 0: no limit. A frame counts as one, and as one more for each 4 KiB.
+    /// Beyond as many as in a second and a half, the primary refuses the user's connections for some time.
     public var userRefusedFramesPerSecondMax = 10_000
     /// The time for which a user who was idle may exceed its rates, as a multiple of them: with 2 seconds, twice as
     /// many actions as in a second may come at once.
@@ -73,7 +73,7 @@ public struct Limits: Hashable, Sendable {
     /// closes its connections, and the subscribers reconnect. A topic counts 2,304 bytes and 32 for each byte of its
     /// text, each of its subscribers 192 bytes and the length of its text: what is allocated at most. Without keys,
     /// only one subscriber of a topic counts. A primary with keys refuses the connections of a user for some time, if
-    /// the subscriptions of one of its keys occupy more than an eighth.
+    /// the subscriptions of one of its keys occupy more than an eighth, twice within ten minutes.
     public var subscribedBytesMax = 16 << 20
     /// The maximum number of subscriptions that the loop answers in one turn, at each publishing socket.
     public var subscriptionsPerTurnMax = 256

@@ -62,7 +62,7 @@ extension Socket {
         }
     }
 
-    /// The next message as ``next(_:)``, and the name that the handler of authentication gave its user.
+    /// The next message as ``next(_:)``, and its User-Id, which the ZAP handler has set.
     func nextFromUser(_ logger: Logger) -> (message: [UInt8], user: String?)? {
         do throws(ZeroMQError) { return try receiveFromUser().map { ($0.message.bytes, $0.user) } } catch {
             logger.error("cannot receive", metadata: ["error": "\(error)"])

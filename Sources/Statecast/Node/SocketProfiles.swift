@@ -32,11 +32,13 @@ extension SocketOptions {
         handshakeInterval = .seconds(5)
     }
 
-    /// A publisher of the primary. Subscribers send topics only.
+    /// A publisher of the primary. Subscribers send topics only. Those that flood it are noticed with a delay, so the
+    /// system keeps little of what they have sent.
     static func publisher(_ configuration: PrimaryConfiguration, _ security: CurveSecurity? = nil) -> SocketOptions {
         .with {
             $0.sendHighWaterMark = configuration.publishHighWaterMark
             $0.receiveHighWaterMark = unbounded
+            $0.receiveBufferBytes = 4 << 10
             $0.noticeDeadConnections()
             $0.messageBytesMax = Limits.subscriptionBytesMax
             $0.xpubVerbose = true

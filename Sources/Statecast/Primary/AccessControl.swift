@@ -7,7 +7,7 @@ internal import ZeroMQ
 
 /// Decides who may use the sockets of a primary, by its access list and the stores that it serves.
 ///
-/// libzmq names the user of a message as the handler of authentication did: by the key with which its connection was
+/// The ZAP handler sets the User-Id of each connection, and libzmq that of its messages: the key with which it was
 /// accepted and, of a subscriber, the number of the connection. The list is consulted for each message, so a user's key
 /// that was removed ends there at once, even if the user has other keys.
 ///
@@ -86,7 +86,7 @@ final class AccessControl: Sendable {
     /// The security of a socket: authenticates its peers as long as the value exists.
     ///
     /// - Parameters:
-    ///   - guard: refuses all peers while the socket is flooded.
+    ///   - floodGuard: refuses all peers while the socket is flooded.
     ///   - rates: refuses users who connect too often.
     /// - Throws: as `AuthenticationHandler.add`.
     func security(
@@ -100,7 +100,7 @@ final class AccessControl: Sendable {
             let key = NodePublicKey(key)
             let rights = rights.withLock(\.self)
             if let reason = rights.refusal(of: key, at: role)
-                ?? rights.list.user(of: key).flatMap({ cutOffReason($0) ?? rates?.refusal(of: $0, at: clock.now) })
+                ?? rights.list.user(of: key).flatMap({ cutOffReason($0) ?? rates?.admit($0, at: clock.now) })
             {
                 refused.record(key, role, because: reason)
                 return nil
@@ -121,11 +121,13 @@ final class AccessControl: Sendable {
     /// The user of a peer, which is a key; the peer itself if the list does not have its key any more.
     func user(ofPeer peer: String) -> String { rights.withLock { $0.users[peer] } ?? peer }
 
-    /// Cuts off the users who have more than a number of bytes, with all of their keys.
-    func cutOffUsers(_ bytesByPeer: [String: Int], above bytesMax: Int, because reason: String) {
+    /// Cuts off the users whose subscriptions at a socket occupy more than a number of bytes, with all of these keys,
+    /// for the second time within ten minutes.
+    func cutOffUsers(_ bytesByPeer: [String: Int], above bytesMax: Int, at role: SocketRole) {
         let users = Dictionary(grouping: bytesByPeer, by: { user(ofPeer: $0.key) })
-        for peers in users.values where peers.reduce(0, { $0 + $1.value }) > bytesMax {
-            cutOff(peers[0].key, because: reason)
+        for (user, peers) in users where peers.reduce(0, { $0 + $1.value }) > bytesMax {
+            guard cutOff.withLock({ $0.exceeds(user, at: role, at: clock.now) }) else { continue }
+            cutOff(peers[0].key, because: "its subscriptions occupy too much (an eighth of subscribedBytesMax)")
         }
     }
 
@@ -164,8 +166,8 @@ final class AccessControl: Sendable {
     /// Reads the list again if its file has changed. One caller at a time; it blocks.
     ///
     /// - Parameter always: also if the file seems not to have changed.
-    /// - Returns: the publishing sockets whose connections have to be closed: a peer may follow less, or send to fewer
-    ///   stores.
+    /// - Returns: the sockets whose connections have to be closed: a peer may follow less, or send to fewer stores, or
+    ///   to none.
     func refresh(always: Bool) -> Set<SocketRole> {
         switch file.refresh(always: always) {
         case .unchanged: return []
@@ -181,7 +183,7 @@ final class AccessControl: Sendable {
                 return rights
             }
             logger.notice("the access list was read again")
-            let narrowed = feeds.map(SocketRole.publish).filter { role in
+            let narrowed = (feeds.map(SocketRole.publish) + [.actions]).filter { role in
                 before.list.keys.contains {
                     before.refusal(of: $0, at: role) == nil && after.refusal(of: $0, at: role) != nil
                 }

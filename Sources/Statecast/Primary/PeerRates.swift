@@ -25,21 +25,29 @@ struct PeerRates {
     private let subscriptions: RateLimit
     private let joins: RateLimit
     private let refusals: RateLimit
-    /// The debt beyond which a user is cut off. A sender's frames that are in flight at its first refusal are refused,
-    /// too.
+    /// The debt of subscriptions beyond which a user is cut off.
     private static let cutOffDelay = Duration.seconds(2)
+    /// A sender's frames that are in flight at its first refusal are refused, too: 60 MB, as many as a hundred senders
+    /// have that begin at the same time.
+    private static let refusalsBurst = Duration.milliseconds(1500)
+    private static let refusedBytesPerToken = 4 << 10
+    /// All connections are closed after a flood, so a user within its rate cannot cause some in each second.
+    private static let tokensInFlood = 20
 
     init(_ limits: Limits) {
         subscriptions = RateLimit(perSecond: limits.userSubscriptionsPerSecondMax, burst: limits.userBurstMax)
         joins = RateLimit(perSecond: limits.userJoinsPerSecondMax, burst: limits.userBurstMax)
-        refusals = RateLimit(perSecond: limits.userRefusedFramesPerSecondMax, burst: Self.cutOffDelay)
+        refusals = RateLimit(perSecond: limits.userRefusedFramesPerSecondMax, burst: Self.refusalsBurst)
     }
 
     /// Charges a subscription of a user, or the end of one.
-    mutating func subscribed(_ user: String, isJoin: Bool, at now: Instant) -> Verdict {
+    ///
+    /// - Parameter inFlood: whether connections were stopped since they occupied the primary, and it reads what they
+    ///   have sent.
+    mutating func subscribed(_ user: String, isJoin: Bool, inFlood: Bool = false, at now: Instant) -> Verdict {
         var buckets = users[user] ?? Buckets()
         defer { users[user] = buckets }
-        buckets.subscriptions.take(1, of: subscriptions, at: now)
+        buckets.subscriptions.take(inFlood ? Self.tokensInFlood : 1, of: subscriptions, at: now)
         if let delay = buckets.subscriptions.delay(subscriptions, at: now) {
             guard delay > Self.cutOffDelay else { return .drop }
             // It begins again when it is admitted again.
@@ -52,12 +60,13 @@ struct PeerRates {
         return .pass
     }
 
-    /// Charges a frame that was refused or dropped to a user.
+    /// Charges a frame that was refused or dropped to a user. To receive and decrypt it costs by its size.
     ///
     /// - Returns: whether the user is cut off, since it does not stop.
-    mutating func refused(_ user: String, at now: Instant) -> Bool {
-        users[user, default: Buckets()].refusals.take(1, of: refusals, at: now)
-        guard let delay = users[user]?.refusals.delay(refusals, at: now), delay > Self.cutOffDelay else { return false }
+    mutating func refused(_ user: String, bytes: Int, at now: Instant) -> Bool {
+        let count = 1 + bytes / Self.refusedBytesPerToken
+        users[user, default: Buckets()].refusals.take(count, of: refusals, at: now)
+        guard users[user]?.refusals.delay(refusals, at: now) != nil else { return false }
         users[user]?.refusals = TokenBucket()
         return true
     }
@@ -69,7 +78,7 @@ struct PeerRates {
 /// not reported with its user, so the beginning is charged: with the most that the subscriptions have occupied, since a
 /// peer can subscribe again before it ends its connections.
 ///
-/// The handler of authentication asks here, in a thread of its own.
+/// The ZAP handler asks here, in a thread of its own.
 final class ConnectionRates: Sendable {
     /// The most that the subscriptions of the present socket have occupied.
     private let subscribedBytes = Atomic<Int>(0)
@@ -78,21 +87,21 @@ final class ConnectionRates: Sendable {
 
     /// libzmq walks through so much in 0.7 milliseconds, measured with topics of the maximum length.
     private static let bytesPerToken = 256 << 10
+    /// A peer that is refused tries again when its handshake has timed out, after five seconds.
+    private static let burst = Duration.seconds(5)
 
-    init(_ limits: Limits) {
-        limit = RateLimit(perSecond: limits.userConnectionsPerSecondMax, burst: limits.userBurstMax)
-    }
+    init(_ limits: Limits) { limit = RateLimit(perSecond: limits.userConnectionsPerSecondMax, burst: Self.burst) }
 
     /// The subscriptions of the socket occupy a number of bytes.
-    func subscribed(_ bytes: Int) { subscribedBytes.max(bytes, ordering: .relaxed) }
+    func noteSubscribed(_ bytes: Int) { subscribedBytes.max(bytes, ordering: .relaxed) }
 
     /// All connections were closed.
-    func renewed() { subscribedBytes.store(0, ordering: .relaxed) }
+    func reset() { subscribedBytes.store(0, ordering: .relaxed) }
 
-    /// Charges a user with one more connection.
+    /// Admits one more connection of a user, and charges the user with it.
     ///
-    /// - Returns: why the connection is refused; `nil` if it is not.
-    func refusal(of user: String, at now: Instant) -> String? {
+    /// - Returns: why the connection is refused; `nil` if it is admitted.
+    func admit(_ user: String, at now: Instant) -> String? {
         users.withLock { users in
             var bucket = users[user] ?? TokenBucket()
             guard bucket.delay(limit, at: now) == nil else {
@@ -108,6 +117,15 @@ final class ConnectionRates: Sendable {
 /// The users who are cut off: their connections are refused for some time.
 struct CutOffUsers {
     private var users: [String: (until: Instant, duration: Duration)] = [:]
+    /// When the subscriptions of each user at a socket last occupied too much.
+    private var excesses: [Excess: Instant] = [:]
+
+    private struct Excess: Hashable {
+        let user: String
+        let role: AccessControl.SocketRole
+    }
+
+    private static let excessesApart = Duration.seconds(600)
 
     private static let durationMin = Duration.seconds(60)
     private static let durationMax = Duration.seconds(3600)
@@ -122,4 +140,14 @@ struct CutOffUsers {
     }
 
     func contains(_ user: String, at now: Instant) -> Bool { users[user].map { now < $0.until } ?? false }
+
+    /// Notes that a user's subscriptions at a socket occupy too much.
+    ///
+    /// - Returns: whether this was so within the last ten minutes, too. The first time, they may include some that have
+    ///   ended (see ``SubscribedTopics``): all are counted anew after the connections were closed.
+    mutating func exceeds(_ user: String, at role: AccessControl.SocketRole, at now: Instant) -> Bool {
+        let excess = Excess(user: user, role: role)
+        defer { excesses[excess] = now }
+        return excesses[excess].map { $0.duration(to: now) < Self.excessesApart } ?? false
+    }
 }

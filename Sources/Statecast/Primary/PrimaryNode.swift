@@ -283,7 +283,7 @@ public actor PrimaryNode: Service {
             let isTaken = stores.receivedActions(next.message) { store throws(Rejection) in
                 try sockets.sender(next.peer, to: store)
             }
-            if !isTaken, let peer = next.peer { sockets.refusedActions(of: peer) }
+            if !isTaken, let peer = next.peer { sockets.refusedActions(of: peer, bytes: next.message.count) }
         }
         turn()
     }
@@ -301,8 +301,8 @@ public actor PrimaryNode: Service {
     /// ``PrimaryConfiguration/security``.
     ///
     /// A list that cannot be used is logged, and the one before stays in effect. If a peer may
-    /// follow less than before, or send to fewer stores, all connections of the publishing socket concerned are closed;
-    /// peers connect again, if they may.
+    /// follow less than before, or send to fewer stores, all connections of the sockets concerned are closed; peers
+    /// connect again, if they may.
     public func reloadAccessList() { refreshAccess(always: true) }
 
     private func refreshAccess(always: Bool = false) {

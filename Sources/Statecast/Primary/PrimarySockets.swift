@@ -19,9 +19,6 @@ final class PrimarySockets {
     private let clock: NodeClock
     private let router: FrameRouter
     private let logger: Logger
-    /// The topics of receipts that have a permitted subscriber on the present socket, which `renewals` identifies. A
-    /// refusal on such a topic would also reach that subscriber.
-    private var permitted: (topics: Set<[UInt8]>, renewals: Int) = ([], 0)
     /// Called with the code of each message that is not passed on.
     private let onDrop: (Rejection.Code) -> Void
 
@@ -55,22 +52,32 @@ final class PrimarySockets {
             of stores: Set<StoreName>,
             at endpoint: Endpoint
         ) throws(ZeroMQError) -> Publisher {
-            let floodGuard = access.map { _ in FloodGuard(of: role, on: services) }
-            let rates = access.map { _ in ConnectionRates(configuration.limits) }
+            weak var flooded: Publisher?
+            let floodGuard = access.map { _ in
+                FloodGuard(on: loop) { count in
+                    flooded?.closesWhenDrained(
+                        because: "the subscriptions of \(count) connections occupied the primary"
+                    )
+                    handlers.onSubscriptions()
+                }
+            }
+            let connectionRates = access.map { _ in ConnectionRates(configuration.limits) }
             let socket = try RenewableSocket(
                 .xpub,
                 role,
                 at: endpoint,
                 .publisher(
                     configuration,
-                    try access?.security(of: role, guardedBy: floodGuard, limitedBy: rates)
+                    try access?.security(of: role, guardedBy: floodGuard, limitedBy: connectionRates)
                 ),
                 guardedBy: floodGuard,
                 on: services,
                 bind: bind,
                 onReadable: handlers.onSubscriptions
             )
-            return Publisher(socket, of: stores, configuration.limits, rates)
+            let publisher = Publisher(socket, of: stores, configuration.limits, connectionRates)
+            flooded = publisher
+            return publisher
         }
         let stores = feedsOfStores.reduce(into: Set()) { $0.formUnion($1.stores) }
         let actions = try configuration.endpoint(configuration.actions)
@@ -134,8 +141,7 @@ final class PrimarySockets {
         switch role {
         case .publish(let stores): feeds.first { $0.stores == stores }?.closeConnections(because: reason)
         case .receipts: receipts?.closeConnections(because: reason)
-        // The list decides for each message.
-        case .actions: break
+        case .actions: puller.closeConnections(because: reason)
         }
     }
 
@@ -143,38 +149,49 @@ final class PrimarySockets {
 
     /// Passes the subscriptions and unsubscriptions that have arrived to the stores.
     func receiveSubscriptions(_ hosted: HostedStores) {
-        if let receipts, permitted.renewals != receipts.renewals { permitted = ([], receipts.renewals) }
         for socket in feeds + [receipts].compactMap(\.self) {
-            let messages = socket.receiveSubscriptions { [access] bytesByPeer, keyBytesMax in
-                access?.cutOffUsers(bytesByPeer, above: keyBytesMax, because: "its subscriptions occupy too much")
-            }
-            for received in messages {
-                switch access.map({ verdict(on: received, by: $0) }) ?? .pass {
-                case .pass: pass(received, from: socket, hosted)
-                case .refuse(let delay):
-                    onDrop(.busy)
-                    let refusal = Refusal(.tooManyJoins, retryAfter: delay)
-                    socket.send(Message.encode(.refusal(refusal), to: received.topic))
-                case .drop: onDrop(.busy)
-                case .cutOff:
-                    let reason = "it subscribes without end"
-                    if let peer = received.peer { access?.cutOff(peer, because: reason) }
-                    socket.closeConnections(because: "a user subscribes without end")
-                }
+            let role: AccessControl.SocketRole = socket === receipts ? .receipts : .publish(socket.stores)
+            var count = 0
+            repeat {
+                let messages = socket.receiveSubscriptions { [access] in access?.cutOffUsers($0, above: $1, at: role) }
+                count = messages.count
+                process(messages, from: socket, hosted)
+            } while socket.closeIfDrained(received: count)
+        }
+    }
+
+    private func process(_ messages: [Publisher.Received], from socket: Publisher, _ hosted: HostedStores) {
+        for received in messages {
+            switch access.map({ verdict(on: received, inFlood: socket.isClosing, by: $0) }) ?? .pass {
+            case .pass: pass(received, from: socket, hosted)
+            case .refuse(let delay):
+                onDrop(.busy)
+                let refusal = Refusal(.tooManyJoins, retryAfter: delay)
+                socket.send(Message.encode(.refusal(refusal), to: received.topic))
+            case .drop: onDrop(.busy)
+            case .cutOff:
+                let reason = "it subscribes without end (userSubscriptionsPerSecondMax)"
+                if let peer = received.peer { access?.cutOff(peer, because: reason) }
+                // The other messages are of connections that are closed now.
+                return socket.closeConnections(because: "a user subscribes without end")
             }
         }
     }
 
     /// Charges a message to its user. The end of a subscription is passed on until the user is cut off.
-    private func verdict(on received: Publisher.Received, by access: AccessControl) -> PeerRates.Verdict {
+    private func verdict(
+        on received: Publisher.Received,
+        inFlood: Bool,
+        by access: AccessControl
+    ) -> PeerRates.Verdict {
         // The end of a broken connection's subscription has no user.
         guard let user = received.peer.map(access.user(ofPeer:)) else { return .pass }
         guard received.event == .subscribed else {
-            let verdict = rates.subscribed(user, isJoin: false, at: clock.now)
+            let verdict = rates.subscribed(user, isJoin: false, inFlood: inFlood, at: clock.now)
             return verdict == .cutOff ? verdict : .pass
         }
         let isJoin = if case .store(_, .join) = router.subscription(received.topic) { true } else { false }
-        return rates.subscribed(user, isJoin: isJoin, at: clock.now)
+        return rates.subscribed(user, isJoin: isJoin, inFlood: inFlood, at: clock.now)
     }
 
     /// Answers on the socket that received the subscription: on the other, the answer could reach another user.
@@ -194,7 +211,7 @@ final class PrimarySockets {
         func refuse(_ refusal: Refusal) {
             guard begins else { return }
             onDrop(refusal.reason.code)
-            if socket !== receipts || !permitted.topics.contains(Array(topic)) {
+            if !socket.permittedTopics.contains(Array(topic)) {
                 socket.send(Message.encode(.refusal(refusal), to: topic))
             }
         }
@@ -202,12 +219,12 @@ final class PrimarySockets {
         case .store(let store, .receipts(let session)) where socket === receipts:
             // The end of a subscription has no user if a connection broke.
             guard begins else {
-                permitted.topics.remove(Array(topic))
+                socket.permittedTopics.remove(Array(topic))
                 return hosted.unsubscribed(from: .receipts(session), of: store)
             }
             do throws(Rejection) {
                 let sender = try access?.sender(received.peer, to: store)
-                permitted.topics.insert(Array(topic))
+                socket.permittedTopics.insert(Array(topic))
                 hosted.subscribed(to: .receipts(session), of: store, from: sender)
             } catch {
                 refuse(Refusal(error))
@@ -243,9 +260,9 @@ final class PrimarySockets {
     }
 
     /// A message of a peer was refused or dropped. Its user is cut off if it goes on with such messages.
-    func refusedActions(of peer: String) {
-        guard let access, rates.refused(access.user(ofPeer: peer), at: clock.now) else { return }
-        access.cutOff(peer, because: "it sends frames without end that are refused")
+    func refusedActions(of peer: String, bytes: Int) {
+        guard let access, rates.refused(access.user(ofPeer: peer), bytes: bytes, at: clock.now) else { return }
+        access.cutOff(peer, because: "it sends frames without end that are refused (userRefusedFramesPerSecondMax)")
         puller.closeConnections(because: "a user sends frames without end that are refused")
     }
 
@@ -262,18 +279,4 @@ extension Rejection {
         .busy,
         "the replicas of this user joined too often (userJoinsPerSecondMax); join again"
     )
-}
-
-extension FloodGuard {
-    /// Of a publishing socket: reports the connections that it shuts down.
-    fileprivate convenience init(of role: AccessControl.SocketRole, on services: RenewableSocket.Services) {
-        self.init(on: services.loop) { [logger = services.logger] shutDown in
-            Counter(label: "statecast_primary_connections_shut_down_total", dimensions: [("socket", role.name)])
-                .increment(by: shutDown)
-            logger.warning(
-                "shut down \(shutDown) connections, since their subscriptions occupied the primary",
-                metadata: ["socket": "\(role.name)"]
-            )
-        }
-    }
 }

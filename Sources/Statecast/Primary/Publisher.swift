@@ -12,15 +12,23 @@ final class Publisher {
     private let bytesMax: Int
     /// With keys, what the subscriptions of one may occupy.
     private let keyBytesMax: Int
-    private let rates: ConnectionRates?
+    private let connectionRates: ConnectionRates?
     private let messagesPerTurnMax: Int
     private var subscriptions = SubscribedTopics()
+    /// The topics of receipts that have a permitted subscriber. A refusal on such a topic would also reach that
+    /// subscriber.
+    var permittedTopics: Set<[UInt8]> = []
+    /// Why all connections are closed when what they have sent was received.
+    private var closingReason: String?
 
-    /// - Parameter rates: with keys.
-    init(_ socket: RenewableSocket, of stores: Set<StoreName>, _ limits: Limits, _ rates: ConnectionRates?) {
+    /// Whether all connections are closed when what they have sent was received.
+    var isClosing: Bool { closingReason != nil }
+
+    /// - Parameter connectionRates: with keys.
+    init(_ socket: RenewableSocket, of stores: Set<StoreName>, _ limits: Limits, _ connectionRates: ConnectionRates?) {
         self.socket = socket
         self.stores = stores
-        self.rates = rates
+        self.connectionRates = connectionRates
         bytesMax = limits.subscribedBytesMax
         keyBytesMax = bytesMax / 8
         messagesPerTurnMax = limits.subscriptionsPerTurnMax
@@ -28,9 +36,6 @@ final class Publisher {
 
     /// Where it is bound, the port filled in.
     var endpoint: Endpoint { socket.endpoint }
-
-    /// How often all connections were closed.
-    var renewals: Int { socket.renewals }
 
     /// Publishes to the connected subscribers.
     func send(_ message: [UInt8]) { socket.send(message) }
@@ -57,10 +62,11 @@ final class Publisher {
     ///
     /// libzmq has processed all of them when this returns, so that one answer reaches all subscribers of its topic.
     ///
-    /// - Parameter isFlooded: called before all connections are closed because the subscriptions occupy too much, with
-    ///   what those of each key occupy, and how much is permitted to a user.
+    /// - Parameter onExcess: called before all connections are closed because the subscriptions occupy too much: with
+    ///   what those of each key occupy, of all keys or of those with more than is permitted to one, and with that
+    ///   limit.
     func receiveSubscriptions(
-        isFlooded: (_ bytesByPeer: [String: Int], _ keyBytesMax: Int) -> Void
+        onExcess: (_ bytesByPeer: [String: Int], _ keyBytesMax: Int) -> Void
     ) -> [Received] {
         var received: [Received] = []
         while received.count < messagesPerTurnMax, let (message, user) = socket.nextFromUser() {
@@ -75,24 +81,39 @@ final class Publisher {
             }
             received.append(Received(event: event, topic: topic, peer: subscriber?.peer))
         }
-        rates?.subscribed(subscriptions.bytes)
-        let floods = received.contains {
-            $0.peer.map { subscriptions.bytesByPeer[$0, default: 0] > keyBytesMax } ?? false
-        }
-        guard floods || subscriptions.bytes > bytesMax else { return received }
-        isFlooded(subscriptions.bytesByPeer, keyBytesMax)
+        connectionRates?.noteSubscribed(subscriptions.bytes)
+        let isFull = subscriptions.bytes > bytesMax
+        let floods = Set(received.compactMap(\.peer)).filter { subscriptions.bytesByPeer[$0, default: 0] > keyBytesMax }
+        guard isFull || !floods.isEmpty else { return received }
+        onExcess(subscriptions.bytesByPeer.filter { isFull || floods.contains($0.key) }, keyBytesMax)
         let excess =
-            floods
-            ? "of one key occupy more than an eighth of subscribedBytesMax"
-            : "occupy more than \(bytesMax) bytes (subscribedBytesMax)"
+            floods.isEmpty
+            ? "occupy more than \(bytesMax) bytes (subscribedBytesMax)"
+            : "of one key occupy more than an eighth of subscribedBytesMax"
         closeConnections(because: "the subscriptions \(excess)")
         return []
     }
 
+    /// Closes all connections after the subscriptions that have arrived were received: users who have too many are cut
+    /// off before.
+    func closesWhenDrained(because reason: String) { closingReason = reason }
+
+    /// Call it after messages were received and processed.
+    ///
+    /// - Returns: whether to receive more now, since all connections are closed when none is left.
+    func closeIfDrained(received count: Int) -> Bool {
+        guard let closingReason else { return false }
+        guard count < messagesPerTurnMax else { return true }
+        closeConnections(because: closingReason)
+        return false
+    }
+
     /// Closes all connections. Subscribers connect again, if they may.
     func closeConnections(because reason: String) {
+        closingReason = nil
         subscriptions = SubscribedTopics()
-        rates?.renewed()
+        permittedTopics = []
+        connectionRates?.reset()
         socket.closeConnections(because: reason)
     }
 }

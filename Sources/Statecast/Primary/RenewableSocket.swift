@@ -19,8 +19,6 @@ final class RenewableSocket {
     private var timer: DeadlineTimer?
     /// `nil` while the endpoint is being bound again: no peer is connected.
     private var bound: BoundSocket?
-    /// How often all connections were closed.
-    private(set) var renewals = 0
     /// When the last socket was closed; `nil` while one is bound.
     private var closed: Instant?
     private var isDelayReported = false
@@ -50,7 +48,7 @@ final class RenewableSocket {
     /// Binds the socket. Its connections are measured.
     ///
     /// - Parameters:
-    ///   - guard: shuts down connections that occupy the loop.
+    ///   - floodGuard: stops connections that occupy the loop.
     ///   - bind: binds, and returns the endpoint with its port.
     ///   - onReadable: called on the loop when a message has arrived.
     init(
@@ -102,7 +100,7 @@ final class RenewableSocket {
     /// The next message; `nil` if there is none.
     func next() -> [UInt8]? { bound?.socket.next(services.logger) }
 
-    /// The next message, and the name that the handler of authentication gave its user; `nil` if there is none.
+    /// The next message, and its User-Id, which the ZAP handler has set; `nil` if there is none.
     func nextFromUser() -> (message: [UInt8], user: String?)? { bound?.socket.nextFromUser(services.logger) }
 
     /// Sends a message to the connected peers.
@@ -120,7 +118,6 @@ final class RenewableSocket {
             metadata: ["endpoint": "\(endpoint)"]
         )
         Counter(label: "statecast_primary_sockets_renewed_total", dimensions: [("socket", role.name)]).increment()
-        renewals += 1
         bound = nil
         closed = services.clock.now
         bind()

@@ -21,15 +21,15 @@ struct Subscriber: Hashable, Sendable {
         (peer, self.connection) = (String(parts[0]), connection)
     }
 
-    /// What the handler of authentication calls its user, and libzmq that of each message.
+    /// The User-Id of its messages, which the ZAP handler sets.
     var name: String { "\(peer) \(connection)" }
 }
 
 /// The topics that are subscribed to at a publishing socket, and what they occupy at most.
 ///
 /// With keys, libzmq reports each subscription, each end of one, and also the end of one that the connection does not
-/// have. When a connection breaks, it reports the ends without telling whose they are, so any subscriber is taken for
-/// it: if that was another one, whose own end is then ignored, a subscription is counted that has ended.
+/// have. When a connection breaks, it reports the ends without a User-Id, so any subscriber is taken for it. If that
+/// was another one, whose own end is then ignored, an ended subscription is counted until the connections are closed.
 ///
 /// Without keys, libzmq does not tell connections apart: a topic is counted once, until its last subscription ends.
 ///

@@ -10,7 +10,7 @@ extension Socket {
     /// Their number and rate are limited, see ``RequestLimit``.
     ///
     /// - Parameters:
-    ///   - guard: shuts down connections that occupy the socket's thread; `nil`: none are.
+    ///   - guard: stops connections that occupy the socket's thread; `nil`: none are.
     ///   - report: called with the numbers of connections that were accepted and ended since its last call, and with
     ///     whether the limit has been reached meanwhile, on a thread that also authenticates the peers of all sockets:
     ///     it must not wait.

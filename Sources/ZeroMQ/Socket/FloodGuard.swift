@@ -6,16 +6,18 @@ internal import Threading
 /// An `xpub` processes the subscriptions of a connection until there are none left. If they arrive faster than that,
 /// the thread does not return, and cannot do anything about the peer. So another thread compares, ten times a second,
 /// what the connections have received: beyond ``bytesMax`` in all, it asks the socket's thread for a sign of life.
-/// After each ``answerTime`` in which that does not answer, connections that have received more than ``bytesMax`` since
-/// then are shut down. Honest peers connect again.
+/// After each ``answerTime`` in which that does not answer, connections that have received more than
+/// ``bytesMax(ofConnections:)`` since then receive nothing more. When the thread is free again, it closes the socket,
+/// with all connections. Honest peers connect again. The connections are not ended one by one: at each end, the thread
+/// would walk through all topics.
 ///
 /// Only of `tcp` connections is it known how much they have received.
 package final class FloodGuard: Sendable {
     private struct State {
         /// Whether the socket's thread was asked and has not answered.
         var isAsked = false
-        /// The connections that were shut down since it answered.
-        var shutDown = 0
+        /// The connections that were stopped since it answered.
+        var stopped = 0
     }
 
     private let state: Locked<State>
@@ -24,51 +26,57 @@ package final class FloodGuard: Sendable {
     /// What a connection may receive while the socket's thread does not answer: 200 subscriptions of the maximum size.
     static let bytesMax: UInt64 = 64 << 10
 
+    /// The same if there are many connections: 2 MiB in all, but at least as much as a handshake and some requests.
+    static func bytesMax(ofConnections count: Int) -> UInt64 {
+        max(2 << 10, min(bytesMax, 2 << 20 / UInt64(max(1, count))))
+    }
+
     /// A thread that is not occupied answers within this time. A flood makes the process grow until its connections are
-    /// shut down.
+    /// stopped.
     static let answerTime = Duration.milliseconds(20)
 
     /// Call it on the loop of the socket.
     ///
-    /// - Parameter onFlood: called on the loop when it is free again, with the number of connections that were shut
-    ///   down.
-    package init(on loop: PollLoop, onFlood: @escaping (_ shutDown: Int) -> Void) {
+    /// - Parameter onFlood: called on the loop when it is free again, with the number of connections that receive
+    ///   nothing more. The socket has to be closed.
+    package init(on loop: PollLoop, onFlood: @escaping (_ stopped: Int) -> Void) {
         let state = Locked(State())
         self.state = state
         bell = loop.doorbell {
-            let shutDown = state.withLock { state in
+            let stopped = state.withLock { state in
                 defer { state = State() }
-                return state.shutDown
+                return state.stopped
             }
-            if shutDown > 0 { onFlood(shutDown) }
+            if stopped > 0 { onFlood(stopped) }
         }
     }
 
-    /// Whether connections were shut down, and the socket's thread has not answered since. New connections should be
+    /// Whether connections were stopped, and the socket's thread has not answered since. New connections should be
     /// refused until then.
-    package var isFlooded: Bool { state.withLock { $0.shutDown > 0 } }
+    package var isFlooded: Bool { state.withLock { $0.stopped > 0 } }
 
     /// Compares what the connections have received.
     ///
     /// - Returns: whether the socket's thread is asked, so that the next check is due after ``answerTime``.
     func check(_ connections: inout [CInt: MonitoredConnection]) -> Bool {
         let isAsked = state.withLock(\.isAsked)
-        var shutDown = 0
+        let bytesMax = Self.bytesMax(ofConnections: connections.count)
+        var stopped = 0
         var sum: UInt64 = 0
         for descriptor in connections.keys {
             guard let received = connections[descriptor]?.received(at: descriptor) else { continue }
             sum += received.bytes
             // What it receives while the thread does not answer adds up.
             if !isAsked { connections[descriptor]?.mark = received.total }
-            let isFlood = isAsked && received.bytes > Self.bytesMax
-            if isFlood, connections[descriptor]?.shutDown(descriptor) == true { shutDown += 1 }
+            let isFlood = isAsked && received.bytes > bytesMax
+            if isFlood, connections[descriptor]?.stopReceiving(descriptor) == true { stopped += 1 }
         }
         // In all: a flood may come from many connections.
         let isBusy = sum > Self.bytesMax
         let (asks, isAskedNow) = state.withLock { state in
-            // It may have answered meanwhile.
-            if state.isAsked { state.shutDown += shutDown }
-            let asks = !state.isAsked && isBusy
+            state.stopped += stopped
+            // It may have answered meanwhile: then it is asked again, to close the socket.
+            let asks = !state.isAsked && (isBusy || stopped > 0)
             if asks { state.isAsked = true }
             return (asks, state.isAsked)
         }
@@ -83,6 +91,7 @@ struct MonitoredConnection {
     private let peer: statecast_peer
     /// What it had received at an earlier time, in bytes.
     fileprivate(set) var mark: UInt64 = 0
+    private var isStopped = false
 
     /// - Returns: `nil` if it has ended, or is not a `tcp` connection.
     init?(_ descriptor: CInt) {
@@ -103,6 +112,10 @@ struct MonitoredConnection {
         return statecast_peer_of(descriptor, &current) && statecast_is_equal(current, peer)
     }
 
-    /// Ends the connection; libzmq notices it like the peer's end.
-    fileprivate func shutDown(_ descriptor: CInt) -> Bool { isCurrent(descriptor) && statecast_shut_down(descriptor) }
+    /// - Returns: whether the connection receives nothing from now on.
+    fileprivate mutating func stopReceiving(_ descriptor: CInt) -> Bool {
+        guard !isStopped, isCurrent(descriptor) else { return false }
+        isStopped = statecast_stop_receiving(descriptor)
+        return isStopped
+    }
 }

@@ -1,6 +1,8 @@
 import CounterApp
+import Foundation
 import StateCoding
 import SyncProtocol
+import Synchronization
 import Testing
 import ZeroMQ
 
@@ -16,10 +18,15 @@ import ZeroMQ
         return try SecuredCounter(lines) { limits(&$0.limits) }
     }
 
-    @Test(arguments: ["its subscriptions occupy too much", "it subscribes without end"])
-    func `cuts it off, and the others go on`(reason: String) async throws {
+    private enum Flood: String {
+        case topics = "its subscriptions occupy too much (an eighth of subscribedBytesMax)"
+        case subscriptions = "it subscribes without end (userSubscriptionsPerSecondMax)"
+    }
+
+    @Test(arguments: [Flood.topics, .subscriptions])
+    private func `cuts it off, and the others go on`(kind: Flood) async throws {
         let cluster = try secured { limits in
-            if reason.hasPrefix("its") {
+            if kind == .topics {
                 // An eighth is permitted to a key: about five topics.
                 limits.subscribedBytesMax = 150_000
             } else {
@@ -33,7 +40,7 @@ import ZeroMQ
         let flood = try await cluster.peer(pair)
         try await flood.subscribe(bytes: [])
         _ = try await flood.nextMessage(on: "sc2/counter/feed")
-        let line = "refusing the connections of a user for 60.0 seconds, since \(reason) user=flood"
+        let line = "refusing the connections of a user for 60.0 seconds, since \(kind.rawValue) user=flood"
         var number = 0
         while !cluster.log.events.contains(where: { $0.contains(line) }) {
             try Task.checkCancellation()
@@ -41,7 +48,7 @@ import ZeroMQ
             number += 1
             await Task.yield()
         }
-        if reason.hasPrefix("its") {
+        if kind == .topics {
             let excess = "the subscriptions of one key occupy more than an eighth of subscribedBytesMax"
             #expect(cluster.log.events.contains { $0.contains(excess) })
         }
@@ -56,9 +63,61 @@ import ZeroMQ
         await cluster.node.stop()
     }
 
+    /// Parts of a flood, each twice as long as the one before. The loop is occupied during each part, and processes it
+    /// afterwards.
+    @Test func `while the primary is occupied closes all connections, and the others go on`() async throws {
+        let cluster = try secured { $0.userSubscriptionsPerSecondMax = 0 }
+        try await cluster.node.start()
+        let replica = try await cluster.replica(cluster.security(member))
+        let sender = try await cluster.sender(cluster.security(member))
+        try await replica.reached(sender.send(CounterIncreaseRequested()))
+        let endpoint = try await Endpoint(cluster.node.address.publish)
+        let server = try #require(CurvePublicKey(cluster.publicKey.description))
+        let pair = pair
+        let (requested, sent, answered) = (Counted(), Counted(), Counted())
+        defer { requested.value = .max }
+        Thread.detachNewThread {
+            do {
+                let options = SocketOptions.with {
+                    $0.security = .client(pair, server: server)
+                    $0.sendHighWaterMark = 1 << 30
+                }
+                let socket = try Socket(.xsub, options: options)
+                try socket.connect(endpoint)
+                while requested.value < .max {
+                    // The last one of a part is to another topic.
+                    let topic = sent.value % 1000 == 999 ? "nowhere\(sent.value)/feed" : "counter/schema"
+                    if sent.value < requested.value {
+                        _ = try socket.send(frames: [[1] + Array("sc2/\(topic)\0".utf8)])
+                        sent.value += 1
+                    }
+                    while case .message(let answer)? = try socket.receive() {
+                        if String(decoding: answer, as: UTF8.self).hasPrefix("sc2/nowhere\(requested.value - 1)/") {
+                            answered.value = requested.value
+                        }
+                    }
+                }
+            } catch { Issue.record(error) }
+        }
+        func isClosed() -> Bool { cluster.log.events.contains { $0.contains("connections occupied the primary") } }
+        var count = 1000
+        while !isClosed() {
+            requested.value += count
+            count *= 2
+            // The first part is sent when the connection is ready.
+            if answered.value > 0 { await cluster.node.isOccupied { sent.value < requested.value } }
+            while answered.value < requested.value, !isClosed() {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+        try await replica.reached(sender.send(CounterIncreaseRequested()))
+        await cluster.node.stop()
+    }
+
     /// When a connection ends, libzmq walks through all topics of the socket.
     @Test func `of connections is refused, and the others go on`() async throws {
-        let cluster = try secured { ($0.userConnectionsPerSecondMax, $0.userBurstMax) = (1, .seconds(20)) }
+        let cluster = try secured { $0.userConnectionsPerSecondMax = 1 }
         try await cluster.node.start()
         let sender = try await cluster.sender(cluster.security(member))
         try await sender.send(CounterIncreaseRequested())
@@ -100,7 +159,7 @@ import ZeroMQ
         var peers: [RawPeer] = []
         for flood in floods { peers.append(try await cluster.peer(flood)) }
         func isCutOff(_ index: Int) -> Bool {
-            let line = "since its subscriptions occupy too much user=flood-\(index)"
+            let line = "(an eighth of subscribedBytesMax) user=flood-\(index)"
             return cluster.log.events.contains { $0.contains(line) }
         }
         var number = 0
@@ -111,7 +170,7 @@ import ZeroMQ
             await Task.yield()
         }
         try await replica.reached(sender.send(CounterIncreaseRequested()))
-        #expect(!cluster.log.events.contains { $0.contains("occupy too much user=member") })
+        #expect(!cluster.log.events.contains { $0.contains("(an eighth of subscribedBytesMax) user=member") })
         await cluster.node.stop()
     }
 
@@ -128,14 +187,20 @@ import ZeroMQ
         try holder.connect(Endpoint(publish))
         try ender.connect(Endpoint(publish))
         func isCutOff() -> Bool {
-            cluster.log.events.contains { $0.contains("since its subscriptions occupy too much user=flood") }
+            cluster.log.events.contains { $0.contains("(an eighth of subscribedBytesMax) user=flood") }
         }
+        func closingsCount() -> Int { cluster.log.events.count { $0.contains("closing all connections") } }
         var number = 0
         while !isCutOff() {
             let topic = Array("sc2/nowhere\(number)/feed\0".utf8)
-            _ = try holder.send(frames: inFurtherFrames ? [[9], [1] + topic] : [[1] + topic])
-            // The primary answers a subscription.
-            while try holder.receive() == nil, !isCutOff() {
+            let count = closingsCount()
+            // The primary answers a subscription, unless it closes the connection. One that was sent without a
+            // connection is lost.
+            for attempt in 0... {
+                if attempt % 1000 == 0 {
+                    _ = try holder.send(frames: inFurtherFrames ? [[9], [1] + topic] : [[1] + topic])
+                }
+                guard try holder.receive() == nil, closingsCount() == count else { break }
                 try Task.checkCancellation()
                 await Task.yield()
             }
@@ -193,17 +258,19 @@ import ZeroMQ
 
     // MARK: Parts
 
-    @Test func `of refused frames cuts a user off after two seconds beyond its rate`() {
+    @Test func `of refused frames cuts a user off after as many as in a second and a half`() {
         var limits = Limits()
         limits.userRefusedFramesPerSecondMax = 10
         var rates = PeerRates(limits)
-        let isCutOff = (1...41).map { _ in rates.refused("flood", at: .origin) }
-        #expect(isCutOff.firstIndex(of: true) == 40)
-        let isOtherCutOff = rates.refused("other", at: .origin)
+        let isCutOff = (1...41).map { _ in rates.refused("flood", bytes: 100, at: .origin) }
+        #expect(isCutOff.firstIndex(of: true) == 15)
+        let isOtherCutOff = rates.refused("other", bytes: 100, at: .origin)
         #expect(!isOtherCutOff)
+        let isCutOffBySize = (1...4).map { _ in rates.refused("large", bytes: 15 << 10, at: .origin) }
+        #expect(isCutOffBySize == [false, false, false, true], "a frame counts as four")
         limits.userRefusedFramesPerSecondMax = 0
         rates = PeerRates(limits)
-        let isEver = (1...1000).map { _ in rates.refused("flood", at: .origin) }
+        let isEver = (1...1000).map { _ in rates.refused("flood", bytes: 100, at: .origin) }
         #expect(!isEver.contains(true))
     }
 
@@ -216,25 +283,27 @@ import ZeroMQ
         #expect(verdicts.dropFirst(20).prefix(20).allSatisfy { $0 == .drop })
         #expect(verdicts.last == .cutOff)
         #expect(rates.subscribed("other", isJoin: false, at: .origin) == .pass)
+        let verdictsInFlood = (1...3).map { _ in rates.subscribed("third", isJoin: false, inFlood: true, at: .origin) }
+        #expect(verdictsInFlood == [.pass, .drop, .cutOff], "each counts as twenty")
     }
 
     @Test func `of connections is charged with the topics that libzmq walks through when one ends`() {
         var limits = Limits()
-        (limits.userConnectionsPerSecondMax, limits.userBurstMax) = (10, .seconds(1))
+        limits.userConnectionsPerSecondMax = 10
         let rates = ConnectionRates(limits)
         func admitted(_ user: String, at now: Instant) -> Int {
-            (0..<100).prefix { _ in rates.refusal(of: user, at: now) == nil }.count
+            (0..<100).prefix { _ in rates.admit(user, at: now) == nil }.count
         }
-        // The bucket may get into debt by one.
-        #expect(admitted("flood", at: .origin) == 11)
-        #expect(admitted("other", at: .origin) == 11)
-        rates.subscribed(1 << 20)
+        // Of five seconds. The bucket may get into debt by one.
+        #expect(admitted("flood", at: .origin) == 51)
+        #expect(admitted("other", at: .origin) == 51)
+        rates.noteSubscribed(1 << 20)
         // Topics that have ended can come again before the connection ends.
-        rates.subscribed(0)
-        #expect(admitted("third", at: .origin) == 3)
+        rates.noteSubscribed(0)
+        #expect(admitted("third", at: .origin) == 11)
         #expect(admitted("flood", at: .origin.advanced(by: .milliseconds(900))) == 2)
-        rates.renewed()
-        #expect(admitted("fourth", at: .origin) == 11)
+        rates.reset()
+        #expect(admitted("fourth", at: .origin) == 51)
     }
 
     @Test func `cuts a user off for twice as long each time, an hour at most`() {
@@ -247,6 +316,16 @@ import ZeroMQ
             #expect(!users.contains("other", at: now))
             now = now.advanced(by: .seconds(60 * minutes))
         }
+    }
+
+    @Test func `of topics cuts a user off that exceeds its limit twice within ten minutes`() {
+        var users = CutOffUsers()
+        func exceeds(_ user: String, _ role: AccessControl.SocketRole = .receipts, after seconds: Int) -> Bool {
+            users.exceeds(user, at: role, at: .origin.advanced(by: .seconds(seconds)))
+        }
+        #expect([exceeds("flood", after: 0), exceeds("other", after: 0)] == [false, false])
+        #expect(!exceeds("flood", .publish([]), after: 1), "another socket's topics were not counted anew")
+        #expect([exceeds("flood", after: 599), exceeds("other", after: 600)] == [true, false])
     }
 
     @Test func `of topics is attributed to the peers that subscribed to them first`() throws {
@@ -317,4 +396,18 @@ import ZeroMQ
     private func subscriber(_ keys: NodeKeys) throws -> Subscriber {
         try #require(Subscriber(Subscriber(keys.publicKey).name))
     }
+}
+
+private final class Counted: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int {
+        get { count.load(ordering: .relaxed) }
+        set { count.store(newValue, ordering: .relaxed) }
+    }
+}
+
+extension PrimaryNode {
+    /// Occupies the node's loop while a condition holds.
+    fileprivate func isOccupied(while holds: () -> Bool) { while holds() { sched_yield() } }
 }

@@ -9,8 +9,8 @@ import ZeroMQ
 
 /// Strangers that try to connect at every moment, from before a primary binds until after it has stopped.
 @Suite(.timeLimit(.minutes(10))) struct `The lives of a primary with keys` {
-    /// In processes of their own: libzmq accepts every peer if there is no handler of authentication, and a process has
-    /// one from its first node with keys on.
+    /// In processes of their own: libzmq accepts every peer if there is no ZAP handler, and a process has one from its
+    /// first node with keys on.
     @Test(arguments: 1...4)
     func `show strangers nothing and take nothing from them, from the first moment to the last`(process: Int) async {
         await #expect(processExitsWith: .success) {
@@ -48,7 +48,7 @@ private struct Lives {
         (self.cluster, self.strangers) = (cluster, strangers)
     }
 
-    /// Begins the journal without keys, so that the process has no handler of authentication yet.
+    /// Begins the journal without keys, so that the process has no ZAP handler yet.
     private static func watermark(of session: SessionID, in journal: MemoryJournal) async throws -> Watermark {
         let node = try PrimaryNode(configuration: .quick)
         _ = try SecuredCounter.counter(Counter.storeName, on: node, journal: journal)

@@ -118,6 +118,12 @@ struct RawServer: ~Copyable {
 
         deinit { close(accepted) }
 
+        /// Whether a byte has arrived that was not received.
+        var hasArrived: Bool {
+            var byte: UInt8 = 0
+            return recv(accepted, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+        }
+
         /// Returns when the bytes have been received.
         func send(_ count: Int) throws {
             var left = [UInt8](repeating: 0, count: count)
