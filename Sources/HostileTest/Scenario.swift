@@ -193,13 +193,13 @@ extension Scenario {
             "sessions at almost the permitted rate, all of one member",
             isByOneMember: true,
             costs: MemoryTerm.sessions + [.windows(connections: 1)],
-            .threads([FrameAttacks.sessions])
+            .threads([FrameAttacks.sessions(at: Limits().userSessionsPerSecondMax * 9 / 10)])
         ),
         Scenario(
             "session-flood",
             "sessions without end, one for each action",
             costs: MemoryTerm.sessions + [.windows(connections: 1)],
-            .threads([FrameAttacks.sessionFlood])
+            .threads([FrameAttacks.sessions()])
         ),
         Scenario(
             "random",

@@ -66,32 +66,24 @@ enum FrameAttacks {
         }
     }
 
-    /// A session for each action, at almost the permitted rate.
-    @Sendable static func sessions(_ target: AttackTarget, _ tally: AttackTally) throws {
-        var random = FastRandom()
-        let perSecond = Limits().userSessionsPerSecondMax * 9 / 10
-        while true {
-            // A new watermark from time to time: sessions that were opened before the forgotten ones are unknown.
-            let session = try RawSession(target)
-            for _ in 0..<perSecond {
-                try session.frames.push(session.message(from: 1, count: 1, secret: SessionSecret(using: &random)))
-                tally.send()
-                Thread.sleep(forTimeInterval: 1 / Double(perSecond))
+    /// A session for each action.
+    ///
+    /// - Parameter rate: sessions per second; `nil`: as many as possible.
+    @Sendable static func sessions(
+        at rate: Int? = nil
+    ) -> @Sendable (AttackTarget, AttackTally) throws -> Void {
+        { target, tally in
+            var random = FastRandom()
+            while true {
+                // A new watermark from time to time: sessions that were opened before the forgotten ones are unknown.
+                let session = try RawSession(target)
+                for _ in 0..<(rate ?? 1024) {
+                    try session.frames.push(session.message(from: 1, count: 1, secret: SessionSecret(using: &random)))
+                    tally.send()
+                    if let rate { Thread.sleep(forTimeInterval: 1 / Double(rate)) }
+                }
                 try session.outcomes.drain(tally)
             }
-        }
-    }
-
-    /// The same at full speed.
-    @Sendable static func sessionFlood(_ target: AttackTarget, _ tally: AttackTally) throws {
-        var random = FastRandom()
-        while true {
-            let session = try RawSession(target)
-            for _ in 0..<1024 {
-                try session.frames.push(session.message(from: 1, count: 1, secret: SessionSecret(using: &random)))
-                tally.send()
-            }
-            try session.outcomes.drain(tally)
         }
     }
 

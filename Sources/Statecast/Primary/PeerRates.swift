@@ -31,7 +31,8 @@ struct PeerRates {
     /// have that begin at the same time.
     private static let refusalsBurst = Duration.milliseconds(1500)
     private static let refusedBytesPerToken = 4 << 10
-    /// All connections are closed after a flood, so a user within its rate cannot cause some in each second.
+    /// What a subscription counts then: after a flood all connections are closed, which a user within its rate could
+    /// cause several times a second.
     private static let tokensInFlood = 20
 
     init(_ limits: Limits) {

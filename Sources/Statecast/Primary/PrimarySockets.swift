@@ -139,7 +139,7 @@ final class PrimarySockets {
     /// Closes all connections of a socket. Peers connect again, if they may.
     func closeConnections(_ role: AccessControl.SocketRole, because reason: String) {
         switch role {
-        case .publish(let stores): feeds.first { $0.stores == stores }?.closeConnections(because: reason)
+        case .publish: feeds.first { $0.role == role }?.closeConnections(because: reason)
         case .receipts: receipts?.closeConnections(because: reason)
         case .actions: puller.closeConnections(because: reason)
         }
@@ -150,10 +150,11 @@ final class PrimarySockets {
     /// Passes the subscriptions and unsubscriptions that have arrived to the stores.
     func receiveSubscriptions(_ hosted: HostedStores) {
         for socket in feeds + [receipts].compactMap(\.self) {
-            let role: AccessControl.SocketRole = socket === receipts ? .receipts : .publish(socket.stores)
             var count = 0
             repeat {
-                let messages = socket.receiveSubscriptions { [access] in access?.cutOffUsers($0, above: $1, at: role) }
+                let messages = socket.receiveSubscriptions { [access] in
+                    access?.cutOffUsers($0, above: $1, at: socket.role)
+                }
                 count = messages.count
                 process(messages, from: socket, hosted)
             } while socket.closeIfDrained(received: count)

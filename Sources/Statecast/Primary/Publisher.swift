@@ -37,6 +37,8 @@ final class Publisher {
     /// Where it is bound, the port filled in.
     var endpoint: Endpoint { socket.endpoint }
 
+    var role: AccessControl.SocketRole { socket.role }
+
     /// Publishes to the connected subscribers.
     func send(_ message: [UInt8]) { socket.send(message) }
 

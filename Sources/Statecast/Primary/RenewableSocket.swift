@@ -11,7 +11,7 @@ final class RenewableSocket {
     /// Where it is bound, the port filled in.
     let endpoint: Endpoint
     private let kind: SocketKind
-    private let role: AccessControl.SocketRole
+    let role: AccessControl.SocketRole
     private let options: SocketOptions
     private let services: Services
     private let floodGuard: FloodGuard?
