@@ -82,27 +82,27 @@ final class JournalWriter: Sendable {
 
     var description: String { "\(journal)" }
 
-    /// Waits until all records that are enqueued now are committed, have failed, or wait for room.
+    /// Waits until all records that are enqueued now are committed, have failed, or wait for room, and until this is
+    /// reported.
     ///
-    /// - Returns: the results.
+    /// - Returns: why records could not be stored.
     @discardableResult
-    func drain() -> [Result<JournalSequence, JournalFailure>] {
+    func drain() -> JournalFailure? {
         let enqueued = queue.withLock { $0.enqueued }
         // A failure resets `enqueued`.
         while queue.withLock({ min(enqueued, $0.enqueued) > $0.committed && $0.waitsForRoom == nil }) {
             commits.sync {}
         }
-        let (committed, failure, waitsForRoom) = queue.withLock { ($0.committed, $0.failure, $0.waitsForRoom) }
-        if let waitsForRoom { return [.failure(waitsForRoom)] }
-        return (committed > JournalSequence(0) ? [.success(committed)] : []) + (failure.map { [.failure($0)] } ?? [])
+        // The job that commits records reports it, too.
+        commits.sync {}
+        return queue.withLock { $0.waitsForRoom ?? $0.failure }
     }
 
     /// Performs long work with the journal after ``drain()``, one at a time. The work receives a failure of the drain
     /// instead of the journal.
     func performAfterDrain(_ work: @escaping @Sendable (Result<any Journal, JournalFailure>) -> Void) {
         snapshots.async { [self] in
-            for case .failure(let failure) in drain() { return work(.failure(failure)) }
-            work(.success(journal))
+            work(drain().map { .failure($0) } ?? .success(journal))
         }
     }
 

@@ -99,8 +99,10 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         } while engine.hasLocalWork(at: node.environment.now) && !engine.lacksRoom
     }
 
-    /// Waits for the journal. Its results are also queued, for turns that may not come.
-    private func drainJournal() { journal?.writer.drain().forEach { handle(.journaled($0)) } }
+    private func drainJournal() {
+        journal?.writer.drain()
+        handleResults()
+    }
 
     func end() {
         guard isServed else { return }

@@ -1,3 +1,4 @@
+import Foundation
 import Journal
 import SyncProtocol
 import Testing
@@ -13,66 +14,80 @@ import Testing
 
     init() throws {
         journal = FaultyJournal(memory)
-        let metrics = JournalMetrics(store: try StoreName("bench"))
-        writer = JournalWriter(
+        writer = try Self.writer(journal) { _ in }
+    }
+
+    private static func writer(
+        _ journal: FaultyJournal,
+        onResult: @escaping @Sendable (Result<JournalSequence, JournalFailure>) -> Void
+    ) throws -> JournalWriter {
+        JournalWriter(
             journal,
-            metrics: metrics,
+            metrics: JournalMetrics(store: try StoreName("bench")),
             retryDelay: .seconds(60),
-            in: ThreadedEnvironment(clock: NodeClock())
-        ) { _ in }
+            in: ThreadedEnvironment(clock: NodeClock()),
+            onResult: onResult
+        )
     }
 
-    private func append(_ sequence: UInt64) {
+    private static func record(_ sequence: UInt64) -> JournalRecord {
         let (from, to) = (Revision(sequence - 1), Revision(sequence))
-        writer.append(JournalRecord(sequence: JournalSequence(sequence), from: from, to: to, body: [1]))
+        return JournalRecord(sequence: JournalSequence(sequence), from: from, to: to, body: [1])
     }
 
-    /// The last result: the message of a failure, or the last record.
-    private var result: String? {
-        writer.drain().last.map {
-            switch $0 {
-            case .success(let sequence): "\(sequence)"
-            case .failure(let failure): failure.message
-            }
-        }
-    }
+    private func append(_ sequence: UInt64) { writer.append(Self.record(sequence)) }
 
     private func stored() throws -> [JournalSequence] {
         try memory.records(after: JournalSequence(0), bytesMax: .max).map(\.sequence)
     }
 
+    @Test func `reports its results before a drain ends`() async throws {
+        let (reports, reporting) = AsyncStream.makeStream(of: Void.self)
+        let reported = EventLog()
+        let writer = try Self.writer(journal) { _ in
+            reporting.yield()
+            // Time for a drain that does not wait.
+            for _ in 0..<1000 { sched_yield() }
+            reported.add("reported")
+        }
+        writer.append(Self.record(1))
+        for await _ in reports { break }
+        writer.drain()
+        #expect(reported.events == ["reported"])
+    }
+
     @Test func `accepts records again after a full disk, once the store has rolled back`() throws {
         journal.fail(FaultyJournal.full, count: 1)
         append(1)
-        #expect(result == FaultyJournal.full.message)
+        #expect(writer.drain()?.message == FaultyJournal.full.message)
         append(1)
-        #expect(result == FaultyJournal.full.message, "the store has not rolled back")
+        #expect(writer.drain()?.message == FaultyJournal.full.message, "the store has not rolled back")
         writer.resume()
         append(1)
-        #expect(result == "1")
+        #expect(writer.drain() == nil)
         #expect(try stored() == [JournalSequence(1)])
     }
 
     @Test(arguments: [false, true])
     func `accepts none after another failure, even if the disk was full before or after it`(isFullFirst: Bool) throws {
         append(1)
-        #expect(result == "1")
+        #expect(writer.drain() == nil)
         journal.fail(FaultyJournal.full, count: 1)
         journal.hold(!isFullFirst)
         append(2)
         if isFullFirst {
-            #expect(result == FaultyJournal.full.message)
+            #expect(writer.drain()?.message == FaultyJournal.full.message)
             writer.resume()
         }
         journal.move(Self.replaced)
         #expect(throws: JournalFailure.self) { try writer.checkPlace() }
         journal.move(nil)
         journal.hold(false)
-        #expect(result == Self.replaced.message)
+        #expect(writer.drain()?.message == Self.replaced.message)
         // The store rolls back because the disk was full.
         writer.resume()
         append(2)
-        #expect(result == Self.replaced.message)
+        #expect(writer.drain()?.message == Self.replaced.message)
         let failure = #expect(throws: JournalFailure.self) { try writer.checkPublishing() }
         #expect(failure?.message == Self.replaced.message)
         #expect(try stored() == [JournalSequence(1)])
