@@ -55,10 +55,10 @@ extension TrialReport {
     }
 
     private func median(_ phases: [PhaseFigures], _ figure: (PhaseFigures) -> Double) -> Double {
-        phases.map(figure).sorted()[phases.count / 2]
+        phases.map(figure).median
     }
 
-    private func ratio(_ figure: (PhaseFigures) -> Double) -> Double { median(attacked, figure) / median(calm, figure) }
+    private var throughputRatio: Double { median(attacked, \.throughput) / median(calm, \.throughput) }
 
     private var bytesMax: Int { scenario.memory.reduce(calmBytes) { $0 + $1.bytes } }
 
@@ -69,9 +69,9 @@ extension TrialReport {
             scenario.name,
             rates.map { $0.text() }.joined(separator: "|"),
             median(attacked, \.answers).text(),
-            change(\.throughput) + " x\(ratio(\.throughput).text(2))",
+            change(\.throughput) + " x\(throughputRatio.text(2))",
             change(\.p50, 2),
-            change(\.p99, 1) + " x\(ratio(\.p99).text(1))",
+            change(\.p99, 1),
             change { $0.processors * 100 },
             "\(calmBytes >> 20)>\(peakBytes >> 20)",
             (attacked.map(\.replicaSeconds).max() ?? 0).text(2) + " s",
@@ -89,11 +89,35 @@ extension TrialReport {
         }
         if !isCalmAgain { faults.append("the primary was busy half a minute after an attack") }
         guard judgesRatios else { return }
-        if ratio(\.throughput) < 0.5 {
-            faults.append("the honest throughput fell to \((ratio(\.throughput) * 100).text()) %")
+        if throughputRatio < 0.5 {
+            faults.append("the honest throughput fell to \((throughputRatio * 100).text()) %")
         }
-        if ratio(\.p99) > 2 { faults.append("the honest 99th percentile grew to \(ratio(\.p99).text(1)) times") }
     }
+}
+
+extension [TrialReport] {
+    /// The median 99th percentile of all rounds without an attack, in milliseconds.
+    ///
+    /// They differ more among themselves than most attacks change them: those of one scenario are too few to compare
+    /// with.
+    private var calmP99: Double { flatMap { $0.calm.map(\.p99) }.median }
+
+    /// What is wrong with the latencies.
+    var latencyFaults: [String] {
+        filter(\.judgesRatios).compactMap { report in
+            let p99 = report.attacked.map(\.p99).median
+            guard p99 > 2 * calmP99 else { return nil }
+            return "\(report.scenario.name): the honest 99th percentile grew to \(p99.text(1)) ms"
+        }
+    }
+
+    var summary: String {
+        "99th percentile without an attack: \(calmP99.text(1)) ms in \(flatMap(\.calm).count) rounds"
+    }
+}
+
+extension [Double] {
+    fileprivate var median: Double { sorted()[count / 2] }
 }
 
 extension Double {

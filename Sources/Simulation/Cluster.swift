@@ -367,14 +367,16 @@ final class Cluster {
         return true
     }
 
-    /// Changes what a user may send. As a primary does, closes the connections for receipts of all senders if one may
-    /// send nothing. It also closes those for actions: other faults break them.
+    /// Changes what a user may send. As a primary does, closes all connections of all senders, with what is in flight,
+    /// if one may send nothing.
     func changeRights(of user: String, to names: Set<String>) {
         world.note("\(user) may send \(names.sorted())")
         world.rights.change(user, to: names, at: world.now)
         for sender in senders {
             if sender.user == user { world.coverage.note(sender.machine.phaseName, .rightsChanged) }
-            if names.isEmpty { sender.socket.breakConnection(noticedAfter: .zero) }
+            guard names.isEmpty else { continue }
+            sender.socket.breakConnection(noticedAfter: .zero)
+            _ = sender.pusher?.breakConnection(keeping: 0)
         }
     }
 

@@ -8,6 +8,8 @@ import Statecast
 import SyncProtocol
 import Testing
 
+private let onLoopback = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
+
 /// Journals and session files that earlier releases wrote, in `Golden/RELEASE`. This build must read and continue them.
 ///
 /// Each release adds its own before it is tagged, and never changes those of earlier releases: write the files with
@@ -36,9 +38,32 @@ import Testing
 
         var journal: String { folder.path + "/journal" }
 
-        func sender(_ session: String, from endpoint: String) throws -> ActionSender {
+        /// The settings of a primary with the journal, and of its senders.
+        func configurations(withKeys: Bool) throws -> (PrimaryConfiguration, SenderConfiguration) {
+            var (primary, sender) = (onLoopback, SenderConfiguration())
+            if withKeys {
+                let (keys, member) = (NodeKeys.generate(), NodeKeys.generate())
+                let list = folder.path + "/access"
+                try Data("\(member.publicKey) member send=*/*\n".utf8).write(to: URL(filePath: list))
+                primary.receipts = "tcp://127.0.0.1:*"
+                primary.security = PrimarySecurity(keys: keys, accessList: list)
+                sender.security = ClientSecurity(keys: member, primary: keys.publicKey)
+            }
+            return (primary, sender)
+        }
+
+        func sender(
+            _ session: String,
+            from endpoint: String,
+            _ configuration: SenderConfiguration
+        ) throws -> ActionSender {
             let file = try SessionFile(at: "\(folder.path)/\(session)", store: Counter.storeName)
-            let sender = try ActionSender(store: Counter.storeName, from: endpoint, session: file)
+            let sender = try ActionSender(
+                store: Counter.storeName,
+                from: endpoint,
+                session: file,
+                configuration: configuration
+            )
             Task { try await sender.run() }
             return sender
         }
@@ -109,17 +134,18 @@ import Testing
         #expect(try pageBytes(of: new.path) == 16 << 10)
     }
 
-    @Test(arguments: releases)
-    func `are continued, and no action is lost or applied twice`(release: String) async throws {
+    @Test(arguments: releases, [false, true])
+    func `are continued, and no action is lost or applied twice`(release: String, withKeys: Bool) async throws {
         let golden = try Golden(release)
         let expected = golden.expected
-        let (primary, endpoint) = try await Self.primary(golden.journal)
+        let (configuration, senders) = try golden.configurations(withKeys: withKeys)
+        let (primary, endpoint) = try await Self.primary(golden.journal, configuration)
         #expect(primary.state == expected.state)
         #expect(await primary.position?.lineage.description == expected.lineage)
         #expect(await primary.revision.rawValue == expected.revision)
 
         // These were applied before the journal was copied: the primary answers with the outcomes that it remembers.
-        let applied = try golden.sender("applied.session", from: endpoint)
+        let applied = try golden.sender("applied.session", from: endpoint, senders)
         #expect(try await Self.outcomes(of: applied.resumed) == expected.applied)
         #expect(primary.state == expected.state)
         let marks = try Data(contentsOf: URL(filePath: golden.journal + "/marks"))
@@ -130,7 +156,7 @@ import Testing
         await applied.close()
 
         // These never reached a primary.
-        let unsent = try golden.sender("unsent.session", from: endpoint)
+        let unsent = try golden.sender("unsent.session", from: endpoint, senders)
         #expect(unsent.resumed.map(\.name) == expected.unsent)
         #expect(unsent.resumed.map(\.position) == [101, 102])
         let outcomes = try await Self.outcomes(of: unsent.resumed)
@@ -143,6 +169,20 @@ import Testing
         await primary.stop()
         let verified = try JournalReader(at: golden.journal).verify()
         #expect(verified.to.revision.rawValue == expected.revision + 3)
+        let users = try Self.users(of: golden.journal, after: JournalSequence(expected.records))
+        #expect(
+            users == (withKeys ? ["member"] : [nil]),
+            "the sessions belong to the first user who shows their secrets"
+        )
+    }
+
+    private static func users(of journal: String, after last: JournalSequence) throws -> Set<String?> {
+        var users: Set<String?> = []
+        try JournalReader(at: journal).forEachRecord(after: last) { record throws(JournalFailure) in
+            users.formUnion(try BatchRecord(reading: record).runs.map(\.user))
+            return true
+        }
+        return users
     }
 
     // MARK: Writing
@@ -155,16 +195,20 @@ import Testing
         try await GoldenWriter(target).write()
     }
 
-    fileprivate static func primary(_ journal: String) async throws -> (Primary<Counter>, endpoint: String) {
+    fileprivate static func primary(
+        _ journal: String,
+        _ configuration: PrimaryConfiguration = onLoopback
+    ) async throws -> (Primary<Counter>, endpoint: String) {
         let primary = try Primary(
             store: Counter.storeName,
             state: Counter(),
             actions: Counter.actions,
             journal: SQLiteJournal(at: journal),
-            configuration: PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*"),
+            configuration: configuration,
             reducer: Counter.reducer
         )
-        return (primary, try await primary.start().publish)
+        let ready = try await primary.start()
+        return (primary, ready.receipts ?? ready.publish)
     }
 
     fileprivate static func outcomes(of actions: [ResumedAction]) async throws -> [Expected.Outcome] {

@@ -7,9 +7,9 @@ internal import Threading
 /// the thread does not return, and cannot do anything about the peer. So another thread compares, ten times a second,
 /// what the connections have received: beyond ``bytesMax`` in all, it asks the socket's thread for a sign of life.
 /// After each ``answerTime`` in which that does not answer, connections that have received more than
-/// ``bytesMax(ofConnections:)`` since then receive nothing more. When the thread is free again, it closes the socket,
-/// with all connections. Honest peers connect again. The connections are not ended one by one: at each end, the thread
-/// would walk through all topics.
+/// ``bytesMax(ofConnections:)``, with what led to the question, receive nothing more. When the thread is free again, it
+/// closes the socket, with all connections. Honest peers connect again. The connections are not ended one by one: at
+/// each end, the thread would walk through all topics.
 ///
 /// Only of `tcp` connections is it known how much they have received.
 package final class FloodGuard: Sendable {
@@ -23,7 +23,7 @@ package final class FloodGuard: Sendable {
     private let state: Locked<State>
     private let bell: Doorbell
 
-    /// What a connection may receive while the socket's thread does not answer: 200 subscriptions of the maximum size.
+    /// What a connection may receive before the socket's thread answers: 200 subscriptions of the maximum size.
     static let bytesMax: UInt64 = 64 << 10
 
     /// The same if there are many connections: 2 MiB in all, but at least as much as a handshake and some requests.
@@ -64,11 +64,9 @@ package final class FloodGuard: Sendable {
         var stopped = 0
         var sum: UInt64 = 0
         for descriptor in connections.keys {
-            guard let received = connections[descriptor]?.received(at: descriptor) else { continue }
-            sum += received.bytes
-            // What it receives while the thread does not answer adds up.
-            if !isAsked { connections[descriptor]?.mark = received.total }
-            let isFlood = isAsked && received.bytes > bytesMax
+            guard let received = connections[descriptor]?.received(at: descriptor, isAsked: isAsked) else { continue }
+            sum += received
+            let isFlood = isAsked && received > bytesMax
             if isFlood, connections[descriptor]?.stopReceiving(descriptor) == true { stopped += 1 }
         }
         // In all: a flood may come from many connections.
@@ -89,8 +87,8 @@ package final class FloodGuard: Sendable {
 struct MonitoredConnection {
     /// Its peer's address: the descriptor may belong to another connection by now.
     private let peer: statecast_peer
-    /// What it had received at an earlier time, in bytes.
-    fileprivate(set) var mark: UInt64 = 0
+    /// What it had received at the last check before the socket's thread was asked, and at the one before, in bytes.
+    private var marks: (last: UInt64, earlier: UInt64) = (0, 0)
     private var isStopped = false
 
     /// - Returns: `nil` if it has ended, or is not a `tcp` connection.
@@ -100,11 +98,14 @@ struct MonitoredConnection {
         self.peer = peer
     }
 
-    /// What it has received since the mark, and in all; `nil` if it has ended.
-    fileprivate func received(at descriptor: CInt) -> (bytes: UInt64, total: UInt64)? {
+    /// What it has received since the last check, or, once the socket's thread is asked, since the one before it was;
+    /// `nil` if it has ended.
+    fileprivate mutating func received(at descriptor: CInt, isAsked: Bool) -> UInt64? {
         guard isCurrent(descriptor) else { return nil }
         let total = statecast_bytes_received(descriptor)
-        return (total - min(mark, total), total)
+        // What it receives while the thread does not answer adds up.
+        if !isAsked { marks = (total, marks.last) }
+        return total - min(marks.earlier, total)
     }
 
     private func isCurrent(_ descriptor: CInt) -> Bool {
