@@ -17,8 +17,8 @@ final class RenewableSocket {
     private let floodGuard: FloodGuard?
     private let onReadable: () -> Void
     private var timer: DeadlineTimer?
-    /// `nil` while the endpoint is being bound again: no peer is connected.
-    private var bound: BoundSocket?
+    /// Bound, or to be bound again; `nil` if there is none yet, for lack of a resource.
+    private(set) var current: OpenSocket?
     /// When the last socket was closed; `nil` while one is bound.
     private var closed: Instant?
     private var isDelayReported = false
@@ -32,12 +32,16 @@ final class RenewableSocket {
         let logger: Logger
     }
 
-    private final class BoundSocket {
+    final class OpenSocket {
         let socket: Socket
+        /// `nil` until it is bound.
         var watch: Watch?
 
         init(_ socket: consuming Socket) { self.socket = socket }
     }
+
+    /// `nil` while the endpoint is being bound again: no peer is connected.
+    private var bound: OpenSocket? { closed == nil ? current : nil }
 
     /// The interval between attempts to bind an endpoint that libzmq has not released yet; a release takes
     /// milliseconds.
@@ -61,16 +65,17 @@ final class RenewableSocket {
         bind: (borrowing Socket, Endpoint) throws(ZeroMQError) -> Endpoint,
         onReadable: @escaping () -> Void
     ) throws(ZeroMQError) {
-        let socket = try Self.socket(kind, role, options, floodGuard, services.logger)
-        self.endpoint = try bind(socket, endpoint)
+        let current = OpenSocket(try Self.socket(kind, role, options, floodGuard, services.logger))
+        self.endpoint = try bind(current.socket, endpoint)
         self.kind = kind
         self.role = role
         self.options = options
         self.services = services
         self.floodGuard = floodGuard
         self.onReadable = onReadable
-        folder = socket.folder
-        open(socket)
+        folder = current.socket.folder
+        self.current = current
+        watch(current)
     }
 
     private static func socket(
@@ -85,11 +90,9 @@ final class RenewableSocket {
         return socket
     }
 
-    private func open(_ socket: consuming Socket) {
-        let bound = BoundSocket(socket)
+    private func watch(_ bound: OpenSocket) {
         bound.watch = services.loop.watch(bound.socket, onReadable: onReadable)
         bound.watch?.wantsReadable = wantsMessages
-        self.bound = bound
     }
 
     /// Whether the loop calls the handler for messages.
@@ -118,18 +121,24 @@ final class RenewableSocket {
             metadata: ["endpoint": "\(endpoint)"]
         )
         Counter(label: "statecast_primary_sockets_renewed_total", dimensions: [("socket", role.name)]).increment()
-        bound = nil
+        current = nil
         closed = services.clock.now
         bind()
     }
 
     /// Binds again, now or later: libzmq closes sockets in the background, so the endpoint is released with a delay.
+    ///
+    /// All attempts use one socket. libzmq closes one socket after the other, and a flood makes that take seconds: the
+    /// sockets of failed attempts would meanwhile use up the descriptors.
     private func bind() {
         guard let closed else { return }
         do throws(ZeroMQError) {
-            let socket = try Self.socket(kind, role, options, floodGuard, services.logger)
-            _ = try socket.bind(endpoint)
-            open(socket)
+            if current == nil {
+                current = OpenSocket(try Self.socket(kind, role, options, floodGuard, services.logger))
+            }
+            guard let next = current else { return }
+            _ = try next.socket.bind(endpoint)
+            watch(next)
             if isDelayReported { services.logger.notice("bound again", metadata: ["endpoint": "\(endpoint)"]) }
             self.closed = nil
             isDelayReported = false
