@@ -26,8 +26,14 @@ public struct NodePublicKey: Hashable, Sendable, LosslessStringConvertible {
 public struct NodeKeys: Hashable, Sendable, CustomStringConvertible {
     let curve: CurveKeyPair
 
-    /// Makes a new random pair.
-    public static func generate() -> NodeKeys { NodeKeys(curve: .generate()) }
+    /// Makes a new random pair. The public key begins with neither `-`, as the options of a command do, nor `#`, as the
+    /// comments of an access list do.
+    public static func generate() -> NodeKeys {
+        while true {
+            let pair = CurveKeyPair.generate()
+            if let first = pair.publicKey.description.first, !"-#".contains(first) { return NodeKeys(curve: pair) }
+        }
+    }
 
     /// The key that others may know.
     public var publicKey: NodePublicKey { NodePublicKey(curve.publicKey) }
