@@ -76,7 +76,8 @@ struct MemoryTerm: Sendable {
 
     /// What many connections subscribe to before the system drops what they send: 2 MiB, or, if that is more, what
     /// libzmq's I/O thread decrypts within the 120 ms between two checks, here 3 MiB. libzmq needs up to 42 bytes for
-    /// each byte of topics that part at many bytes. While it releases those of a closed socket, the next one is flooded.
+    /// each byte of topics that part at many bytes. While it releases those of a closed socket, the next one is
+    /// flooded.
     static let flood = MemoryTerm(name: "2 * 42 * 3 MiB", bytes: 2 * 42 * 3 << 20)
 
     static let joins = MemoryTerm(name: "joinsWaitingMax * 1 KiB", bytes: limits.joinsWaitingMax << 10)
