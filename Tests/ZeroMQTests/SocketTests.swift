@@ -161,7 +161,6 @@ import ZeroMQ
         ("receiveHighWaterMark", SocketOptions.with { $0.receiveHighWaterMark = 1 << 31 }),
         ("messageBytesMax", SocketOptions.with { $0.messageBytesMax = -1 }),
         ("linger", SocketOptions.with { $0.linger = .milliseconds(-1) }),
-        ("heartbeatInterval", SocketOptions.with { $0.heartbeatInterval = .zero }),
         ("reconnectInterval", SocketOptions.with { $0.reconnectInterval = .seconds(1 << 40) }),
         ("handshakeInterval", SocketOptions.with { $0.handshakeInterval = .microseconds(1) }),
         ("tcpUnacknowledgedMax", SocketOptions.with { $0.tcpUnacknowledgedMax = .zero }),
@@ -182,8 +181,6 @@ import ZeroMQ
             $0.linger = .seconds(1)
             $0.immediate = true
             $0.xpubVerbose = true
-            $0.heartbeatInterval = .seconds(1)
-            $0.heartbeatTimeout = .seconds(3)
             $0.reconnectIntervalMax = .seconds(5)
             $0.handshakeInterval = nil
             $0.tcpKeepAlive = .init(idle: .seconds(60), interval: .seconds(10), count: 6)

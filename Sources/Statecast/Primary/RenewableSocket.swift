@@ -43,7 +43,7 @@ final class RenewableSocket {
     /// `nil` while the endpoint is being bound again: no peer is connected.
     private var bound: OpenSocket? { closed == nil ? current : nil }
 
-    /// The interval between attempts to bind an endpoint that libzmq has not released yet; a release takes
+    /// The interval between attempts to bind an endpoint that libzmq has not released yet; a release usually takes
     /// milliseconds.
     private static let bindInterval = Duration.milliseconds(5)
     /// The time after which a missing release is reported.

@@ -3,7 +3,9 @@ internal import CZeroMQ
 /// The options of a socket, applied when it is created.
 ///
 /// Omits other options of libzmq on purpose, such as `ZMQ_XPUB_NODROP`, with which one stalled subscriber blocks all
-/// others.
+/// others, and heartbeats: if the queue of a connection is full when the connection breaks, or stays full for too long,
+/// libzmq 4.3 aborts the process (`Assertion failed: !_io_error`, or `_input_stopped`, zeromq/libzmq#3937). Use
+/// ``tcpKeepAlive`` and ``tcpUnacknowledgedMax``.
 package struct SocketOptions: Hashable, Sendable {
     /// The number of messages that wait for each peer before sending to it blocks or, on a publisher, drops. Counts
     /// messages, not bytes.
@@ -27,17 +29,6 @@ package struct SocketOptions: Hashable, Sendable {
     /// first one of a topic. With ``security``, which names the connection of each, it also reports each end, and not
     /// only the last one of a topic.
     package var xpubVerbose = false
-
-    /// The interval of ZMTP heartbeats; `nil`: none.
-    ///
-    /// Never set it on a socket that untrusted peers reach, nor on one that receives. If the queue of a connection is
-    /// full when the connection breaks, or stays full for too long, libzmq 4.3 aborts the process: `Assertion failed:
-    /// !_io_error`, or `_input_stopped` (zeromq/libzmq#3937). Use ``tcpKeepAlive`` there.
-    package var heartbeatInterval: Duration?
-
-    /// The time within which a peer must answer a heartbeat. It evicts stalled subscribers, and also those that are
-    /// busy for that long. `nil`: the interval.
-    package var heartbeatTimeout: Duration?
 
     /// The delay before a reconnect.
     package var reconnectInterval: Duration = .milliseconds(100)
@@ -120,12 +111,6 @@ package struct SocketOptions: Hashable, Sendable {
     }
 
     private func applyLiveness(to socket: SocketHandle) throws(ZeroMQError) {
-        if let heartbeatInterval {
-            try socket.set(ZMQ_HEARTBEAT_IVL, milliseconds("heartbeatInterval", heartbeatInterval, from: 1))
-        }
-        if let heartbeatTimeout {
-            try socket.set(ZMQ_HEARTBEAT_TIMEOUT, milliseconds("heartbeatTimeout", heartbeatTimeout, from: 1))
-        }
         try socket.set(ZMQ_RECONNECT_IVL, milliseconds("reconnectInterval", reconnectInterval, from: 1))
         if let reconnectIntervalMax {
             try socket.set(ZMQ_RECONNECT_IVL_MAX, milliseconds("reconnectIntervalMax", reconnectIntervalMax, from: 1))
