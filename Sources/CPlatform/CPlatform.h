@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -132,13 +134,40 @@ static inline bool statecast_drop_requests(struct statecast_listener listener, b
 #endif
 }
 
-/// Lets a connection receive no more than it has, and stay open; on other systems than Linux, ends it.
-static inline bool statecast_stop_receiving(int descriptor) {
+/// Another descriptor of a connection, to be closed; -1 if the descriptor belongs to another connection by now, or too
+/// many are open.
+static inline int statecast_duplicate_of(int descriptor, struct statecast_peer peer) {
+    struct statecast_peer current;
+    int duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (duplicate < 0 || (statecast_peer_of(duplicate, &current) && statecast_is_equal(current, peer))) return duplicate;
+    close(duplicate);
+    return -1;
+}
+
+/// Lets a connection receive no more than it has, and stay open; on other systems than Linux, ends it. Returns false if
+/// it has ended.
+static inline bool statecast_stop_receiving(int descriptor, struct statecast_peer peer) {
+    int duplicate = statecast_duplicate_of(descriptor, peer);
+    if (duplicate < 0) return false;
 #ifdef __linux__
-    return statecast_drop_packets(descriptor, true);
+    bool is_stopped = statecast_drop_packets(duplicate, true);
 #else
-    return shutdown(descriptor, SHUT_RDWR) == 0;
+    bool is_stopped = shutdown(duplicate, SHUT_RDWR) == 0;
 #endif
+    close(duplicate);
+    return is_stopped;
+}
+
+/// Ends a connection in both directions, if it has not ended. Its peer receives what was sent before.
+static inline void statecast_end_connection(int descriptor, struct statecast_peer peer) {
+    int duplicate = statecast_duplicate_of(descriptor, peer);
+    if (duplicate < 0) return;
+    shutdown(duplicate, SHUT_RDWR);
+#ifdef __linux__
+    // Otherwise it never learns what the peer has received. What arrives now is refused.
+    statecast_drop_packets(duplicate, false);
+#endif
+    close(duplicate);
 }
 
 #endif

@@ -74,11 +74,15 @@ struct MemoryTerm: Sendable {
         MemoryTerm(name: "\(sockets) * subscribedBytesMax", bytes: sockets * limits.subscribedBytesMax)
     }
 
-    /// What many connections subscribe to before the system drops what they send: 2 MiB, or, if that is more, what
-    /// libzmq's I/O thread decrypts within the 120 ms between two checks, here 3 MiB. libzmq needs up to 42 bytes for
-    /// each byte of topics that part at many bytes. While it releases those of a closed socket, the next one is
-    /// flooded.
-    static let flood = MemoryTerm(name: "2 * 42 * 3 MiB", bytes: 2 * 42 * 3 << 20)
+    /// What is subscribed to before the system drops it: 2 MiB of many connections, or, if that is more, what libzmq's
+    /// I/O thread decrypts within 40 ms, here 1 MiB. libzmq needs up to 42 bytes for each byte of topics that part at
+    /// many bytes. While it releases those of two closed sockets of an endpoint, the next one is flooded.
+    static func flood(endpoints: Int, mebibytes: Int) -> MemoryTerm {
+        MemoryTerm(
+            name: "\(endpoints * 3) sockets * 42 * \(mebibytes) MiB",
+            bytes: endpoints * 3 * 42 * mebibytes << 20
+        )
+    }
 
     static let joins = MemoryTerm(name: "joinsWaitingMax * 1 KiB", bytes: limits.joinsWaitingMax << 10)
 
@@ -132,13 +136,13 @@ extension Scenario {
         Scenario(
             "topics",
             "subscriptions to distinct topics of 245 bytes, at both endpoints",
-            costs: [.subscriptions(sockets: 2)],
+            costs: [.flood(endpoints: 2, mebibytes: 1)],
             .threads([SubscriptionAttacks.topics(at: \.publish), SubscriptionAttacks.topics(at: \.receipts)])
         ),
         Scenario(
             "hidden-topics",
             "such subscriptions, whose ends are reported for another connection",
-            costs: [.subscriptions(sockets: 2)],
+            costs: [.flood(endpoints: 2, mebibytes: 1)],
             .threads([
                 SubscriptionAttacks.hiddenTopics(at: \.publish), SubscriptionAttacks.hiddenTopics(at: \.receipts),
             ])
@@ -152,7 +156,7 @@ extension Scenario {
         Scenario(
             "crowd",
             "\(SubscriptionAttacks.crowdSize) connections that each subscribe to 200 topics at the same time",
-            costs: [.connections(SubscriptionAttacks.crowdSize), .flood],
+            costs: [.connections(SubscriptionAttacks.crowdSize), .flood(endpoints: 1, mebibytes: 2)],
             .threads([SubscriptionAttacks.crowd])
         ),
         Scenario(

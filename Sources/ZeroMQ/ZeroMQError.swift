@@ -19,7 +19,7 @@ package struct ZeroMQError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's error, if a system call failed.
     package let cause: SystemCause?
 
-    init(_ code: Code, _ message: String, cause: SystemCause? = nil) {
+    package init(_ code: Code, _ message: String, cause: SystemCause? = nil) {
         self.code = code
         self.message = message
         self.cause = cause

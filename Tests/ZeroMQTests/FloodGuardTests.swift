@@ -73,6 +73,37 @@ import Threading
         withExtendedLifetime(silent) {}
     }
 
+    /// The socket's owner may close it for another reason before it learns of the flood.
+    @Test func `is forgotten with its socket`() async throws {
+        let loop = try PollLoop()
+        defer { loop.shutdown() }
+        let publisher = Occupied(on: loop)
+        _ = try await publisher.bind { _, _, _ in }
+        let floodGuard = try #require(await publisher.floodGuard)
+        let (isOccupied, isOver) = (Flag(), Flag())
+        async let occupation: Void = publisher.occupy { _ in
+            isOccupied.set()
+            return isOver.isSet
+        }
+        defer { isOver.set() }
+        while !isOccupied.isSet { await Task.yield() }
+        let server = try RawServer()
+        let flood = try server.link()
+        var connections = [flood.accepted: try #require(MonitoredConnection(flood.accepted))]
+        try flood.send(Int(FloodGuard.bytesMax) + 1)
+        _ = floodGuard.check(&connections)
+        _ = floodGuard.check(&connections)
+        try #require(floodGuard.isFlooded)
+        floodGuard.forgetStopped()
+        #expect(!floodGuard.isFlooded)
+        isOver.set()
+        await occupation
+        // Until the loop has answered.
+        var none: [CInt: MonitoredConnection] = [:]
+        while floodGuard.check(&none) { await Task.yield() }
+        #expect(await publisher.stopped == 0)
+    }
+
     /// Alone, none of the connections would make the guard ask the loop.
     /// With many connections, each may receive less.
     @Test(arguments: [8, 99])

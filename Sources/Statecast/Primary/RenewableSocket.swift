@@ -7,6 +7,9 @@ internal import ZeroMQ
 ///
 /// libzmq has no call that closes a connection. So the node closes the socket and binds another one at the same
 /// endpoint: peers connect again automatically, if they may, and go on as after any other broken connection.
+///
+/// libzmq releases one closed socket after the other, in the background, and needs seconds for one after a flood of
+/// subscriptions. So at `tcp` endpoints, the node unbinds the socket and ends its connections itself. It does not wait.
 final class RenewableSocket {
     /// Where it is bound, the port filled in.
     let endpoint: Endpoint
@@ -21,6 +24,8 @@ final class RenewableSocket {
     private(set) var current: OpenSocket?
     /// When the last socket was closed; `nil` while one is bound.
     private var closed: Instant?
+    /// The closed sockets that libzmq had not released yet when they were last looked at.
+    private var closing: [ConnectionMonitor] = []
     private var isDelayReported = false
     /// The folder of an `ipc://*` endpoint, which outlives each socket.
     private let folder: AnyObject?
@@ -34,10 +39,14 @@ final class RenewableSocket {
 
     final class OpenSocket {
         let socket: Socket
+        let connections: ConnectionMonitor
         /// `nil` until it is bound.
         var watch: Watch?
 
-        init(_ socket: consuming Socket) { self.socket = socket }
+        init(_ socket: consuming Socket, _ connections: ConnectionMonitor) {
+            self.socket = socket
+            self.connections = connections
+        }
     }
 
     /// `nil` while the endpoint is being bound again: no peer is connected.
@@ -48,6 +57,9 @@ final class RenewableSocket {
     private static let bindInterval = Duration.milliseconds(5)
     /// The time after which a missing release is reported.
     private static let bindTimeUsualMax = Duration.seconds(1)
+    /// The number of closed sockets that libzmq may still have to release when the next one is bound. Each has the
+    /// memory of its subscriptions.
+    private static let closingMax = 2
 
     /// Binds the socket. Its connections are measured.
     ///
@@ -65,7 +77,7 @@ final class RenewableSocket {
         bind: (borrowing Socket, Endpoint) throws(ZeroMQError) -> Endpoint,
         onReadable: @escaping () -> Void
     ) throws(ZeroMQError) {
-        let current = OpenSocket(try Self.socket(kind, role, options, floodGuard, services.logger))
+        let current = try Self.socket(kind, role, options, floodGuard, services.logger)
         self.endpoint = try bind(current.socket, endpoint)
         self.kind = kind
         self.role = role
@@ -84,10 +96,10 @@ final class RenewableSocket {
         _ options: SocketOptions,
         _ floodGuard: FloodGuard?,
         _ logger: Logger
-    ) throws(ZeroMQError) -> Socket {
+    ) throws(ZeroMQError) -> OpenSocket {
         let socket = try Socket(kind, options: options)
-        try socket.measureConnections(of: role, guardedBy: floodGuard, logger)
-        return socket
+        let connections = try socket.measureConnections(of: role, guardedBy: floodGuard, logger)
+        return OpenSocket(socket, connections)
     }
 
     private func watch(_ bound: OpenSocket) {
@@ -115,27 +127,41 @@ final class RenewableSocket {
 
     /// Closes all connections. Peers connect again, if they may.
     func closeConnections(because reason: String) {
-        guard bound != nil else { return }
+        guard let bound else { return }
         services.logger.warning(
             "closing all connections, since \(reason); peers connect again",
             metadata: ["endpoint": "\(endpoint)"]
         )
         Counter(label: "statecast_primary_sockets_renewed_total", dimensions: [("socket", role.name)]).increment()
+        if endpoint.transport == .tcp { release(bound) }
+        floodGuard?.forgetStopped()
+        closing.append(bound.connections)
         current = nil
         closed = services.clock.now
         bind()
     }
 
-    /// Binds again, now or later: libzmq closes sockets in the background, so the endpoint is released with a delay.
+    /// Releases the endpoint, and then ends the connections: unbinding processes the ends of connections that libzmq
+    /// knows of, with a walk through all subscriptions at each.
+    private func release(_ bound: OpenSocket) {
+        do throws(ZeroMQError) { try bound.socket.unbind() } catch {
+            services.logger.error("cannot release an endpoint", metadata: ["error": "\(error)"])
+        }
+        bound.connections.endConnections()
+    }
+
+    /// Binds again, now or later: libzmq releases the endpoint in the background.
     ///
-    /// All attempts use one socket. libzmq closes one socket after the other, and a flood makes that take seconds: the
-    /// sockets of failed attempts would meanwhile use up the descriptors.
+    /// All attempts use one socket: those of failed attempts would have to be released, too, and meanwhile use up the
+    /// descriptors.
     private func bind() {
         guard let closed else { return }
         do throws(ZeroMQError) {
-            if current == nil {
-                current = OpenSocket(try Self.socket(kind, role, options, floodGuard, services.logger))
+            closing.removeAll(where: \.isStopped)
+            guard closing.count <= Self.closingMax else {
+                throw ZeroMQError(.addressInUse, "libzmq has not released \(closing.count) closed sockets yet")
             }
+            if current == nil { current = try Self.socket(kind, role, options, floodGuard, services.logger) }
             guard let next = current else { return }
             _ = try next.socket.bind(endpoint)
             watch(next)

@@ -26,12 +26,13 @@ extension Socket {
     /// Reports the connections of a primary's socket to the metrics, and to the log that their limit begins to apply,
     /// until the socket is closed. Call it before the socket is bound.
     ///
+    /// - Returns: the monitor of the connections.
     /// - Throws: as `reportConnections(to:)`.
     func measureConnections(
         of role: AccessControl.SocketRole,
         guardedBy floodGuard: FloodGuard?,
         _ logger: Logger
-    ) throws(ZeroMQError) {
+    ) throws(ZeroMQError) -> ConnectionMonitor {
         let gauge = SharedGauge(label: "statecast_primary_connections", socket: role.name)
         let counter = Counter(
             label: "statecast_primary_connections_accepted_total",
@@ -40,7 +41,7 @@ extension Socket {
         gauge.add(0)
         let limits = Counter(label: "statecast_primary_connections_limited_total", dimensions: [("socket", role.name)])
         let limited = Locked(0)
-        try reportConnections(guardedBy: floodGuard) { accepted, ended, isLimited in
+        return try reportConnections(guardedBy: floodGuard) { accepted, ended, isLimited in
             counter.increment(by: accepted)
             gauge.add(accepted - ended)
             guard isLimited else { return }

@@ -1,5 +1,6 @@
 internal import CZeroMQ
 internal import Synchronization
+internal import Threading
 
 extension Socket {
     /// Reports the connections that the socket accepts, from before their handshakes on, and their ends. The difference
@@ -14,13 +15,16 @@ extension Socket {
     ///   - report: called with the numbers of connections that were accepted and ended since its last call, and with
     ///     whether the limit has been reached meanwhile, on a thread that also authenticates the peers of all sockets:
     ///     it must not wait.
+    /// - Returns: the monitor of the connections.
     /// - Throws: `resourcesExhausted`, `terminated`.
-    package func reportConnections(
+    @discardableResult package func reportConnections(
         guardedBy guard: FloodGuard? = nil,
         to report: @escaping @Sendable (_ accepted: Int, _ ended: Int, _ isLimited: Bool) -> Void
-    ) throws(ZeroMQError) {
+    ) throws(ZeroMQError) -> ConnectionMonitor {
         let thread = try SocketThread.shared()
-        try ConnectionMonitor(of: handle, `guard`, report).start(on: thread)
+        let monitor = try ConnectionMonitor(of: handle, `guard`, report)
+        monitor.start(on: thread)
+        return monitor
     }
 }
 
@@ -30,12 +34,13 @@ extension Socket {
 /// the monitor reads until the event after which none follows. Accepted connections that fail, at whatever stage, have
 /// the event `DISCONNECTED`; those that are open when their socket is closed do not.
 ///
-/// Unchecked, but safe: after `start`, the ``SocketThread`` alone uses it.
-private final class ConnectionMonitor: @unchecked Sendable {
+/// Unchecked, but safe: after `start`, the ``SocketThread`` alone uses what has no lock.
+package final class ConnectionMonitor: @unchecked Sendable {
     /// Without `ACCEPT_FAILED`, which libzmq repeats without a pause (a million times a second) while descriptors are
     /// exhausted.
     private static let events =
-        ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_MONITOR_STOPPED
+        ZMQ_EVENT_LISTENING | ZMQ_EVENT_CLOSED | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED
+        | ZMQ_EVENT_MONITOR_STOPPED
 
     private static let lastID = Atomic<Int>(0)
 
@@ -47,10 +52,17 @@ private final class ConnectionMonitor: @unchecked Sendable {
     private var nextInterval = ContinuousClock.now
     /// The number of open connections.
     private var open = 0
-    /// Those that are guarded, by descriptor.
-    private var connections: [CInt: MonitoredConnection] = [:]
+    private let connections = Locked(Connections())
+    private let isOver = Atomic(false)
 
-    init(
+    private struct Connections {
+        /// Those of `tcp`, by descriptor.
+        var open: [CInt: MonitoredConnection] = [:]
+        /// Whether they were ended.
+        var isEnding = false
+    }
+
+    fileprivate init(
         of monitored: SocketHandle,
         _ floodGuard: FloodGuard?,
         _ report: @escaping @Sendable (Int, Int, Bool) -> Void
@@ -68,19 +80,36 @@ private final class ConnectionMonitor: @unchecked Sendable {
         try socket.connect(endpoint)
     }
 
-    func start(on thread: SocketThread) {
+    /// Whether libzmq has released the socket, some time after it was closed.
+    package var isStopped: Bool { isOver.load(ordering: .relaxed) }
+
+    /// Ends the `tcp` connections of a socket that was unbound, so that their peers connect again. libzmq itself ends
+    /// those that are not authenticated at once, and the others one by one when the socket is closed: at each, a
+    /// publisher walks through all subscriptions.
+    package func endConnections() {
+        connections.withLock { connections in
+            connections.isEnding = true
+            for (descriptor, connection) in connections.open { connection.end(descriptor) }
+        }
+    }
+
+    fileprivate func start(on thread: SocketThread) {
         thread.read(socket, checking: check) { [self] in receive() }
     }
 
     private func check() -> Duration? {
-        let isAsked = floodGuard?.check(&connections) == true
-        let untilCheck = isAsked ? FloodGuard.answerTime : SocketThread.checkInterval
+        let guarded: Duration? = connections.withLock { connections in
+            guard let floodGuard, !connections.isEnding, !connections.open.isEmpty else { return nil }
+            let isAsked = floodGuard.check(&connections.open)
+            return isAsked ? FloodGuard.answerTime : FloodGuard.checkInterval(ofConnections: connections.open.count)
+        }
+        let untilCheck = guarded ?? SocketThread.checkInterval
         guard ContinuousClock.now >= nextInterval else { return untilCheck }
         nextInterval = .now + SocketThread.checkInterval
         let wasDropping = requestLimit.isDropping
         let isLimited = requestLimit.startInterval()
         if requestLimit.isDropping, !wasDropping { report(0, 0, true) }
-        return isLimited || !connections.isEmpty ? untilCheck : nil
+        return isLimited || guarded != nil ? untilCheck : nil
     }
 
     /// - Returns: whether further events may follow.
@@ -96,12 +125,13 @@ private final class ConnectionMonitor: @unchecked Sendable {
                 // The value is the descriptor.
                 switch CInt(number) {
                 case ZMQ_EVENT_LISTENING: requestLimit.listens(on: value)
+                case ZMQ_EVENT_CLOSED: requestLimit.end()
                 case ZMQ_EVENT_ACCEPTED:
                     accepted += 1
-                    if floodGuard != nil { connections[value] = MonitoredConnection(value) }
+                    connections.withLock { $0.open[value] = MonitoredConnection(value) }
                 case ZMQ_EVENT_DISCONNECTED:
                     ended += 1
-                    connections[value] = nil
+                    connections.withLock { $0.open[value] = nil }
                 default: isStopped = true
                 }
             }
@@ -114,6 +144,7 @@ private final class ConnectionMonitor: @unchecked Sendable {
             ended += open
             open = 0
             requestLimit.end()
+            isOver.store(true, ordering: .relaxed)
         }
         let wasDropping = requestLimit.isDropping
         requestLimit.count(accepted: accepted, ended: ended)

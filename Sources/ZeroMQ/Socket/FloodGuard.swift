@@ -4,8 +4,9 @@ internal import Threading
 /// Protects the thread of a publisher's socket from subscribers that keep it inside libzmq.
 ///
 /// An `xpub` processes the subscriptions of a connection until there are none left. If they arrive faster than that,
-/// the thread does not return, and cannot do anything about the peer. So another thread compares, ten times a second,
-/// what the connections have received: beyond ``bytesMax`` in all, it asks the socket's thread for a sign of life.
+/// the thread does not return, and cannot do anything about the peer. So another thread compares, after each
+/// ``checkInterval(ofConnections:)``, what the connections have received: beyond ``unaskedBytesMax`` in all, it asks
+/// the socket's thread for a sign of life.
 /// After each ``answerTime`` in which that does not answer, connections that have received more than
 /// ``bytesMax(ofConnections:)``, with what led to the question, receive nothing more. When the thread is free again, it
 /// closes the socket, with all connections. Honest peers connect again. The connections are not ended one by one: at
@@ -31,9 +32,17 @@ package final class FloodGuard: Sendable {
         max(2 << 10, min(bytesMax, 2 << 20 / UInt64(max(1, count))))
     }
 
+    /// What all connections may receive between two checks without a question.
+    static let unaskedBytesMax = bytesMax / 4
+
     /// A thread that is not occupied answers within this time. A flood makes the process grow until its connections are
     /// stopped.
     static let answerTime = Duration.milliseconds(20)
+
+    /// As short as ``answerTime``, unless a look at so many connections costs a hundredth of a processor.
+    static func checkInterval(ofConnections count: Int) -> Duration {
+        min(SocketThread.checkInterval, max(answerTime, .microseconds(100) * count))
+    }
 
     /// Call it on the loop of the socket.
     ///
@@ -55,6 +64,10 @@ package final class FloodGuard: Sendable {
     /// refused until then.
     package var isFlooded: Bool { state.withLock { $0.stopped > 0 } }
 
+    /// Call it when the socket is closed, for whatever reason: the next socket has none of the stopped connections, and
+    /// must not be closed for them.
+    package func forgetStopped() { state.withLock { $0.stopped = 0 } }
+
     /// Compares what the connections have received.
     ///
     /// - Returns: whether the socket's thread is asked, so that the next check is due after ``answerTime``.
@@ -70,7 +83,7 @@ package final class FloodGuard: Sendable {
             if isFlood, connections[descriptor]?.stopReceiving(descriptor) == true { stopped += 1 }
         }
         // In all: a flood may come from many connections.
-        let isBusy = sum > Self.bytesMax
+        let isBusy = sum > Self.unaskedBytesMax
         let (asks, isAskedNow) = state.withLock { state in
             state.stopped += stopped
             // It may have answered meanwhile: then it is asked again, to close the socket.
@@ -113,10 +126,13 @@ struct MonitoredConnection {
         return statecast_peer_of(descriptor, &current) && statecast_is_equal(current, peer)
     }
 
+    /// Ends the connection. Its peer notices when it has received what was sent before, libzmq at once.
+    func end(_ descriptor: CInt) { statecast_end_connection(descriptor, peer) }
+
     /// - Returns: whether the connection receives nothing from now on.
     fileprivate mutating func stopReceiving(_ descriptor: CInt) -> Bool {
-        guard !isStopped, isCurrent(descriptor) else { return false }
-        isStopped = statecast_stop_receiving(descriptor)
+        guard !isStopped else { return false }
+        isStopped = statecast_stop_receiving(descriptor, peer)
         return isStopped
     }
 }
