@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Boots a container in which systemd starts the units, first without keys and then with them, and checks that the values of
+# the agent arrive at a replica, that nothing was restarted, and that a reload and a stop work. systemd-analyze does not
+# notice that a unit forbids a call that a program or a library makes.
+#
+# Usage: deploy/boot-units.sh PROGRAMS     (the folder of the executables; on Linux, as root, with systemd-nspawn)
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+programs=$(cd "$1" && pwd)
+[ "$(id -u)" = 0 ] || { echo "boot-units: run it as root" >&2; exit 1; }
+command -v systemd-nspawn >/dev/null || { echo "boot-units: systemd-nspawn is not installed" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+mkdir -p "$work"/{bin,system/multi-user.target.wants,keys,etc}
+cp "$programs"/{statecast-primary,statecast-replica,statecast-keys,fleet-agent} "$work/bin/"
+cp "$here"/*.service "$work/system/"
+cp "$here"/keys/*.conf "$work/keys/"
+cp "$here"/../config/*.json "$work/etc/"
+
+# Runs in the container, as a unit without the restrictions of the units under test.
+cat >"$work/bin/check" <<'CHECK'
+#!/usr/bin/env bash
+set -euo pipefail
+units=(statecast-primary fleet-agent)
+is_good=
+trap '[ "$is_good" ] || journalctl --no-pager --lines=40 --unit=statecast-primary --unit=fleet-agent' EXIT
+trap 'exit 1' TERM
+cd /etc/statecast
+# The units are up, and have not been started again.
+running() {
+    local unit
+    for unit in "${units[@]}"; do
+        systemctl is-active --quiet "$unit"
+        [ "$(systemctl show --property=NRestarts --value "$unit")" = 0 ]
+    done
+}
+# check ARGUMENT... starts the units, and waits until a replica with these arguments shows a host.
+check() {
+    local line='' lines process unit
+    systemctl start "${units[@]}"
+    exec {lines}< <(exec statecast-replica --from tcp://127.0.0.1:7100 --json "$@")
+    process=$!
+    while [[ $line != *'"memoryTotalBytes"'* ]]; do
+        read -r -t 1 line <&"$lines" || { [ $? -gt 128 ] && running; }
+    done
+    kill "$process"
+    running
+    for unit in "${units[@]}"; do
+        grep -q '^Seccomp:.2$' "/proc/$(systemctl show --property=MainPID --value "$unit")/status"
+    done
+}
+stop() {
+    systemctl stop "${units[@]}"
+    for unit in "${units[@]}"; do [ "$(systemctl show --property=Result --value "$unit")" = success ]; done
+}
+
+check
+stop
+echo "units: good"
+
+primary=$(statecast-keys generate primary.key)
+agent=$(statecast-keys generate agent.key)
+board=$(statecast-keys generate board.key)
+printf '%s agent send=fleet/*\n%s board follow=*\n' "$agent" "$board" >access
+chmod 0644 access
+echo "{\"from\": \"tcp://127.0.0.1:7102\", \"primaryKey\": \"$primary\"}" >agent.json
+for unit in "${units[@]}"; do
+    install -D --mode 0644 "/etc/statecast-keys/$unit.conf" "/run/systemd/system/$unit.service.d/keys.conf"
+done
+systemctl daemon-reload
+check --keys board.key --primary-key "$primary"
+# A list that is not valid is reported once, and once more for each request to read it.
+reports() { journalctl --unit=statecast-primary | grep -c 'the list that was read before stays in effect' || true; }
+echo 'no key' >access
+until [ "$(reports)" = 1 ]; do sleep 0.1; done
+systemctl reload statecast-primary
+until [ "$(reports)" = 2 ]; do sleep 0.1; done
+running
+stop
+echo "units with keys: good"
+is_good=1
+CHECK
+chmod +x "$work/bin/check"
+cat >"$work/system/check.service" <<'UNIT'
+[Unit]
+SuccessAction=poweroff
+FailureAction=poweroff
+[Service]
+Type=oneshot
+ExecStart=/usr/local/bin/check
+StandardOutput=journal+console
+StandardError=journal+console
+# Only a check that hangs takes that long.
+TimeoutStartSec=600
+UNIT
+ln -s ../check.service "$work/system/multi-user.target.wants/"
+
+# The libraries of a toolchain, unless the executables contain them.
+libraries=$(ldd "$programs/statecast-primary" | sed -n 's|.*=> \(/.*\)/libswiftCore.so .*|\1|p')
+# Without systemd, nothing registers the container, and all containers have the same control group.
+unregistered=()
+[ -d /run/systemd/system ] || unregistered=(--register=no --keep-unit)
+exec 9>/run/lock/statecast-boot-units
+flock 9
+timeout --foreground --kill-after=30 900 systemd-nspawn --quiet --directory=/ --volatile=yes --private-network \
+    "${unregistered[@]}" --machine="statecast-units-$$" --bind-ro="$work/bin:/usr/local/bin" \
+    --bind-ro="$work/system:/etc/systemd/system" --bind-ro="$work/keys:/etc/statecast-keys" \
+    --bind="$work/etc:/etc/statecast" ${libraries:+--bind-ro="$libraries"} --boot systemd.firstboot=no \
+    </dev/null >"$work/log" 2>&1 || true
+for line in "units: good" "units with keys: good"; do
+    grep -q "$line" "$work/log" || { cat "$work/log" >&2; echo "boot-units: not found: $line" >&2; exit 1; }
+done
+echo "the units start, work, reload and stop, with and without keys"
