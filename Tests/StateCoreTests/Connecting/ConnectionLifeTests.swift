@@ -56,13 +56,18 @@ import Testing
         #expect(connector == nil)
     }
 
-    @Test func `does not retain an actor with queued props`() async {
+    @Test func `does not retain an actor with queued props`() async { await queueProps(of: Porter.init) }
+
+    @Test func `does not retain an object with queued props`() async { await queueProps(of: Carrier.init) }
+
+    /// Releases a component during its first update, while further props are queued.
+    private func queueProps<Target: Component<Int>>(of makeComponent: (SlowUpdate) -> Target) async {
         let core = Lorry.core()
         let (ends, gate, seen) = (Arrivals<Void>(), Gate(), Recorder<Int>())
         let connection: Subscription
         do {
-            let porter = Porter(life: Life(ends), gate: gate, seen: seen)
-            connection = core.connect(porter, to: \.miles)
+            let component = makeComponent(SlowUpdate(life: Life(ends), gate: gate, seen: seen))
+            connection = core.connect(component, to: \.miles)
             await seen.reaching(1)
         }
         for miles in 1...3 { core.dispatch(Driven(miles: miles)) }
@@ -72,22 +77,32 @@ import Testing
         connection.cancel()
     }
 
-    /// An actor whose first update is slow.
-    private actor Porter: Component {
-        private let life: Life
-        private let gate: Gate
-        private let seen: Recorder<Int>
+    /// An update that waits at a gate.
+    private struct SlowUpdate: Sendable {
+        let life: Life
+        let gate: Gate
+        let seen: Recorder<Int>
 
-        init(life: Life, gate: Gate, seen: Recorder<Int>) {
-            self.life = life
-            self.gate = gate
-            self.seen = seen
-        }
-
-        func update(_ props: Int) async {
+        func callAsFunction(_ props: Int) async {
             seen.record(props)
             await gate.passed()
         }
+    }
+
+    private actor Porter: Component {
+        private let work: SlowUpdate
+
+        init(_ work: SlowUpdate) { self.work = work }
+
+        func update(_ props: Int) async { await work(props) }
+    }
+
+    private final class Carrier: Component {
+        private let work: SlowUpdate
+
+        init(_ work: SlowUpdate) { self.work = work }
+
+        func update(_ props: Int) async { await work(props) }
     }
 
     @Test func `may be cancelled by its equality function`() async {
