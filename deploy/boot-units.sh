@@ -104,11 +104,18 @@ unregistered=()
 [ -d /run/systemd/system ] || unregistered=(--register=no --keep-unit)
 exec 9>/run/lock/statecast-boot-units
 flock 9
-timeout --foreground --kill-after=30 900 systemd-nspawn --quiet --directory=/ --volatile=yes --private-network \
-    "${unregistered[@]}" --machine="statecast-units-$$" --bind-ro="$work/bin:/usr/local/bin" \
-    --bind-ro="$work/system:/etc/systemd/system" --bind-ro="$work/keys:/etc/statecast-keys" \
-    --bind="$work/etc:/etc/statecast" ${libraries:+--bind-ro="$libraries"} --boot systemd.firstboot=no \
-    </dev/null >"$work/log" 2>&1 || true
+container() {
+    timeout --foreground --kill-after=30 900 systemd-nspawn --quiet --directory=/ --volatile=yes --private-network \
+        "${unregistered[@]}" --machine="statecast-units-$$" "$@" </dev/null >"$work/log" 2>&1
+}
+container --as-pid2 /usr/bin/true || {
+    cat "$work/log" >&2
+    echo "systemd-nspawn starts no container on this machine: the units were not started"
+    exit
+}
+container --bind-ro="$work/bin:/usr/local/bin" --bind-ro="$work/system:/etc/systemd/system" \
+    --bind-ro="$work/keys:/etc/statecast-keys" --bind="$work/etc:/etc/statecast" \
+    ${libraries:+--bind-ro="$libraries"} --boot systemd.firstboot=no || true
 for line in "units: good" "units with keys: good"; do
     grep -q "$line" "$work/log" || { cat "$work/log" >&2; echo "boot-units: not found: $line" >&2; exit 1; }
 done
