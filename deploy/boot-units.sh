@@ -43,7 +43,9 @@ check() {
     exec {lines}< <(exec statecast-replica --from tcp://127.0.0.1:7100 --json "$@")
     process=$!
     while [[ $line != *'"memoryTotalBytes"'* ]]; do
-        read -r -t 1 line <&"$lines" || { [ $? -gt 128 ] && running; }
+        # Beyond 128: nothing arrived yet.
+        read -r -t 1 line <&"$lines" || [ $? -gt 128 ]
+        running
     done
     kill "$process"
     running
@@ -73,7 +75,9 @@ systemctl daemon-reload
 check --keys board.key --primary-key "$primary"
 # A list that is not valid is reported once, and once more for each request to read it.
 reports() { journalctl --unit=statecast-primary | grep -c 'the list that was read before stays in effect' || true; }
-echo 'no key' >access
+echo 'no key' >access.new
+chmod 0644 access.new
+mv access.new access
 until [ "$(reports)" = 1 ]; do sleep 0.1; done
 systemctl reload statecast-primary
 until [ "$(reports)" = 2 ]; do sleep 0.1; done

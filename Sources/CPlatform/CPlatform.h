@@ -69,6 +69,15 @@ static inline bool statecast_is_equal(struct statecast_peer left, struct stateca
     return left.size == right.size && memcmp(&left.address, &right.address, left.size) == 0;
 }
 
+/// The port of this side of a `tcp` socket, in network order; 0 if it is none.
+static inline uint16_t statecast_port_of(int descriptor) {
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof address;
+    if (getsockname(descriptor, (struct sockaddr *)&address, &size) != 0) return 0;
+    if (address.ss_family == AF_INET) return ((struct sockaddr_in *)&address)->sin_port;
+    return address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port : 0;
+}
+
 /// The bytes that a `tcp` connection has received; 0 if that is unknown.
 static inline uint64_t statecast_bytes_received(int descriptor) {
 #ifdef __linux__

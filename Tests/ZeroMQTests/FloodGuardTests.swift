@@ -73,11 +73,8 @@ import Threading
         withExtendedLifetime(silent) {}
     }
 
-    /// The socket's owner may close it for another reason before it learns of the flood.
-    @Test func `is forgotten with its socket`() async throws {
-        let loop = try PollLoop()
-        defer { loop.shutdown() }
-        let publisher = Occupied(on: loop)
+    /// Runs the body while the publisher's loop is occupied.
+    private func occupying(_ publisher: Occupied, _ body: (FloodGuard) throws -> Void) async throws -> FloodGuard {
         _ = try await publisher.bind { _, _, _ in }
         let floodGuard = try #require(await publisher.floodGuard)
         let (isOccupied, isOver) = (Flag(), Flag())
@@ -85,19 +82,31 @@ import Threading
             isOccupied.set()
             return isOver.isSet
         }
+        // Before the end of the scope awaits the occupation.
         defer { isOver.set() }
         while !isOccupied.isSet { await Task.yield() }
-        let server = try RawServer()
-        let flood = try server.link()
-        var connections = [flood.accepted: try #require(MonitoredConnection(flood.accepted))]
-        try flood.send(Int(FloodGuard.bytesMax) + 1)
-        _ = floodGuard.check(&connections)
-        _ = floodGuard.check(&connections)
-        try #require(floodGuard.isFlooded)
-        floodGuard.forgetStopped()
-        #expect(!floodGuard.isFlooded)
+        try body(floodGuard)
         isOver.set()
         await occupation
+        return floodGuard
+    }
+
+    /// The socket's owner may close it for another reason before it learns of the flood.
+    @Test func `is forgotten with its socket`() async throws {
+        let loop = try PollLoop()
+        defer { loop.shutdown() }
+        let publisher = Occupied(on: loop)
+        let floodGuard = try await occupying(publisher) { floodGuard in
+            let server = try RawServer()
+            let flood = try server.link()
+            var connections = [flood.accepted: try #require(MonitoredConnection(flood.accepted))]
+            try flood.send(Int(FloodGuard.bytesMax) + 1)
+            _ = floodGuard.check(&connections)
+            _ = floodGuard.check(&connections)
+            try #require(floodGuard.isFlooded)
+            floodGuard.forgetStopped()
+            #expect(!floodGuard.isFlooded)
+        }
         // Until the loop has answered.
         var none: [CInt: MonitoredConnection] = [:]
         while floodGuard.check(&none) { await Task.yield() }
@@ -111,47 +120,41 @@ import Threading
         let loop = try PollLoop()
         defer { loop.shutdown() }
         let publisher = Occupied(on: loop)
-        _ = try await publisher.bind { _, _, _ in }
-        let floodGuard = try #require(await publisher.floodGuard)
-        let (isOccupied, isOver) = (Flag(), Flag())
-        async let occupation: Void = publisher.occupy { _ in
-            isOccupied.set()
-            return isOver.isSet
+        let floodGuard = try await occupying(publisher) { floodGuard in
+            let server = try RawServer()
+            var links: [RawServer.Link] = []
+            for _ in 0...count { links.append(try server.link()) }
+            let (honest, floods) = (links[count], links.prefix(count))
+            var connections = try Dictionary(
+                uniqueKeysWithValues: links.map { ($0.accepted, try #require(MonitoredConnection($0.accepted))) }
+            )
+            let bytesMax = Int(FloodGuard.bytesMax(ofConnections: links.count))
+            #expect(bytesMax == [8: 65_536, 99: 20_971][count])
+            let part = bytesMax / 4
+            for link in links { try link.send(part) }
+            var isAsked = floodGuard.check(&connections)
+            #expect(isAsked)
+            #expect(!floodGuard.isFlooded)
+            // With what led to the question, a byte too much.
+            for flood in floods { try flood.send(bytesMax - part + 1) }
+            try honest.send(part)
+            isAsked = floodGuard.check(&connections)
+            #expect(isAsked)
+            try #require(floodGuard.isFlooded)
+            for flood in floods { try flood.client.write([1]) }
+            try honest.send(part)
+            #expect(!floods.contains { $0.hasArrived })
+            isAsked = floodGuard.check(&connections)
+            #expect(isAsked)
         }
-        // Before the end of the scope awaits the occupation.
-        defer { isOver.set() }
-        while !isOccupied.isSet { await Task.yield() }
-
-        let server = try RawServer()
-        var links: [RawServer.Link] = []
-        for _ in 0...count { links.append(try server.link()) }
-        let (honest, floods) = (links[count], links.prefix(count))
-        var connections = try Dictionary(
-            uniqueKeysWithValues: links.map { ($0.accepted, try #require(MonitoredConnection($0.accepted))) }
-        )
-        let bytesMax = Int(FloodGuard.bytesMax(ofConnections: links.count))
-        #expect(bytesMax == [8: 65_536, 99: 20_971][count])
-        let part = bytesMax / 4
-        for link in links { try link.send(part) }
-        var isAsked = floodGuard.check(&connections)
-        #expect(isAsked)
-        #expect(!floodGuard.isFlooded)
-        // With what led to the question, a byte too much.
-        for flood in floods { try flood.send(bytesMax - part + 1) }
-        try honest.send(part)
-        isAsked = floodGuard.check(&connections)
-        #expect(isAsked)
-        try #require(floodGuard.isFlooded)
-        for flood in floods { try flood.client.write([1]) }
-        try honest.send(part)
-        #expect(!floods.contains { $0.hasArrived })
-        isAsked = floodGuard.check(&connections)
-        #expect(isAsked)
-        isOver.set()
-        await occupation
         while await publisher.stopped == 0 { await Task.yield() }
-        #expect(await publisher.stopped == floods.count)
+        #expect(await publisher.stopped == count)
         #expect(!floodGuard.isFlooded)
+    }
+
+    @Test func `is looked for less often among many connections`() {
+        let intervals = [0, 200, 500, 5000].map(FloodGuard.checkInterval)
+        #expect(intervals == [20, 20, 50, 100].map(Duration.milliseconds))
     }
 }
 

@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import CZeroMQ
 internal import Synchronization
 internal import Threading
@@ -50,6 +51,8 @@ package final class ConnectionMonitor: @unchecked Sendable {
     private var requestLimit = RequestLimit()
     /// When the next interval of the request limit begins.
     private var nextInterval = ContinuousClock.now
+    /// The port of the `tcp` endpoint, in network order.
+    private var port: UInt16 = 0
     /// The number of open connections.
     private var open = 0
     private let connections = Locked(Connections())
@@ -83,9 +86,9 @@ package final class ConnectionMonitor: @unchecked Sendable {
     /// Whether libzmq has released the socket, some time after it was closed.
     package var isStopped: Bool { isOver.load(ordering: .relaxed) }
 
-    /// Ends the `tcp` connections of a socket that was unbound, so that their peers connect again. libzmq itself ends
-    /// those that are not authenticated at once, and the others one by one when the socket is closed: at each, a
-    /// publisher walks through all subscriptions.
+    /// Ends the `tcp` connections that a socket accepted before it was unbound, so that their peers connect again.
+    /// libzmq itself ends those that are not authenticated at once, and the others one by one when the socket is
+    /// closed: at each, a publisher walks through all subscriptions.
     package func endConnections() {
         connections.withLock { connections in
             connections.isEnding = true
@@ -112,6 +115,16 @@ package final class ConnectionMonitor: @unchecked Sendable {
         return isLimited || guarded != nil ? untilCheck : nil
     }
 
+    /// If the others were ended before this event was received, this one is ended, too, unless its descriptor belongs
+    /// to a connection of another endpoint by now.
+    private func accept(_ descriptor: CInt) {
+        connections.withLock { connections in
+            let connection = MonitoredConnection(descriptor)
+            connections.open[descriptor] = connection
+            if connections.isEnding, statecast_port_of(descriptor) == port { connection?.end(descriptor) }
+        }
+    }
+
     /// - Returns: whether further events may follow.
     private func receive() -> Bool {
         var (accepted, ended, isStopped) = (0, 0, false)
@@ -124,11 +137,13 @@ package final class ConnectionMonitor: @unchecked Sendable {
                 }
                 // The value is the descriptor.
                 switch CInt(number) {
-                case ZMQ_EVENT_LISTENING: requestLimit.listens(on: value)
+                case ZMQ_EVENT_LISTENING:
+                    requestLimit.listens(on: value)
+                    port = statecast_port_of(value)
                 case ZMQ_EVENT_CLOSED: requestLimit.end()
                 case ZMQ_EVENT_ACCEPTED:
                     accepted += 1
-                    connections.withLock { $0.open[value] = MonitoredConnection(value) }
+                    accept(value)
                 case ZMQ_EVENT_DISCONNECTED:
                     ended += 1
                     connections.withLock { $0.open[value] = nil }
