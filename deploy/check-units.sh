@@ -13,7 +13,7 @@ command -v systemd-analyze > /dev/null || { echo "check-units: systemd-analyze i
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-mkdir -p "$root"/{etc/statecast,etc/systemd/system,usr/local/bin,run,tmp}
+mkdir -p "$root"/{etc/statecast,etc/systemd/system,bin,usr/local/bin,run,tmp}
 # The standard targets that the units are ordered by.
 for folder in /usr/lib/systemd/system /lib/systemd/system; do
     if [ -d "$folder" ]; then
@@ -22,9 +22,9 @@ for folder in /usr/lib/systemd/system /lib/systemd/system; do
         break
     fi
 done
-for program in statecast-primary statecast-replica statecast-send fleet-agent; do
-    printf '#!/bin/sh\n' > "$root/usr/local/bin/$program"
-    chmod +x "$root/usr/local/bin/$program"
+for program in /bin/sh /usr/local/bin/{statecast-primary,statecast-replica,statecast-send,fleet-agent}; do
+    printf '#!/bin/sh\n' > "$root$program"
+    chmod +x "$root$program"
 done
 cp "$here"/../config/*.json "$root/etc/statecast/"
 
