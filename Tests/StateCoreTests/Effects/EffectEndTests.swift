@@ -5,6 +5,7 @@ import Testing
 @Suite struct `Effects that end` {
     @Test func `are removed, at any number`() async {
         let count = 300
+        let counted = Gate()
         let forgotten = Gate()
         let running = Box<Int>()
         let target = Box<Core<Log>>()
@@ -17,7 +18,7 @@ import Testing
                     .merge(
                         (0..<count).map { number in
                             switch number % 3 {
-                            case 0: .run { _ in await Task.yield() }
+                            case 0: .run { _ in await (number == 0 ? counted.passed() : Task.yield()) }
                             case 1: .run(id: number % 7) { send in await send(Append(number)) }
                             default: number < 60 ? .blocking { _ in } : .run { _ in }
                             }
@@ -36,6 +37,7 @@ import Testing
         }
         core.dispatch(Perform("all"))
         #expect(core.effects.runningCount > 0)
+        counted.open()
         await forgotten.passed()
         #expect(running.value == 0)
         target.set(nil)
