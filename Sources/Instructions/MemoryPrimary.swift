@@ -70,14 +70,14 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
         return exchange(&messages, with: [])
     }
 
-    private mutating func report(_ event: (inout StoreEngine<State>, inout [StoreDirective<State>]) -> Void) {
-        var directives: [StoreDirective<State>] = []
+    private mutating func report(_ event: (inout StoreEngine<State>, inout [StoreDirective]) -> Void) {
+        var directives: [StoreDirective] = []
         event(&engine, &directives)
         for directive in directives { perform(directive) }
         if let sequence = stored.take() { report { $0.stored(through: sequence, into: &$1) } }
     }
 
-    private mutating func perform(_ directive: StoreDirective<State>) {
+    private mutating func perform(_ directive: StoreDirective) {
         switch directive {
         case .publish(let topic, let frame): messages.append(Message.encode(frame, to: Address(store, topic)))
         case .commit(let record): stored = record.sequence
@@ -87,7 +87,7 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
             let digest = version.summary.digest
             report { $0.snapshotEncoded(bytes, revision: version.revision, digest: digest, at: .origin, into: &$1) }
         case .storeSnapshot: engine.snapshotStored(isStored: true)
-        case .show(let version): state = version.state
+        case .show(let version): state = Version.typed(version).state
         // Nothing is counted, and the actions have no effects.
         case .count, .start: break
         case .log(let notice): preconditionFailure("unexpected: \(notice)")

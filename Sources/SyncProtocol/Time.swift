@@ -23,20 +23,22 @@ public struct Instant: InstantProtocol, Sendable {
 
 /// Exponential backoff with jitter, so that nodes that fail together do not retry together.
 struct Backoff: Hashable, Sendable {
-    let delayMin: Duration
-    let delayMax: Duration
+    // In microseconds: a sender computes a delay for each frame, and arithmetic with `Duration` has 128 bits.
+    private let delayMin: Int64
+    private let delayMax: Int64
     private var attempts = 0
 
     init(_ limits: Limits) {
-        delayMin = limits.retryDelayMin
-        delayMax = limits.retryDelayMax
+        delayMin = limits.retryDelayMin.microseconds
+        delayMax = limits.retryDelayMax.microseconds
     }
 
-    /// The next delay: between half of the current maximum and all of it.
+    /// The next delay, in whole microseconds: between half of the current maximum and all of it.
     mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
-        let full = min(delayMax, delayMin * (1 << min(attempts, 20)))
+        let half = min(delayMax, delayMin << min(attempts, 20)) / 2
         attempts += 1
-        return full / 2 + Duration.random(upTo: full / 2, using: &generator)
+        // As `Int64.random(in:)`, which is slow: it is generic, and repeats some draws so that all are equally likely.
+        return .microseconds(half + Int64(generator.next().multipliedFullWidth(by: UInt64(half) + 1).high))
     }
 
     /// Restarts with the shortest delay.
@@ -46,9 +48,13 @@ struct Backoff: Hashable, Sendable {
 extension Duration {
     /// A random duration from zero to `limit`, in whole microseconds.
     static func random(upTo limit: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
-        let (seconds, attoseconds) = limit.components
-        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-        return .microseconds(Int64.random(in: 0...max(0, microseconds), using: &generator))
+        .microseconds(Int64.random(in: 0...limit.microseconds, using: &generator))
+    }
+
+    /// Whole microseconds from 0 to 2^40, which are twelve days.
+    fileprivate var microseconds: Int64 {
+        let (seconds, attoseconds) = min(max(.zero, self), .microseconds(1 << 40)).components
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 }
 

@@ -113,8 +113,11 @@ package struct CBORReader: Sendable {
     }
 
     /// A byte string; `tooLarge` if its length is beyond the input.
-    package mutating func bytes() throws(CodingFailure) -> [UInt8] {
-        Array(try content(of: .bytes, "a byte string"))
+    package mutating func bytes() throws(CodingFailure) -> [UInt8] { Array(try bytesInPlace()) }
+
+    /// A byte string in the memory of the input; throws as `bytes()`.
+    package mutating func bytesInPlace() throws(CodingFailure) -> ArraySlice<UInt8> {
+        try content(of: .bytes, "a byte string")
     }
 
     /// The next `count` byte strings with their heads, in the memory of the input.

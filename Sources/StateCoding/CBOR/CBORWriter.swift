@@ -79,8 +79,10 @@ package struct CBORWriter: @unchecked Sendable {
         if value >= 0 { unsigned(UInt64(value)) } else { negative(UInt64(bitPattern: ~value)) }
     }
 
-    package mutating func bytes(_ value: [UInt8]) {
-        value.withUnsafeBufferPointer { string(0x40, $0) }
+    package mutating func bytes(_ value: [UInt8]) { value.withUnsafeBytes { bytes($0) } }
+
+    package mutating func bytes(_ value: UnsafeRawBufferPointer) {
+        value.withMemoryRebound(to: UInt8.self) { string(0x40, $0) }
     }
 
     /// A text, in the spelling that it has.

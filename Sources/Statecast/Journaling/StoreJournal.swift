@@ -42,12 +42,12 @@ struct StoreJournal<State: Codable & Equatable & Sendable> {
     }
 
     /// Stores a snapshot, off the loop and in parallel with commits.
-    func store(_ snapshot: SnapshotToStore<State>) {
+    func store(_ snapshot: SnapshotToStore) {
         let (historyBytes, results) = (historyBytes, results)
         writer.performAfterDrain { [self] journal in
             // A failure of the journal itself ends the primary, which reports it.
             if snapshot.isLast, case .failure = journal { return }
-            let version = snapshot.version
+            let version = Version<State>.typed(snapshot.version)
             let outcome: Result<Int, any Error> = Result {
                 let journal = try journal.get()
                 let bytes = try StateEncoder().encode(version.state)

@@ -36,6 +36,7 @@ struct ObserverSet<State: Sendable>: Sendable {
             }
             return
         }
+        if entries.isEmpty { return }
         let change = Change(old: old.state, oldRevision: old.revision, new: state, revision: revision, action: nil)
         for entry in entries { entry.observer.deliver(change) }
     }

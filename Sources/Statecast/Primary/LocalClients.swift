@@ -25,7 +25,9 @@ final class LocalClients<State: Sendable> {
     var hasRequests: Bool { mailbox.hasRequests }
 
     /// Dequeues the requests for the engine, in order.
-    func dequeueAll() -> [LocalRequest] { mailbox.dequeueAll().compactMap { localRequest($0) } }
+    func dequeueAll() -> [LocalRequest] {
+        mailbox.hasRequests ? mailbox.dequeueAll().compactMap { localRequest($0) } : []
+    }
 
     /// - Returns: `nil` if the request needs no work of the engine.
     private func localRequest(_ request: MailboxRequest<State>) -> LocalRequest? {

@@ -43,7 +43,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     var nextDeadline: Instant { read { $0.nextDeadline } }
     var excess: String? { read { $0.excess } }
     var wantsFrames: Bool { read { $0.wantsFrames } }
-    var isBehind: Bool { read { $0.isBehind(at: node.environment.now) } }
+    var isBehind: Bool { !wantsFrames && read { $0.isBehind(at: node.environment.now) } }
     var hasWork: Bool { read { $0.hasWork(at: node.environment.now) } || clients.hasRequests }
 
     /// Reads the engine in place: a getter of the property would copy it, for each frame.
@@ -141,16 +141,15 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     /// Passes an event to the engine and performs its directives. These do not call the engine, except that the
     /// acceptance by a relaxed journal follows when all are performed.
-    private func report<Result>(_ event: (inout StoreEngine<State>, inout [StoreDirective<State>]) -> Result) -> Result
-    {
-        var directives: [StoreDirective<State>] = []
+    private func report<Result>(_ event: (inout StoreEngine<State>, inout [StoreDirective]) -> Result) -> Result {
+        var directives: [StoreDirective] = []
         let result = event(&engine, &directives)
         for directive in directives { perform(directive) }
         if let sequence = accepted.take() { report { $0.accepted(through: sequence, into: &$1) } }
         return result
     }
 
-    private func perform(_ directive: StoreDirective<State>) {
+    private func perform(_ directive: StoreDirective) {
         switch directive {
         case .publish(let topic, let frame):
             node.publish(definition.name, Message.encode(frame, to: Address(definition.name, topic)))
@@ -163,7 +162,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         case .storeSnapshot(let snapshot): journal?.store(snapshot)
         case .readPast(let start, let end, let bytesMax):
             journal?.readPast(after: start, through: end, bytesMax: bytesMax, position.lineage, position.epoch)
-        case .show(let version): clients.show(version.state, version.revision)
+        case .show(let version): clients.show(Version.typed(version).state, version.revision)
         case .addObserver(let id, let replay): clients.addObserver(id, replay)
         case .removeObserver(let id): clients.removeObserver(id)
         case .answer(let id, let outcome): clients.answer(id, outcome)

@@ -134,7 +134,7 @@ extension ActionTable {
     /// The table of a store's actions.
     ///
     /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
-    init(checking actions: [any Action.Type]) throws(StatecastError) {
+    convenience init(checking actions: [any Action.Type]) throws(StatecastError) {
         do { try self.init(actions) } catch {
             throw StatecastError(
                 .definition,

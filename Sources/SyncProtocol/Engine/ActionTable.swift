@@ -5,7 +5,9 @@ package import StateCore
 ///
 /// Encoded, an action is a CBOR array of its name and its payload. Most clients write the array and the name in their
 /// shortest form, and most actions have the type of the one before: these are recognized by their first bytes.
-package struct ActionTable: Sendable {
+///
+/// A class, which a batch reads for each action without copying it.
+package final class ActionTable: Sendable {
     private struct Decoder: Sendable {
         let name: String
         /// The head of the array, and the name.

@@ -83,7 +83,7 @@ struct Admission: Hashable, Sendable {
         from sender: FrameSender?,
         at now: Instant,
         isFull: Bool,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) -> Bool {
         let session = frame.header.session
         func refuse(_ reason: Rejection, retryAfter delay: Duration = .zero) {
@@ -143,7 +143,7 @@ struct Admission: Hashable, Sendable {
         within budget: inout TurnBudget,
         at now: Instant,
         durable: JournalSequence,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) -> AdmittedActions? {
         while budget.actions > 0, budget.bytes > 0,
             var frame = inbox.next(where: { [rates] in rates.isSolvent($0, at: now) })
@@ -191,7 +191,7 @@ struct Admission: Hashable, Sendable {
         _ frame: PendingFrame,
         at now: Instant,
         durable: JournalSequence,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) -> (known: Int, count: Int, opened: JournalSequence)? {
         let (id, lowest) = (frame.frame.header.session, frame.frame.header.lowest)
         // Again: another user's frame may have opened the session since this one arrived.
@@ -232,7 +232,7 @@ struct Admission: Hashable, Sendable {
     private mutating func isOwner(
         _ sender: FrameSender?,
         of id: SessionID,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) -> Bool {
         guard let sender, let owner = sessions[id]?.user, sender.user != owner, !PlantedFault.ignoresOwner.isPlanted
         else { return true }
@@ -248,7 +248,7 @@ struct Admission: Hashable, Sendable {
         _ frame: PendingFrame,
         at now: Instant,
         durable: JournalSequence,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         let header = frame.frame.header
         guard header.opened >= sessions.horizon || PlantedFault.admitsEvictedSessions.isPlanted,
@@ -285,7 +285,7 @@ struct Admission: Hashable, Sendable {
         _ frame: PendingFrame,
         _ expected: ActionNumber,
         durable: JournalSequence,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         let header = frame.frame.header
         directives.append(.count(.outOfOrder))
@@ -315,7 +315,7 @@ struct Admission: Hashable, Sendable {
         of id: SessionID,
         _ reason: Rejection,
         retryAfter delay: Duration = .zero,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         directives.append(.count(.refused(reason.code)))
         guard isFirst(.refusal(id, opened: frame.opened, reason.code)) else { return }
@@ -335,7 +335,7 @@ struct Admission: Hashable, Sendable {
     mutating func subscribed(
         to id: SessionID,
         from sender: FrameSender?,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         if isOwner(sender, of: id, into: &directives) { requested.append(id) }
     }
@@ -346,7 +346,7 @@ struct Admission: Hashable, Sendable {
     mutating func endTurn(
         at now: Instant,
         durable: JournalSequence,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         nextSolvency = inbox.waitingUsers.lazy.compactMap { [rates] in $0.map(rates.solvency) }.filter { $0 > now }
             .min()
@@ -364,7 +364,7 @@ struct Admission: Hashable, Sendable {
     private func appendWatermark(
         of id: SessionID,
         durable: JournalSequence,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         guard id != .primary else {
             directives.append(.count(.refused(.malformed)))
@@ -398,7 +398,7 @@ struct Admission: Hashable, Sendable {
     private func appendReceipts(
         _ outcomes: OutcomeRuns,
         of id: SessionID,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         let parts = outcomes.parts(bytesMax: limits.outcomesBytesMax, runsMax: Limits.receiptRunsMax)
         for part in parts {
@@ -437,7 +437,7 @@ struct Admission: Hashable, Sendable {
     }
 
     /// Outcomes of a batch are published. Appends the receipts of a sender.
-    mutating func published(_ resolved: SessionOutcomes, into directives: inout [StoreDirective<some Sendable>]) {
+    mutating func published(_ resolved: SessionOutcomes, into directives: inout [StoreDirective]) {
         if resolved.session != .primary { appendReceipts(resolved.outcomes, of: resolved.session, into: &directives) }
         sessions.update(resolved.session) { session in
             session.markDurable(through: resolved.outcomes.end.previous)
@@ -458,7 +458,7 @@ struct Admission: Hashable, Sendable {
     mutating func rollBackAll(
         _ outcomes: [SessionOutcomes],
         forgetting forgotten: [SessionID],
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         sessions.rollBack(forgetting: forgotten)
         // One refusal for each session: the others are suppressed.

@@ -4,18 +4,22 @@ import StateCore
 /// A batch while it is made: actions are reduced one after the other, and their outcomes are collected.
 ///
 /// Keeps its actions in their received form: a batch that cannot be published is reduced again in parts.
-struct Batch<State: Codable & Equatable & Sendable>: Sendable {
+///
+/// A class: its methods then find the metadata of `State` in the object. In a generic structure, the compiler looked up
+/// that of the structure for each action.
+final class Batch<State: Codable & Equatable & Sendable> {
     private let content: BatchState<State>
-    private(set) var revision: Revision
-    private(set) var results = BatchResults()
+    // What each action changes. No code of a user can reach a batch, so that exclusivity checks are disabled for speed.
+    @exclusivity(unchecked) private(set) var revision: Revision
+    @exclusivity(unchecked) private(set) var results = BatchResults()
+    /// `nil` for a store without a journal.
+    @exclusivity(unchecked) private var record: RecordEntries?
+    @exclusivity(unchecked) private var memory = ActionTable.Memory()
     private(set) var notices: [StoreNotice] = []
     private var items: [BatchItem] = []
     private var frames: [ActionsFrame] = []
     /// The size of the actions of the primary's own process; 0 without a journal, which does not encode them.
     private(set) var ownBytes = 0
-    /// `nil` for a store without a journal.
-    private var record: RecordEntries?
-    private var memory = ActionTable.Memory()
     private let context: BatchContext<State>
 
     init(after version: Version<State>, _ context: BatchContext<State>) {
@@ -34,7 +38,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// Reduces actions of a frame.
     ///
     /// - Returns: their outcomes.
-    mutating func reduce(_ actions: AdmittedActions, marking: some ReductionMarking) -> OutcomeRuns {
+    func reduce(_ actions: AdmittedActions, marking: some ReductionMarking) -> OutcomeRuns {
         frames.append(actions.frame)
         return reduce(
             actions.slice,
@@ -48,7 +52,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
 
     /// - Parameter reason: rejects the actions, instead of reducing them.
     @discardableResult
-    private mutating func reduce(
+    private func reduce(
         _ slice: FrameSlice,
         frame index: Int,
         of sender: FrameSender?,
@@ -89,7 +93,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         return runs
     }
 
-    private mutating func decode(
+    private func decode(
         _ content: Range<Int>,
         in buffer: borrowing ItemBuffer,
         of sender: FrameSender?,
@@ -108,7 +112,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// - Parameter reason: rejects the action, instead of reducing it.
     /// - Returns: its outcome.
     @discardableResult
-    mutating func reduce(
+    func reduce(
         _ local: LocalAction,
         _ number: ActionNumber,
         rejecting reason: Rejection? = nil
@@ -136,7 +140,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// Passes an action through the middlewares to the reducer.
     ///
     /// - Throws: why the action was not reduced.
-    private mutating func reduce(
+    private func reduce(
         _ action: any Action,
         as bytes: @autoclosure () -> ArraySlice<UInt8>,
         _ actionContext: ActionContext
@@ -166,7 +170,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// Records that the next action is applied, and the work for when it is published.
     ///
     /// - Parameter source: the action in the form that arrived.
-    private mutating func applied(
+    private func applied(
         _ number: ActionNumber,
         _ reduction: Reduction,
         from source: RecordEntries.Source,
@@ -182,7 +186,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
     /// Records that the next action is rejected, and the work for when that is published.
     ///
     /// - Parameter source: the action in the form that arrived.
-    private mutating func rejected(
+    private func rejected(
         _ number: ActionNumber,
         _ reason: Rejection,
         from source: RecordEntries.Source,
@@ -255,7 +259,7 @@ struct Batch<State: Codable & Equatable & Sendable>: Sendable {
         marking: some ReductionMarking,
         cancels: (AnyID) -> Bool
     ) -> Batch {
-        var batch = Batch(after: version, context)
+        let batch = Batch(after: version, context)
         batch.frames = frames
         for item in part {
             switch item {

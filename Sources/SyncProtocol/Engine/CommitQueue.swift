@@ -2,11 +2,11 @@ import DequeModule
 import StateCore
 
 /// A closed batch, which waits until it may be published.
-struct ClosedBatch<State: Sendable>: Sendable {
+struct ClosedBatch: Sendable {
     /// `nil` if no action was applied.
     let update: Update?
     /// The state after the batch.
-    let version: Version<State>
+    let version: any AnyVersion
     let results: BatchResults
     /// The actions that middlewares dispatched.
     let dispatched: [any Action]
@@ -20,7 +20,7 @@ struct ClosedBatch<State: Sendable>: Sendable {
     fileprivate(set) var cancelledWork: [UInt64] = []
 
     /// Appends the directives for the primary's own process, when the batch is published.
-    func appendLocalEffects(in incarnation: Incarnation, into directives: inout [StoreDirective<State>]) {
+    func appendLocalEffects(in incarnation: Incarnation, into directives: inout [StoreDirective]) {
         directives.append(.count(.published(results.counts, patchBytes: update?.patch.count)))
         // Not before: the action of a batch that is rolled back dispatches again when it is sent again.
         if !dispatched.isEmpty { directives.append(.dispatch(dispatched)) }
@@ -42,8 +42,8 @@ struct ClosedBatch<State: Sendable>: Sendable {
 }
 
 /// The batches that are passed to the journal and not published yet, and the records that it has not stored yet.
-struct CommitQueue<State: Sendable>: Sendable {
-    private var batches: Deque<ClosedBatch<State>> = []
+struct CommitQueue: Sendable {
+    private var batches: Deque<ClosedBatch> = []
     /// The records that are not stored, with their sizes; at relaxed durability they may be published already.
     private var unstored: Deque<(sequence: JournalSequence, bytes: Int)> = []
     private var unstoredBytes = 0
@@ -56,7 +56,7 @@ struct CommitQueue<State: Sendable>: Sendable {
     func cancels(_ id: AnyID) -> Bool { batches.contains { $0.results.cancelled.contains(id) } }
 
     /// Appends the batch with the next sequence.
-    mutating func append(_ batch: ClosedBatch<State>) {
+    mutating func append(_ batch: ClosedBatch) {
         batches.append(batch)
         unstored.append((batch.version.sequence, batch.bytes))
         unstoredBytes += batch.bytes
@@ -72,7 +72,7 @@ struct CommitQueue<State: Sendable>: Sendable {
     }
 
     /// Removes the next batch up to `sequence`, to publish it.
-    mutating func dequeue(through sequence: JournalSequence) -> ClosedBatch<State>? {
+    mutating func dequeue(through sequence: JournalSequence) -> ClosedBatch? {
         // Not `first`, which copies the batch.
         guard !batches.isEmpty, batches[batches.startIndex].version.sequence <= sequence else { return nil }
         return batches.removeFirst()
@@ -97,7 +97,7 @@ struct CommitQueue<State: Sendable>: Sendable {
     }
 
     /// Drops all batches that are not published: none is stored.
-    mutating func rollBack() -> Deque<ClosedBatch<State>> {
+    mutating func rollBack() -> Deque<ClosedBatch> {
         defer { self = CommitQueue() }
         return batches
     }

@@ -63,7 +63,7 @@ struct Feed: Hashable, Sendable {
     /// A subscription to a topic that the feed answers.
     ///
     /// - Parameter sessions: the number of sessions.
-    mutating func subscribed(to topic: Topic, sessions: Int, into directives: inout [StoreDirective<some Sendable>]) {
+    mutating func subscribed(to topic: Topic, sessions: Int, into directives: inout [StoreDirective]) {
         switch topic {
         case .schema:
             guard !hasAnsweredSchema else { return }
@@ -88,7 +88,7 @@ struct Feed: Hashable, Sendable {
     }
 
     /// The last subscriber of a topic is gone.
-    mutating func unsubscribed(from topic: Topic, into directives: inout [StoreDirective<some Sendable>]) {
+    mutating func unsubscribed(from topic: Topic, into directives: inout [StoreDirective]) {
         switch topic {
         case .join(let nonce, let position):
             let isRemoved = joins.remove(JoinQueue.Request(nonce: nonce, position: position))
@@ -108,7 +108,7 @@ struct Feed: Hashable, Sendable {
     var snapshotsKept: Int { cache.snapshots.count }
 
     /// Ends a turn: answers a bounded number of joins and chunk requests.
-    mutating func serve(at now: Instant, time: Timestamp, into directives: inout [StoreDirective<some Sendable>]) {
+    mutating func serve(at now: Instant, time: Timestamp, into directives: inout [StoreDirective]) {
         hasAnsweredSchema = false
         var composed = 0
         while composed < limits.composedPerTurnMax, let read = joins.catchUps.dequeue() {
@@ -139,7 +139,7 @@ struct Feed: Hashable, Sendable {
     }
 
     /// Refuses the joins that wait for a snapshot: the state cannot be encoded.
-    mutating func snapshotFailed(_ reason: Rejection, into directives: inout [StoreDirective<some Sendable>]) {
+    mutating func snapshotFailed(_ reason: Rejection, into directives: inout [StoreDirective]) {
         let refusal = Refusal(reason, retryAfter: limits.retryDelayMax)
         for request in joins.snapshotFailed() { directives.append(.publish(request.topic, .refusal(refusal))) }
     }
@@ -151,7 +151,7 @@ struct Feed: Hashable, Sendable {
         at now: Instant,
         time: Timestamp,
         composed: inout Int,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         if let position = request.position, isValid(position), isWorthwhile(from: position.revision),
             let catchUp = catchUp(from: position.revision, countMax: limits.catchUpComposedMax)
@@ -170,7 +170,7 @@ struct Feed: Hashable, Sendable {
         at now: Instant,
         time: Timestamp,
         composed: inout Int,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         // A joiner that waited for a snapshot receives it even if many updates follow: otherwise it might never catch
         // up.
@@ -213,7 +213,7 @@ struct Feed: Hashable, Sendable {
         offer: Welcome.Offer?,
         catchUp: CatchUp,
         time: Timestamp,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         let welcome = Welcome(
             lineage: incarnation.lineage,
@@ -236,7 +236,7 @@ struct Feed: Hashable, Sendable {
         return position.revision > snapshot.revision
     }
 
-    private func refuseChunk(_ topic: Topic, into directives: inout [StoreDirective<some Sendable>]) {
+    private func refuseChunk(_ topic: Topic, into directives: inout [StoreDirective]) {
         let reason = Rejection(.snapshotGone, "this snapshot is not kept, or has no such chunk; join again")
         directives += [.count(.refused(.snapshotGone)), .publish(topic, .refusal(Refusal(reason)))]
     }
@@ -287,7 +287,7 @@ struct Feed: Hashable, Sendable {
     ///   another revision is in progress.
     private mutating func readPast(
         for request: JoinQueue.Request,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) -> Bool {
         guard settings.hasJournal, let position = request.position, isValid(position),
             position.revision < ring.start ?? head
@@ -310,7 +310,7 @@ struct Feed: Hashable, Sendable {
         at now: Instant,
         time: Timestamp,
         composed: inout Int,
-        into directives: inout [StoreDirective<some Sendable>]
+        into directives: inout [StoreDirective]
     ) {
         guard let past = read.updates, let end = past.last?.to, let recent = ring.updates(from: end, head: head),
             past.count + recent.count <= limits.catchUpComposedMax

@@ -4,7 +4,7 @@ import StateCore
 /// The state of a store at a revision.
 ///
 /// A class: types that hold a version then have a fixed layout, and copying them needs no metadata of `State`.
-package final class Version<State: Sendable>: Sendable {
+package final class Version<State: Sendable>: AnyVersion {
     package let state: State
     package let summary: Summary
     package let revision: Revision
@@ -14,6 +14,21 @@ package final class Version<State: Sendable>: Sendable {
     init(state: State, summary: Summary, revision: Revision, sequence: JournalSequence) {
         (self.state, self.summary, self.revision, self.sequence) = (state, summary, revision, sequence)
     }
+
+    /// - Precondition: The version is one of a `State`, as are all of an engine.
+    package static func typed(_ version: any AnyVersion) -> Self {
+        guard let version = version as? Self else { preconditionFailure("expected a \(Self.self), got \(version)") }
+        return version
+    }
+}
+
+/// A version, in code that does not depend on the type of its state. Where code is generic over the state, each value
+/// whose type depends on it costs a lookup of metadata: a tenth of a primary's single action.
+package protocol AnyVersion: AnyObject, Sendable {
+    var summary: Summary { get }
+    var revision: Revision { get }
+    /// The last record that it contains.
+    var sequence: JournalSequence { get }
 }
 
 /// The patch of a batch, and the summary of the state after it.

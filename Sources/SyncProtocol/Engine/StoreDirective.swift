@@ -2,7 +2,7 @@ import StateCoding
 package import StateCore
 
 /// Instructions of a ``StoreEngine`` to its shell, to perform in order.
-package enum StoreDirective<State: Sendable>: Sendable {
+package enum StoreDirective: Sendable {
     /// Publish a frame on a topic of the store.
     case publish(Topic, Frame)
     /// Write a record to the journal, and report with ``StoreEngine/stored(through:into:)`` (before it, at relaxed
@@ -13,12 +13,12 @@ package enum StoreDirective<State: Sendable>: Sendable {
     case encodeSnapshot
     /// Store the state as a snapshot in the journal, after the records that are passed to it. May be done on another
     /// thread.
-    case storeSnapshot(SnapshotToStore<State>)
+    case storeSnapshot(SnapshotToStore)
     /// Read the updates between two revisions from the journal and report them with
     /// ``StoreEngine/pastRead(_:after:)``; `nil` if the patches exceed `bytesMax`, because a snapshot is smaller then.
     case readPast(after: Revision, through: Revision, bytesMax: Int)
     /// Show a published state to the observers in the primary's own process.
-    case show(Version<State>)
+    case show(any AnyVersion)
     /// Add an observer. If it wants a replay, the state that was shown last contains the actions that were dispatched
     /// before it registered.
     case addObserver(ObserverID, Replay)
@@ -78,8 +78,8 @@ package struct EncodedRecord: Hashable, Sendable {
 }
 
 /// A snapshot for the journal.
-package struct SnapshotToStore<State: Sendable>: Sendable {
-    package let version: Version<State>
+package struct SnapshotToStore: Sendable {
+    package let version: any AnyVersion
     package let context: SnapshotContext
     /// Whether the store ends: the snapshot lets the next start read no records.
     package let isLast: Bool

@@ -11,7 +11,7 @@ package import StateCore
 /// A turn makes a batch, within a budget, or several if its actions cannot be published together; no batch is open
 /// between two events. The next turn may make another while the journal stores the one before.
 package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
-    package typealias Directives = [StoreDirective<State>]
+    package typealias Directives = [StoreDirective]
 
     private let program: StoreProgram<State>
     private let settings: StoreSettings
@@ -21,7 +21,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     private var feed: Feed
     private var admission: Admission
     private var locals = LocalQueue()
-    private var commits = CommitQueue<State>()
+    private var commits = CommitQueue()
     private var snapshots: SnapshotSchedule
     /// The state after the last batch: the next patch starts from it.
     private var latest: Version<State>
@@ -176,7 +176,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         into directives: inout Directives
     ) {
         let context = BatchContext(program: program, settings: settings, suspects: suspects, time: time)
-        var batch = Batch(after: latest, context)
+        let batch = Batch(after: latest, context)
         var observers: [(ObserverID, Replay)] = []
         if !isFull(at: now) { fullUntil = nil }
         if canMakeBatch(at: now) {
@@ -191,7 +191,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
                 admission.record(outcomes, of: next.frame.header.session, opened: next.opened)
             }
         }
-        takeRequests(for: &batch, budget, at: now, waiting: &observers, into: &directives)
+        takeRequests(for: batch, budget, at: now, waiting: &observers, into: &directives)
         close(batch, marking: marking, into: &directives)
         for (observer, replay) in observers {
             let isAdded = commits.addWaiting(observer, replay)
@@ -259,7 +259,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
 extension StoreEngine {
     /// Processes the requests of the primary's own process in order, up to the first one that has to wait.
     private mutating func takeRequests(
-        for batch: inout Batch<State>,
+        for batch: Batch<State>,
         _ budget: TurnBudget,
         at now: Instant,
         waiting observers: inout [(ObserverID, Replay)],
@@ -406,7 +406,7 @@ extension StoreEngine {
     /// process.
     private mutating func publish(through sequence: JournalSequence, into directives: inout Directives) {
         while let batch = commits.dequeue(through: sequence) {
-            published = batch.version
+            published = .typed(batch.version)
             if let update = batch.update {
                 feed.append(update, summary: batch.version.summary)
                 directives.append(.publish(.feed, .update(update)))

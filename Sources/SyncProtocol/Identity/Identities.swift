@@ -76,7 +76,7 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { String(decoding: digits, as: UTF8.self) }
 
     /// The characters of the description, in ASCII.
-    var digits: [UInt8] { Hexadecimal.digits(high) + Hexadecimal.digits(low) }
+    var digits: [UInt8] { Hexadecimal.digits(high, low) }
 
     /// Parses 32 lower-case hexadecimal digits; `nil` for anything else.
     public init?(_ text: some StringProtocol) { self.init(digits: Array(text.utf8)[...]) }
@@ -143,10 +143,18 @@ enum Hexadecimal {
     static func text(_ bits: UInt64) -> String { String(decoding: digits(bits), as: UTF8.self) }
 
     /// The digits in ASCII. Built without strings, because the topic of each message to a sender has some.
-    static func digits(_ bits: UInt64) -> [UInt8] {
-        (0..<16).map { index in
-            let digit = UInt8(truncatingIfNeeded: bits >> (60 - 4 * index)) & 15
-            return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    static func digits(_ bits: UInt64, _ more: UInt64? = nil) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: more == nil ? 16 : 32) { digits, count in
+            append(bits)
+            if let more { append(more) }
+
+            func append(_ bits: UInt64) {
+                for shift in stride(from: 60, through: 0, by: -4) {
+                    let digit = UInt8(truncatingIfNeeded: bits >> shift) & 15
+                    digits[count] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                    count += 1
+                }
+            }
         }
     }
 
@@ -164,11 +172,13 @@ enum Hexadecimal {
         return bits
     }
 
-    static func bigEndian(_ bits: UInt64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
-    }
-
+    /// The number in at most eight bytes.
     static func bits(bigEndian bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The numbers in the first and in the last eight bytes.
+    static func words(bigEndian bytes: ArraySlice<UInt8>) -> (UInt64, UInt64) {
+        (bits(bigEndian: bytes.prefix(8)), bits(bigEndian: bytes.suffix(8)))
     }
 }

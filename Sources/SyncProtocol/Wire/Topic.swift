@@ -34,7 +34,9 @@ package struct Address: Hashable, Sendable {
 
     /// The encoded address, the closing zero byte included.
     package var bytes: [UInt8] {
-        var bytes = Self.start
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.start.count + store.text.utf8.count + "/receipts/".utf8.count + 33)
+        bytes += Self.start
         bytes += store.text.utf8
         bytes.append(UInt8(ascii: "/"))
         switch topic {
@@ -69,48 +71,89 @@ extension Address {
     /// Parses the address of a message or a subscription, the closing zero byte included.
     package init(parsing bytes: ArraySlice<UInt8>) throws(AddressFailure) {
         guard bytes.count <= Limits.topicBytesMax, bytes.last == 0 else { throw .malformed }
-        let parts = bytes.dropLast().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count >= 3, let version = Self.version(parts[0]) else { throw .malformed }
+        var fields = Fields(of: bytes.dropLast(), separator: "/")
+        guard let protocolName = fields.next(), let storeName = fields.next(), let topicName = fields.next(),
+            let version = Self.version(protocolName)
+        else { throw .malformed }
         guard version == Self.version else { throw .unsupportedVersion }
-        guard let store = StoreName(utf8: parts[1]) else { throw .malformed }
-        self.init(store, try Topic(parsing: parts, of: store))
+        guard let store = StoreName(utf8: storeName) else { throw .malformed }
+        self.init(store, try Topic(named: topicName, parsing: &fields, of: store))
     }
 
     /// Parses `sc2` as 2; `nil` for anything but `sc` and up to three digits.
     private static func version(_ part: ArraySlice<UInt8>) -> Int? {
-        guard part.starts(with: "sc".utf8), (3...5).contains(part.count) else { return nil }
+        guard (3...5).contains(part.count), part.starts(with: "sc".utf8) else { return nil }
         return decimal(part.dropFirst(2)).map { Int($0) }
     }
 
     /// Parses decimal digits without a sign or leading zeros: a number has exactly one topic.
     fileprivate static func decimal(_ part: ArraySlice<UInt8>) -> UInt64? {
         guard let first = part.first, first != UInt8(ascii: "0") || part.count == 1 else { return nil }
-        guard part.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-        return UInt64(String(decoding: part, as: UTF8.self))
+        var number: UInt64 = 0
+        for byte in part {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            let (shifted, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isOutOfRange) = shifted.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
+            if isTooLarge || isOutOfRange { return nil }
+            number = sum
+        }
+        return number
     }
 }
 
+/// The parts of a text between its separators, of which some may be empty. Makes no array of them: each message has an
+/// address.
+private struct Fields: IteratorProtocol {
+    private let separator: UInt8
+    /// `nil` after the last field.
+    private var rest: ArraySlice<UInt8>?
+
+    init(of text: ArraySlice<UInt8>, separator: Unicode.Scalar) {
+        rest = text
+        self.separator = UInt8(ascii: separator)
+    }
+
+    mutating func next() -> ArraySlice<UInt8>? {
+        guard let text = rest else { return nil }
+        let end = text.firstIndex(of: separator)
+        rest = end.map { text[($0 + 1)...] }
+        return text[..<(end ?? text.endIndex)]
+    }
+
+    /// The only field that is left; `nil` if there is none or more than one.
+    mutating func last() -> ArraySlice<UInt8>? {
+        guard let field = next(), isAtEnd else { return nil }
+        return field
+    }
+
+    var isAtEnd: Bool { rest == nil }
+}
+
 extension Topic {
-    /// - Parameter parts: of the address: the version and the store before those of the topic.
-    fileprivate init(parsing parts: [ArraySlice<UInt8>], of store: StoreName) throws(AddressFailure) {
-        switch (String(decoding: parts[2], as: UTF8.self), parts.count - 2) {
-        case ("feed", 1): self = .feed
-        case ("schema", 1): self = .schema
-        case ("actions", 1): self = .actions
+    /// - Parameter fields: of the address, after the name of the topic.
+    fileprivate init(
+        named name: ArraySlice<UInt8>,
+        parsing fields: inout Fields,
+        of store: StoreName
+    ) throws(AddressFailure) {
+        switch (String(decoding: name, as: UTF8.self), isWhole: fields.isAtEnd) {
+        case ("feed", isWhole: true): self = .feed
+        case ("schema", isWhole: true): self = .schema
+        case ("actions", isWhole: true): self = .actions
         case ("join", _):
-            guard parts.count == 5, let nonce = Hexadecimal.bits(parts[3]), let start = Self.start(parts[4]) else {
-                throw .unknownTopic(store, expected: "join/<16 hex digits>/<none or lineage.epoch.revision>")
-            }
+            guard let nonce = fields.next().flatMap({ Hexadecimal.bits($0) }),
+                let start = fields.last().flatMap(Self.start)
+            else { throw .unknownTopic(store, expected: "join/<16 hex digits>/<none or lineage.epoch.revision>") }
             self = .join(Nonce(bits: nonce), start.position)
         case ("receipts", _):
-            guard parts.count == 4, let session = SessionID(digits: parts[3]) else {
+            guard let session = fields.last().flatMap(SessionID.init(digits:)) else {
                 throw .unknownTopic(store, expected: "receipts/<32 hex digits>")
             }
             self = .receipts(session)
         case ("snapshot", _):
-            guard parts.count == 6, let lineage = Hexadecimal.bits(parts[3]),
-                let revision = Address.decimal(parts[4]),
-                let index = Address.decimal(parts[5]).flatMap(UInt32.init(exactly:))
+            guard let lineage = fields.next().flatMap({ Hexadecimal.bits($0) }),
+                let revision = fields.next().flatMap(Address.decimal),
+                let index = fields.last().flatMap(Address.decimal).flatMap(UInt32.init(exactly:))
             else { throw .unknownTopic(store, expected: "snapshot/<16 hex digits>/<revision>/<index>") }
             self = .snapshot(Lineage(bits: lineage), Revision(revision), index: index)
         default:
@@ -121,9 +164,9 @@ extension Topic {
     /// The position of a joiner. The outer optional is `nil` if the text is not well-formed.
     private static func start(_ part: ArraySlice<UInt8>) -> (position: Position?, Void)? {
         if part.elementsEqual("none".utf8) { return (nil, ()) }
-        let fields = part.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard fields.count == 3, let lineage = Hexadecimal.bits(fields[0]),
-            let epoch = Address.decimal(fields[1]), let revision = Address.decimal(fields[2])
+        var fields = Fields(of: part, separator: ".")
+        guard let lineage = fields.next().flatMap({ Hexadecimal.bits($0) }),
+            let epoch = fields.next().flatMap(Address.decimal), let revision = fields.last().flatMap(Address.decimal)
         else { return nil }
         return (Position(lineage: Lineage(bits: lineage), epoch: Epoch(epoch), revision: Revision(revision)), ())
     }

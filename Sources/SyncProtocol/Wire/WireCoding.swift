@@ -3,25 +3,25 @@ import StateCore
 
 /// Reads the elements of frames and records.
 extension CBORReader {
-    mutating func lineage() throws(CodingFailure) -> Lineage { Lineage(bits: try bits(count: 1)[0]) }
+    mutating func lineage() throws(CodingFailure) -> Lineage {
+        Lineage(bits: Hexadecimal.bits(bigEndian: try identity(of: 8)))
+    }
 
     mutating func secret() throws(CodingFailure) -> SessionSecret {
-        let bits = try bits(count: 2)
-        return SessionSecret(high: bits[0], low: bits[1])
+        let (high, low) = Hexadecimal.words(bigEndian: try identity(of: 16))
+        return SessionSecret(high: high, low: low)
     }
 
     /// Reads the identity of a session. Journals and session files of versions up to 0.1.0 have the secret instead, in
     /// 16 bytes, and for the primary's own session 16 zero bytes.
     mutating func session() throws(CodingFailure) -> SessionID {
-        let bytes = try bytes()
+        let bytes = try bytesInPlace()
+        let (high, low) = Hexadecimal.words(bigEndian: bytes.suffix(16))
         switch bytes.count {
         case 16:
-            let bits = Self.bits(bytes[...])
-            guard bits != [0, 0] else { return .primary }
-            return SessionSecret(high: bits[0], low: bits[1]).session
-        case 17 where bytes[0] == SessionID.format:
-            let bits = Self.bits(bytes[1...])
-            return SessionID(high: bits[0], low: bits[1])
+            return (high, low) == (0, 0) ? .primary : SessionSecret(high: high, low: low).session
+        case 17 where bytes.first == SessionID.format:
+            return SessionID(high: high, low: low)
         default:
             throw CodingFailure(
                 .malformed,
@@ -30,16 +30,12 @@ extension CBORReader {
         }
     }
 
-    private mutating func bits(count: Int) throws(CodingFailure) -> [UInt64] {
-        let bytes = try bytes()
-        guard bytes.count == 8 * count else {
-            throw CodingFailure(.malformed, "expected an identity of \(8 * count) bytes, got \(bytes.count)")
+    private mutating func identity(of count: Int) throws(CodingFailure) -> ArraySlice<UInt8> {
+        let bytes = try bytesInPlace()
+        guard bytes.count == count else {
+            throw CodingFailure(.malformed, "expected an identity of \(count) bytes, got \(bytes.count)")
         }
-        return Self.bits(bytes[...])
-    }
-
-    private static func bits(_ bytes: ArraySlice<UInt8>) -> [UInt64] {
-        (0..<bytes.count / 8).map { Hexadecimal.bits(bigEndian: bytes.dropFirst(8 * $0).prefix(8)) }
+        return bytes
     }
 
     mutating func quantity<Q: Quantity>(_: Q.Type = Q.self) throws(CodingFailure) -> Q {
@@ -111,12 +107,12 @@ extension SessionID {
 
 /// Writes the elements of frames and records.
 extension CBORWriter {
-    mutating func write(_ lineage: Lineage) { bytes(Hexadecimal.bigEndian(lineage.bits)) }
+    mutating func write(_ lineage: Lineage) { withUnsafeBytes(of: lineage.bits.bigEndian) { bytes($0) } }
     mutating func write(_ secret: SessionSecret) {
-        bytes(Hexadecimal.bigEndian(secret.high) + Hexadecimal.bigEndian(secret.low))
+        withUnsafeBytes(of: (secret.high.bigEndian, secret.low.bigEndian)) { bytes($0) }
     }
     mutating func write(_ session: SessionID) {
-        bytes([SessionID.format] + Hexadecimal.bigEndian(session.high) + Hexadecimal.bigEndian(session.low))
+        withUnsafeBytes(of: (session.high.bigEndian, session.low.bigEndian)) { bytes([SessionID.format] + $0) }
     }
     mutating func write(_ quantity: some Quantity) { unsigned(quantity.rawValue) }
     mutating func write(count: Int) { unsigned(UInt64(count)) }

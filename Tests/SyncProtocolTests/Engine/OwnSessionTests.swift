@@ -87,7 +87,7 @@ import Testing
     @Test func `gets each outcome after the frames of its batch are published`() {
         var steps: [String] = []
         var engine = PrimaryBench().engine.engine
-        var directives: [StoreDirective<TestCount>] = []
+        var directives: [StoreDirective] = []
         for number in UInt64(1)...2 {
             let action = TestAction(number: number)
             engine.received(PrimaryBench().frame(number...number), from: nil, at: .origin, into: &directives)

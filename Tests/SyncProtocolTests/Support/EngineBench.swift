@@ -230,7 +230,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         return answers
     }
 
-    private mutating func perform(_ directive: StoreDirective<State>) -> Answer? {
+    private mutating func perform(_ directive: StoreDirective) -> Answer? {
         switch directive {
         case .publish(let topic, let frame):
             log.published(frame, on: topic)
@@ -255,7 +255,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         case .count(.joinsWaiting(let count)): joinsWaiting = count
         case .count(.published(let counts, _)): log.counts.append(counts)
         case .count(let event): return .count(event)
-        case .show(let version): log.shown.append((version.state, version.revision))
+        case .show(let version): log.shown.append((Version.typed(version).state, version.revision))
         case .addObserver(let observer, _): log.added.append((observer, log.head))
         case .removeObserver(let observer): log.removed.append(observer)
         case .answer(let id, let outcome):
@@ -326,7 +326,7 @@ struct EngineLog<State: Sendable> {
     fileprivate(set) var dispatched = 0
     fileprivate(set) var cleared: [SentAction] = []
     fileprivate(set) var returned: [LocalRequest] = []
-    fileprivate(set) var snapshots: [SnapshotToStore<State>] = []
+    fileprivate(set) var snapshots: [SnapshotToStore] = []
     fileprivate(set) var notices: [StoreNotice] = []
     fileprivate(set) var counts: [OutcomeCounts] = []
 

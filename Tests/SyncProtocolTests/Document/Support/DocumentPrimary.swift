@@ -131,8 +131,8 @@ struct DocumentPrimary {
         send { $0.turn(at: .origin, time: Self.time, marking: NoMarks(), into: &$1) }
     }
 
-    private mutating func send(_ event: (inout StoreEngine<Counter>, inout [StoreDirective<Counter>]) -> Void) {
-        var directives: [StoreDirective<Counter>] = []
+    private mutating func send(_ event: (inout StoreEngine<Counter>, inout [StoreDirective]) -> Void) {
+        var directives: [StoreDirective] = []
         event(&engine, &directives)
         for directive in directives {
             switch directive {

@@ -445,7 +445,7 @@ private struct StoreRun {
         }
     }
 
-    private mutating func perform(_ directive: StoreDirective<Board>) throws(BrokenLaw) {
+    private mutating func perform(_ directive: StoreDirective) throws(BrokenLaw) {
         switch directive {
         case .publish(let topic, let frame):
             let count = Message.encode(frame, to: topic.address).count
@@ -462,7 +462,10 @@ private struct StoreRun {
         case .readPast(let start, let end, _): reads.append((start, end))
         case .show(let version):
             try require(version.revision == head, "revision \(version.revision) is shown, \(head) is published")
-            try require(version.state.value == document, "replicas have another state at \(version.revision)")
+            try require(
+                Version<Board>.typed(version).state.value == document,
+                "replicas have another state at \(version.revision)"
+            )
         case .answer(let id, _):
             try require(awaited.remove(id) != nil, "\(id) has two answers")
         case .returnRequests(let requests):
@@ -473,12 +476,12 @@ private struct StoreRun {
         }
     }
 
-    private mutating func check(_ snapshot: SnapshotToStore<Board>) throws(BrokenLaw) {
+    private mutating func check(_ snapshot: SnapshotToStore) throws(BrokenLaw) {
         isStoringSnapshot = !snapshot.isLast
         let context = snapshot.context
         let read = try must("a context can be read") { try SnapshotContext(decoding: context.encoded) }
         try require(read.encoded == context.encoded, "a context has two encodings")
-        let version = snapshot.version
+        let version = Version<Board>.typed(snapshot.version)
         try require(version.revision == replayed.head, "a snapshot of \(version.revision), \(replayed.head) is stored")
         try require(context.summary == replayed.summary, "a snapshot has another summary than its records")
         try require(read.sessions.agrees(with: replayed.sessions), "a snapshot has other sessions than its records")
