@@ -8,21 +8,15 @@
 @usableFromInline
 package final class Monitor<Value: Sendable>: Sendable {
     @usableFromInline
-    struct Waiter {
+    final class Waiter {
         let id: UInt64
         /// Evaluates the condition; if it is met, returns a closure that resumes the task.
         @usableFromInline let evaluate: (inout Value) -> (() -> Void)?
         let cancel: () -> Void
-    }
 
-    /// A waiter that is resumed without the lock: a resumed task, or a value that its condition owns, may call back.
-    @usableFromInline
-    struct Met {
-        let waiter: Waiter
-        @usableFromInline let resume: () -> Void
-
-        @usableFromInline
-        init(_ waiter: Waiter, resume: @escaping () -> Void) { (self.waiter, self.resume) = (waiter, resume) }
+        init(id: UInt64, evaluate: @escaping (inout Value) -> (() -> Void)?, cancel: @escaping () -> Void) {
+            (self.id, self.evaluate, self.cancel) = (id, evaluate, cancel)
+        }
     }
 
     @usableFromInline
@@ -36,12 +30,12 @@ package final class Monitor<Value: Sendable>: Sendable {
 
         /// Removes the waiters whose conditions are met. A condition may change the value and thereby meet others.
         @inlinable
-        mutating func removeMet() -> [Met] {
-            var met: [Met] = []
+        mutating func removeMet() -> [MetWaiter] {
+            var met: [MetWaiter] = []
             var index = 0
             while index < waiters.count {
                 if let resume = waiters[index].evaluate(&value) {
-                    met.append(Met(waiters.remove(at: index), resume: resume))
+                    met.append(MetWaiter(waiters.remove(at: index), resume: resume))
                     index = 0
                 } else {
                     index += 1
@@ -64,8 +58,13 @@ package final class Monitor<Value: Sendable>: Sendable {
     @inlinable
     @discardableResult
     package func change<Result>(_ body: (inout Value) -> Result) -> Result {
-        let (result, met) = storage.withLock { (body(&$0.value), $0.removeMet()) }
-        for met in met { met.resume() }
+        var met: [MetWaiter] = []
+        let result = storage.withLock { storage in
+            let result = body(&storage.value)
+            if !storage.waiters.isEmpty { met = storage.removeMet() }
+            return result
+        }
+        for waiter in met { waiter.resume() }
         return result
     }
 
@@ -93,9 +92,9 @@ package final class Monitor<Value: Sendable>: Sendable {
                     let met = storage.removeMet()
                     // A cancellation before this point found no waiter to remove.
                     guard Task.isCancelled, storage.waiters.last?.id == id else { return met }
-                    return met + [Met(storage.waiters.removeLast(), resume: waiter.cancel)]
+                    return met + [MetWaiter(storage.waiters.removeLast(), resume: waiter.cancel)]
                 }
-                for met in met { met.resume() }
+                for waiter in met { waiter.resume() }
             }
         } onCancel: {
             let waiter = storage.withLock { storage in
@@ -104,4 +103,15 @@ package final class Monitor<Value: Sendable>: Sendable {
             waiter?.cancel()
         }
     }
+}
+
+/// A waiter whose condition is met. It is resumed without the lock: a resumed task, or a value that its condition owns,
+/// may call back.
+@usableFromInline
+struct MetWaiter {
+    private let waiter: AnyObject
+    @usableFromInline let resume: () -> Void
+
+    @usableFromInline
+    init(_ waiter: AnyObject, resume: @escaping () -> Void) { (self.waiter, self.resume) = (waiter, resume) }
 }

@@ -11,8 +11,16 @@ struct ObserverSet<State: Sendable>: Sendable {
         let awaitsFirst: Bool
     }
 
+    /// A class: an optional of it has the same layout for all states, and no metadata is looked up to replace it.
+    private final class Shown: Sendable {
+        let state: State
+        let revision: UInt64
+
+        init(_ state: State, revision: UInt64) { (self.state, self.revision) = (state, revision) }
+    }
+
     private var entries: [Entry] = []
-    private var shown: (state: State, revision: UInt64)?
+    private var shown: Shown?
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -29,7 +37,7 @@ struct ObserverSet<State: Sendable>: Sendable {
     /// Shows the next state. The first state is no change: only observers that asked for a replay receive it.
     mutating func show(_ state: State, revision: UInt64) {
         let old = shown
-        shown = (state, revision)
+        shown = Shown(state, revision: revision)
         guard let old else {
             for entry in entries where entry.awaitsFirst {
                 entry.observer.deliver(Change(replay: state, revision: revision))

@@ -41,7 +41,17 @@ package struct HostedStores {
 
     /// Whether frames are received: a store takes more, and no store has too many that it can reduce. Those for a store
     /// whose journal has no room are received, too, since they must not stop the others.
-    package var takesFrames: Bool { stores.contains { $0.wantsFrames } && !stores.contains { $0.isBehind } }
+    package var takesFrames: Bool {
+        var isOpen = false
+        for store in stores {
+            switch store.intake {
+            case .open: isOpen = true
+            case .full: break
+            case .behind: return false
+            }
+        }
+        return isOpen
+    }
 
     /// A subscription to a topic of a store.
     ///

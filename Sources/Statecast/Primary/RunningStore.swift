@@ -32,10 +32,7 @@ package protocol RunningStore: AnyObject {
     var excess: String? { get }
     /// Whether another turn has work now.
     var hasWork: Bool { get }
-    /// Whether the store takes one more frame of a sender.
-    var wantsFrames: Bool { get }
-    /// Whether the store takes no more frames and can reduce those that wait: it needs turns, not room in its journal.
-    var isBehind: Bool { get }
+    var intake: StoreIntake { get }
 
     /// The sockets are bound: the store is served from now on.
     func begin()
@@ -54,6 +51,16 @@ package protocol RunningStore: AnyObject {
     func finish()
     /// The store is not served any more.
     func end()
+}
+
+/// Whether a store takes frames of senders.
+package enum StoreIntake {
+    /// One more.
+    case open
+    /// None, until its journal has stored records.
+    case full
+    /// None, and it can reduce those that wait: it needs turns, not room in its journal.
+    case behind
 }
 
 /// The node's services for a store.

@@ -42,8 +42,9 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     var position: Position { engine.position }
     var nextDeadline: Instant { read { $0.nextDeadline } }
     var excess: String? { read { $0.excess } }
-    var wantsFrames: Bool { read { $0.wantsFrames } }
-    var isBehind: Bool { !wantsFrames && read { $0.isBehind(at: node.environment.now) } }
+    var intake: StoreIntake {
+        read { $0.wantsFrames ? .open : $0.isBehind(at: node.environment.now) ? .behind : .full }
+    }
     var hasWork: Bool { read { $0.hasWork(at: node.environment.now) } || clients.hasRequests }
 
     /// Reads the engine in place: a getter of the property would copy it, for each frame.
