@@ -23,21 +23,21 @@ public struct Instant: InstantProtocol, Sendable {
 
 /// Exponential backoff with jitter, so that nodes that fail together do not retry together.
 struct Backoff: Hashable, Sendable {
-    // In microseconds: a sender computes a delay for each frame, and arithmetic with `Duration` has 128 bits.
-    private let delayMin: Int64
-    private let delayMax: Int64
+    // Integers, because a sender computes a delay for each frame, and arithmetic with `Duration` has 128 bits.
+    private let microsecondsMin: Int64
+    private let microsecondsMax: Int64
     private var attempts = 0
 
     init(_ limits: Limits) {
-        delayMin = limits.retryDelayMin.microseconds
-        delayMax = limits.retryDelayMax.microseconds
+        microsecondsMin = limits.retryDelayMin.microseconds
+        microsecondsMax = limits.retryDelayMax.microseconds
     }
 
     /// The next delay, in whole microseconds: between half of the current maximum and all of it.
     mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
-        let half = min(delayMax, delayMin << min(attempts, 20)) / 2
+        let half = min(microsecondsMax, microsecondsMin << min(attempts, 20)) / 2
         attempts += 1
-        // As `Int64.random(in:)`, which is slow: it is generic, and repeats some draws so that all are equally likely.
+        // Like `Int64.random(in:)`, which is generic and slow, but without its second draws for equal probabilities.
         return .microseconds(half + Int64(generator.next().multipliedFullWidth(by: UInt64(half) + 1).high))
     }
 
@@ -51,10 +51,10 @@ extension Duration {
         .microseconds(Int64.random(in: 0...limit.microseconds, using: &generator))
     }
 
-    /// Whole microseconds from 0 to 2^40, which are twelve days.
+    /// Microseconds, rounded up and clamped to 0 and 2^40, which is over twelve days: twenty doublings fit 64 bits.
     fileprivate var microseconds: Int64 {
         let (seconds, attoseconds) = min(max(.zero, self), .microseconds(1 << 40)).components
-        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        return seconds * 1_000_000 + (attoseconds + 999_999_999_999) / 1_000_000_000_000
     }
 }
 

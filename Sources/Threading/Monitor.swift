@@ -30,12 +30,12 @@ package final class Monitor<Value: Sendable>: Sendable {
 
         /// Removes the waiters whose conditions are met. A condition may change the value and thereby meet others.
         @inlinable
-        mutating func removeMet() -> [MetWaiter] {
-            var met: [MetWaiter] = []
+        mutating func removeMet() -> [RemovedWaiter] {
+            var met: [RemovedWaiter] = []
             var index = 0
             while index < waiters.count {
                 if let resume = waiters[index].evaluate(&value) {
-                    met.append(MetWaiter(waiters.remove(at: index), resume: resume))
+                    met.append(RemovedWaiter(waiters.remove(at: index), resume: resume))
                     index = 0
                 } else {
                     index += 1
@@ -58,7 +58,7 @@ package final class Monitor<Value: Sendable>: Sendable {
     @inlinable
     @discardableResult
     package func change<Result>(_ body: (inout Value) -> Result) -> Result {
-        var met: [MetWaiter] = []
+        var met: [RemovedWaiter] = []
         let result = storage.withLock { storage in
             let result = body(&storage.value)
             if !storage.waiters.isEmpty { met = storage.removeMet() }
@@ -92,7 +92,7 @@ package final class Monitor<Value: Sendable>: Sendable {
                     let met = storage.removeMet()
                     // A cancellation before this point found no waiter to remove.
                     guard Task.isCancelled, storage.waiters.last?.id == id else { return met }
-                    return met + [MetWaiter(storage.waiters.removeLast(), resume: waiter.cancel)]
+                    return met + [RemovedWaiter(storage.waiters.removeLast(), resume: waiter.cancel)]
                 }
                 for waiter in met { waiter.resume() }
             }
@@ -105,10 +105,13 @@ package final class Monitor<Value: Sendable>: Sendable {
     }
 }
 
-/// A waiter whose condition is met. It is resumed without the lock: a resumed task, or a value that its condition owns,
-/// may call back.
+/// A waiter that is removed: its condition is met, or its task is cancelled. It is resumed and released without the
+/// lock: a resumed task, or a value that its condition owns, may call back.
+///
+/// Not generic, so that no metadata is looked up for an empty array of them.
 @usableFromInline
-struct MetWaiter {
+struct RemovedWaiter {
+    /// Retained until the lock is released.
     private let waiter: AnyObject
     @usableFromInline let resume: () -> Void
 

@@ -11,7 +11,7 @@ struct ObserverSet<State: Sendable>: Sendable {
         let awaitsFirst: Bool
     }
 
-    /// A class: an optional of it has the same layout for all states, and no metadata is looked up to replace it.
+    /// A class: an optional of it has the same layout for all states. That of a tuple is looked up at each use.
     private final class Shown: Sendable {
         let state: State
         let revision: UInt64

@@ -26,6 +26,7 @@ final class LocalClients<State: Sendable> {
 
     /// Dequeues the requests for the engine, in order.
     func dequeueAll() -> [LocalRequest] {
+        // Most turns find none, and to ask costs less than to dequeue an empty array.
         mailbox.hasRequests ? mailbox.dequeueAll().compactMap { localRequest($0) } : []
     }
 

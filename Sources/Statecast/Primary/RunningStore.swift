@@ -32,6 +32,7 @@ package protocol RunningStore: AnyObject {
     var excess: String? { get }
     /// Whether another turn has work now.
     var hasWork: Bool { get }
+    /// Whether the store takes one more frame of a sender.
     var intake: StoreIntake { get }
 
     /// The sockets are bound: the store is served from now on.
@@ -53,13 +54,13 @@ package protocol RunningStore: AnyObject {
     func end()
 }
 
-/// Whether a store takes frames of senders.
+/// Whether a store takes one more frame of a sender.
 package enum StoreIntake {
-    /// One more.
+    /// It takes one.
     case open
-    /// None, until its journal has stored records.
+    /// It takes none, and cannot reduce those that wait: its journal has no room, or their users exceed their rates.
     case full
-    /// None, and it can reduce those that wait: it needs turns, not room in its journal.
+    /// It takes none, and can reduce those that wait: it needs turns.
     case behind
 }
 

@@ -6,7 +6,7 @@ package import StateCore
 /// Encoded, an action is a CBOR array of its name and its payload. Most clients write the array and the name in their
 /// shortest form, and most actions have the type of the one before: these are recognized by their first bytes.
 ///
-/// A class, which a batch reads for each action without copying it.
+/// A class: to read it for each action retains one object, and not each of its collections.
 package final class ActionTable: Sendable {
     private struct Decoder: Sendable {
         let name: String

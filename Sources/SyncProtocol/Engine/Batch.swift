@@ -5,11 +5,12 @@ import StateCore
 ///
 /// Keeps its actions in their received form: a batch that cannot be published is reduced again in parts.
 ///
-/// A class: its methods then find the metadata of `State` in the object. In a generic structure, the compiler looked up
-/// that of the structure for each action.
+/// A class: its methods read the metadata of `State` from the object. Those of a generic structure look it up, which
+/// takes a twentieth of an action.
 final class Batch<State: Codable & Equatable & Sendable> {
     private let content: BatchState<State>
-    // What each action changes. No code of a user can reach a batch, so that exclusivity checks are disabled for speed.
+    // Each action changes these. The code of users that runs meanwhile (`init(from:)`, the `==` of an effect's ID)
+    // cannot reach the batch, so exclusivity checks are disabled for speed.
     @exclusivity(unchecked) private(set) var revision: Revision
     @exclusivity(unchecked) private(set) var results = BatchResults()
     /// `nil` for a store without a journal.

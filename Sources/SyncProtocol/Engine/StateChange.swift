@@ -15,7 +15,7 @@ package final class Version<State: Sendable>: AnyVersion {
         (self.state, self.summary, self.revision, self.sequence) = (state, summary, revision, sequence)
     }
 
-    /// - Precondition: The version is one of a `State`, as are all of an engine.
+    /// - Precondition: The version was made by an engine of `State`.
     package static func typed(_ version: any AnyVersion) -> Self {
         guard let version = version as? Self else { preconditionFailure("expected a \(Self.self), got \(version)") }
         return version

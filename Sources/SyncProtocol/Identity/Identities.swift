@@ -76,7 +76,13 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { String(decoding: digits, as: UTF8.self) }
 
     /// The characters of the description, in ASCII.
-    var digits: [UInt8] { Hexadecimal.digits(high, low) }
+    var digits: [UInt8] {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(32)
+        Hexadecimal.append(high, to: &digits)
+        Hexadecimal.append(low, to: &digits)
+        return digits
+    }
 
     /// Parses 32 lower-case hexadecimal digits; `nil` for anything else.
     public init?(_ text: some StringProtocol) { self.init(digits: Array(text.utf8)[...]) }
@@ -140,21 +146,17 @@ public struct StoreName: Hashable, Sendable, CustomStringConvertible, Comparable
 
 /// 64 bits as exactly 16 lower-case hexadecimal digits, the form of identities in topics.
 enum Hexadecimal {
-    static func text(_ bits: UInt64) -> String { String(decoding: digits(bits), as: UTF8.self) }
+    static func text(_ bits: UInt64) -> String {
+        var digits: [UInt8] = []
+        append(bits, to: &digits)
+        return String(decoding: digits, as: UTF8.self)
+    }
 
-    /// The digits in ASCII. Built without strings, because the topic of each message to a sender has some.
-    static func digits(_ bits: UInt64, _ more: UInt64? = nil) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: more == nil ? 16 : 32) { digits, count in
-            append(bits)
-            if let more { append(more) }
-
-            func append(_ bits: UInt64) {
-                for shift in stride(from: 60, through: 0, by: -4) {
-                    let digit = UInt8(truncatingIfNeeded: bits >> shift) & 15
-                    digits[count] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-                    count += 1
-                }
-            }
+    /// Appends the digits in ASCII. Without strings, because the topic of each message to a sender has some.
+    static func append(_ bits: UInt64, to digits: inout [UInt8]) {
+        for shift in stride(from: 60, through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: bits >> shift) & 15
+            digits.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
         }
     }
 

@@ -35,6 +35,7 @@ package struct Address: Hashable, Sendable {
     /// The encoded address, the closing zero byte included.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
+        // Enough for the topics of most messages: the longest of them has 32 digits, and a zero byte follows.
         bytes.reserveCapacity(Self.start.count + store.text.utf8.count + "/receipts/".utf8.count + 33)
         bytes += Self.start
         bytes += store.text.utf8
@@ -71,7 +72,7 @@ extension Address {
     /// Parses the address of a message or a subscription, the closing zero byte included.
     package init(parsing bytes: ArraySlice<UInt8>) throws(AddressFailure) {
         guard bytes.count <= Limits.topicBytesMax, bytes.last == 0 else { throw .malformed }
-        var fields = Fields(of: bytes.dropLast(), separator: "/")
+        var fields = Fields(rest: bytes.dropLast(), separator: UInt8(ascii: "/"))
         guard let protocolName = fields.next(), let storeName = fields.next(), let topicName = fields.next(),
             let version = Self.version(protocolName)
         else { throw .malformed }
@@ -92,26 +93,23 @@ extension Address {
         var number: UInt64 = 0
         for byte in part {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            let (shifted, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-            let (sum, isOutOfRange) = shifted.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
-            if isTooLarge || isOutOfRange { return nil }
+            let (tenfold, overflows) = number.multipliedReportingOverflow(by: 10)
+            let (sum, alsoOverflows) = tenfold.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
+            if overflows || alsoOverflows { return nil }
             number = sum
         }
         return number
     }
 }
 
-/// The parts of a text between its separators, of which some may be empty. Makes no array of them: each message has an
-/// address.
-private struct Fields: IteratorProtocol {
-    private let separator: UInt8
+/// The parts of a text between its separators, of which some may be empty. They are not in an array, because each
+/// message that arrives has an address.
+private struct Fields {
     /// `nil` after the last field.
-    private var rest: ArraySlice<UInt8>?
+    var rest: ArraySlice<UInt8>?
+    let separator: UInt8
 
-    init(of text: ArraySlice<UInt8>, separator: Unicode.Scalar) {
-        rest = text
-        self.separator = UInt8(ascii: separator)
-    }
+    var isAtEnd: Bool { rest == nil }
 
     mutating func next() -> ArraySlice<UInt8>? {
         guard let text = rest else { return nil }
@@ -122,11 +120,9 @@ private struct Fields: IteratorProtocol {
 
     /// The only field that is left; `nil` if there is none or more than one.
     mutating func last() -> ArraySlice<UInt8>? {
-        guard let field = next(), isAtEnd else { return nil }
-        return field
+        let field = next()
+        return isAtEnd ? field : nil
     }
-
-    var isAtEnd: Bool { rest == nil }
 }
 
 extension Topic {
@@ -136,10 +132,10 @@ extension Topic {
         parsing fields: inout Fields,
         of store: StoreName
     ) throws(AddressFailure) {
-        switch (String(decoding: name, as: UTF8.self), isWhole: fields.isAtEnd) {
-        case ("feed", isWhole: true): self = .feed
-        case ("schema", isWhole: true): self = .schema
-        case ("actions", isWhole: true): self = .actions
+        switch (String(decoding: name, as: UTF8.self), isLast: fields.isAtEnd) {
+        case ("feed", isLast: true): self = .feed
+        case ("schema", isLast: true): self = .schema
+        case ("actions", isLast: true): self = .actions
         case ("join", _):
             guard let nonce = fields.next().flatMap({ Hexadecimal.bits($0) }),
                 let start = fields.last().flatMap(Self.start)
@@ -164,7 +160,7 @@ extension Topic {
     /// The position of a joiner. The outer optional is `nil` if the text is not well-formed.
     private static func start(_ part: ArraySlice<UInt8>) -> (position: Position?, Void)? {
         if part.elementsEqual("none".utf8) { return (nil, ()) }
-        var fields = Fields(of: part, separator: ".")
+        var fields = Fields(rest: part, separator: UInt8(ascii: "."))
         guard let lineage = fields.next().flatMap({ Hexadecimal.bits($0) }),
             let epoch = fields.next().flatMap(Address.decimal), let revision = fields.last().flatMap(Address.decimal)
         else { return nil }
