@@ -61,7 +61,8 @@ package final class Monitor<Value: Sendable>: Sendable {
         var met: [RemovedWaiter] = []
         let result = storage.withLock { storage in
             let result = body(&storage.value)
-            if !storage.waiters.isEmpty { met = storage.removeMet() }
+            // `isEmpty` would look up metadata.
+            if storage.waiters.count > 0 { met = storage.removeMet() }
             return result
         }
         for waiter in met { waiter.resume() }

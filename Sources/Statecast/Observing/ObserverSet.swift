@@ -22,7 +22,8 @@ struct ObserverSet<State: Sendable>: Sendable {
     private var entries: [Entry] = []
     private var shown: Shown?
 
-    var isEmpty: Bool { entries.isEmpty }
+    // `isEmpty` of a generic array looks up metadata.
+    var isEmpty: Bool { entries.count == 0 }
 
     /// Adds an observer, and shows it the current state if it asks for a replay. One that is cancelled already is not
     /// added, since no later call would remove it.
@@ -44,7 +45,7 @@ struct ObserverSet<State: Sendable>: Sendable {
             }
             return
         }
-        if entries.isEmpty { return }
+        if isEmpty { return }
         let change = Change(old: old.state, oldRevision: old.revision, new: state, revision: revision, action: nil)
         for entry in entries { entry.observer.deliver(change) }
     }

@@ -24,13 +24,12 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     /// Sends a value to all followers, unless the broadcast is finished.
     func send(_ value: Value) {
-        // Dropped values are released without the lock: their deinit may read the latest value.
-        _ = storage.change { storage -> [Value] in
-            guard !storage.isFinished else { return [] }
-            let former = storage.recent
-            storage.recent = former.suffix(capacity - 1) + [value]
+        // A dropped value is released without the lock: its deinit may read the latest value.
+        _ = storage.change { storage -> Value? in
+            guard !storage.isFinished else { return nil }
+            storage.recent.append(value)
             storage.count += 1
-            return former
+            return storage.recent.count > capacity ? storage.recent.removeFirst() : nil
         }
     }
 

@@ -22,11 +22,14 @@ final class Batch<State: Codable & Equatable & Sendable> {
     /// The size of the actions of the primary's own process; 0 without a journal, which does not encode them.
     private(set) var ownBytes = 0
     private let context: BatchContext<State>
+    private let suspects: Suspects
+    /// The time at which the actions are reduced.
+    private let time: Timestamp
 
-    init(after version: Version<State>, _ context: BatchContext<State>) {
+    init(after version: Version<State>, _ context: BatchContext<State>, _ suspects: Suspects, at time: Timestamp) {
         content = BatchState(version.state, of: context.program)
         revision = version.revision
-        self.context = context
+        (self.context, self.suspects, self.time) = (context, suspects, time)
         record = context.settings.hasJournal ? RecordEntries() : nil
     }
 
@@ -63,7 +66,7 @@ final class Batch<State: Codable & Equatable & Sendable> {
     ) -> OutcomeRuns {
         let frame = frames[index]
         let session = frame.header.session
-        let action = ActionContext(time: context.time, session: session.description, user: sender?.user)
+        let action = ActionContext(time: time, session: session.description, user: sender?.user)
         self.items.append(.slice(slice, frame: index, of: sender, opened: opened))
         record?.begin(session, opened: opened, first: slice.first, time: action.time, user: action.user)
         var runs = OutcomeRuns(first: slice.first)
@@ -101,7 +104,7 @@ final class Batch<State: Codable & Equatable & Sendable> {
         _ session: SessionID,
         _ number: ActionNumber
     ) throws(Rejection) -> any Action {
-        if context.suspects.containsPoison(session, number) { throw .crashedReducer }
+        if suspects.containsPoison(session, number) { throw .crashedReducer }
         if content.count > context.settings.limits.actionBytesMax {
             throw .tooLarge(content.count, bytesMax: context.settings.limits.actionBytesMax)
         }
@@ -119,7 +122,7 @@ final class Batch<State: Codable & Equatable & Sendable> {
         rejecting reason: Rejection? = nil
     ) -> OutcomeRuns {
         items.append(.local(local, number))
-        let action = ActionContext(time: context.time)
+        let action = ActionContext(time: time)
         record?.begin(.primary, opened: JournalSequence(0), first: number, time: action.time, user: nil)
         var source = RecordEntries.Source.absent
         var runs = OutcomeRuns(first: number)
@@ -260,7 +263,7 @@ final class Batch<State: Codable & Equatable & Sendable> {
         marking: some ReductionMarking,
         cancels: (AnyID) -> Bool
     ) -> Batch {
-        let batch = Batch(after: version, context)
+        let batch = Batch(after: version, context, suspects, at: time)
         batch.frames = frames
         for item in part {
             switch item {

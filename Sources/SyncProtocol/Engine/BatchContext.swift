@@ -1,18 +1,15 @@
 internal import StateCoding
 import StateCore
 
-/// The parts of a store that a batch uses.
+/// The parts of a store that its batches use, and that do not change.
 ///
-/// A class, so that the batch and its parts share it, and an access copies none of it.
+/// A class, so that all batches share it, and an access copies none of it.
 final class BatchContext<State: Codable & Equatable & Sendable>: Sendable {
     let program: StoreProgram<State>
     let settings: StoreSettings
-    let suspects: Suspects
-    /// The time at which the actions are reduced.
-    let time: Timestamp
 
-    init(program: StoreProgram<State>, settings: StoreSettings, suspects: Suspects, time: Timestamp) {
-        (self.program, self.settings, self.suspects, self.time) = (program, settings, suspects, time)
+    init(_ program: StoreProgram<State>, _ settings: StoreSettings) {
+        (self.program, self.settings) = (program, settings)
     }
 
     /// An action as the journal stores it; empty without a journal.

@@ -13,7 +13,7 @@ package import StateCore
 package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     package typealias Directives = [StoreDirective]
 
-    private let program: StoreProgram<State>
+    private let context: BatchContext<State>
     private let settings: StoreSettings
     private let incarnation: Incarnation
     private var suspects: Suspects
@@ -42,7 +42,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         suspects: [Suspect] = [],
         now: Instant
     ) {
-        self.program = program
+        context = BatchContext(program, settings)
         self.settings = settings
         self.snapshots = snapshots
         self.suspects = Suspects(suspects)
@@ -175,8 +175,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         marking: some ReductionMarking,
         into directives: inout Directives
     ) {
-        let context = BatchContext(program: program, settings: settings, suspects: suspects, time: time)
-        let batch = Batch(after: latest, context)
+        let batch = Batch(after: latest, context, suspects, at: time)
         var observers: [(ObserverID, Replay)] = []
         if !isFull(at: now) { fullUntil = nil }
         if canMakeBatch(at: now) {
