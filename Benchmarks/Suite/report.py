@@ -135,7 +135,7 @@ def chart(outcome):
         width=900,
         show_legend=False,
         js=[],
-        title="Figures in parts of their goals (1 = the goal is just met; more is better)",
+        title="How much of each goal is reached (1: just met; more is better)",
         print_values=True,
         formatter=lambda part: f"{part:.2f}",
         truncate_label=100,

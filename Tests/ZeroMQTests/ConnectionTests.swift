@@ -220,7 +220,8 @@ import ZeroMQ
         let pull = try Counted(tally, try serving())
         let endpoint = pull.endpoint
         var (options, strangers) = (client(Self.known), client(Self.stranger))
-        // Each connects once: a refused one would connect again as often as a busy machine gives it time to.
+        // These peers do not connect again during the test: how often a refused one does depends on the load. The last
+        // one may, so that the test ends.
         options.reconnectInterval = .seconds(3600)
         strangers.reconnectInterval = .seconds(3600)
         try await withThrowingTaskGroup(of: Void.self) { [options, strangers] group in
