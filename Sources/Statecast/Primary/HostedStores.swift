@@ -47,7 +47,7 @@ package struct HostedStores {
             switch store.intake {
             case .open: isOpen = true
             case .full: break
-            case .behind: return false
+            case .needsTurns: return false
             }
         }
         return isOpen

@@ -60,8 +60,8 @@ package enum StoreIntake {
     case open
     /// It takes none, and cannot reduce those that wait: its journal has no room, or their users exceed their rates.
     case full
-    /// It takes none, and can reduce those that wait: it needs turns.
-    case behind
+    /// It takes none, and can reduce those that wait.
+    case needsTurns
 }
 
 /// The node's services for a store.

@@ -43,7 +43,10 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     var nextDeadline: Instant { read { $0.nextDeadline } }
     var excess: String? { read { $0.excess } }
     var intake: StoreIntake {
-        read { $0.wantsFrames ? .open : $0.isBehind(at: node.environment.now) ? .behind : .full }
+        read { engine in
+            if engine.wantsFrames { return .open }
+            return engine.isBehind(at: node.environment.now) ? .needsTurns : .full
+        }
     }
     var hasWork: Bool { read { $0.hasWork(at: node.environment.now) } || clients.hasRequests }
 
