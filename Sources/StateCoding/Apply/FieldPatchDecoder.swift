@@ -152,8 +152,12 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     private func decodeRare<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
         switch part {
         case .old(.value(let value)):
-            // In two steps: a missing content could be cast to an optional `T`.
-            if let content = (value as? any AnyOptional)?.content, let content = content as? T { return content }
+            // A missing content could be cast to any other optional.
+            if let content = (value as? any AnyOptional)?.content, Swift.type(of: content) == type,
+                let content = content as? T
+            {
+                return content
+            }
         case .old(.fields(let nested)): return try fieldPatch(nested, Changes(), name).decode(type)
         case .changed(.fields(let nested), let patch):
             if case .fields(let changes) = try gathered(patch, name).form {

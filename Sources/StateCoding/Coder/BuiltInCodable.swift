@@ -143,7 +143,6 @@ protocol KeyedDecodable: BuiltInDecodable {
 }
 
 extension KeyedDecodable {
-    /// Accepts keys that the JSON view turned into text: `"5"` for 5.
     static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
         cursor.skipTags()
         guard let count = cursor.readMap() else { throw cursor.mismatch("a map", at: place) }
@@ -157,7 +156,8 @@ extension KeyedDecodable {
         return result
     }
 
-    /// Reads a key. A failure names the place of its collection.
+    /// Reads a key; of the forms of JSON, also a text for another scalar: `"5"` for 5. A failure names the place of its
+    /// collection.
     static func readKey(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Key {
         let start = cursor
         let root = cursor.source.root(place.node.limits)
@@ -165,12 +165,12 @@ extension KeyedDecodable {
             return try decodeItem(Key.self, &cursor, under: nil, in: root)
         } catch {
             cursor = start
-            guard let text = cursor.readText(), cursor.source.acceptsOtherForms(),
+            guard let text = cursor.readText(), cursor.source.acceptsJSONForms(),
                 let parsed = Value(scalarKeyName: text)
             else {
                 throw CodingFailure(error, path: []).inside(place)
             }
-            return try decodeTree(Key.self, from: parsed, at: place)
+            return try decodeEncoded(Key.self, from: parsed, acceptsJSONForms: true, at: place)
         }
     }
 }

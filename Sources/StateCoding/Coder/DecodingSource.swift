@@ -9,9 +9,10 @@ final class DecodingSource {
     private var ownsBytes: Bool
     /// Whether a run goes on. Its end is the end of all decoders that use this source.
     @exclusivity(unchecked) private(set) var isRunning = false
-    /// Whether a value is accepted only in the form in which it is written; see ``accepts(_:for:)``.
-    @exclusivity(unchecked) private var isExact = false
-    /// Whether an alternative form was refused. If not, a second attempt is pointless.
+    /// Whether a value is accepted only in the form in which it is written. Only a run that accepts the forms of JSON
+    /// ends this, for its second attempt.
+    @exclusivity(unchecked) private var isExact = true
+    /// Whether a form of JSON was refused. If not, a second attempt is pointless.
     @exclusivity(unchecked) private var hasRefused = false
     /// Watches a reading that fills missing fields.
     @exclusivity(unchecked) var delegate: (any DecodingDelegate)?
@@ -51,30 +52,41 @@ final class DecodingSource {
 
     private static let pool = ObjectPool<DecodingSource>()
 
-    /// Calls `body` to decode a value from bytes, which are read in place if they are deterministic; a second time if
-    /// the type refused a form.
+    /// Calls `body` to decode a value from bytes, which are read in place if they are deterministic.
     ///
+    /// - Parameter acceptsJSONForms: Whether `body` is called a second time, with the forms of JSON accepted, if it
+    ///   failed and one of them was refused.
     /// - Throws: the errors of the bytes, with an offset; the errors of the body.
     static func run<Result>(
         _ bytes: [UInt8],
         limits: CodingLimits,
+        acceptsJSONForms: Bool = false,
         _ body: (DecodingSource) throws -> Result
     ) throws -> Result {
-        if DeterministicCheck.passes(bytes, limits) { return try run(deterministic: bytes, body) }
-        return try run(Value(decoding: bytes, limits: limits), body)
+        guard DeterministicCheck.passes(bytes, limits) else {
+            return try run(Value(decoding: bytes, limits: limits), acceptsJSONForms: acceptsJSONForms, body)
+        }
+        return try run(deterministic: bytes, acceptsJSONForms: acceptsJSONForms, body)
     }
 
-    static func run<Result>(_ value: Value, _ body: (DecodingSource) throws -> Result) throws -> Result {
-        try run(deterministic: value.encoded, body)
+    static func run<Result>(
+        _ value: Value,
+        acceptsJSONForms: Bool = false,
+        _ body: (DecodingSource) throws -> Result
+    ) throws -> Result {
+        try run(deterministic: value.encoded, acceptsJSONForms: acceptsJSONForms, body)
     }
 
     static func run<Result>(
         deterministic bytes: [UInt8],
+        acceptsJSONForms: Bool = false,
         _ body: (DecodingSource) throws -> Result
     ) throws -> Result {
         var source = acquire()
         defer { release(source) }
-        return try bytes.withUnsafeBufferPointer { try run(&source, $0, body) }
+        return try bytes.withUnsafeBufferPointer {
+            try run(&source, $0, acceptsJSONForms: acceptsJSONForms, body)
+        }
     }
 
     /// A source without bytes, for runs.
@@ -85,18 +97,17 @@ final class DecodingSource {
     @inline(__always)
     static func release(_ source: consuming DecodingSource) { pool.release(source) }
 
-    /// Calls `body` to decode a value from deterministic bytes; a second time if the type refused a form. Replaces the
-    /// source if a type keeps it.
+    /// Calls `body` to decode a value from deterministic bytes. Replaces the source if a type keeps it.
     static func run<Result>(
         _ source: inout DecodingSource,
         _ bytes: UnsafeBufferPointer<UInt8>,
+        acceptsJSONForms: Bool,
         _ body: (DecodingSource) throws -> Result
     ) throws -> Result {
         source.content = bytes
         source.isRunning = true
         defer {
             source.isRunning = false
-            source.isExact = false
             for index in source.idleDecoders.indices { source.idleDecoders[index].endRun() }
             if isKnownUniquelyReferenced(&source) {
                 source.content = UnsafeBufferPointer(start: nil, count: 0)
@@ -109,24 +120,14 @@ final class DecodingSource {
         }
         (source.isExact, source.hasRefused) = (true, false)
         do { return try body(source) } catch {
-            guard source.hasRefused else { throw error }
+            guard acceptsJSONForms, source.hasRefused else { throw error }
             source.isExact = false
             return try body(source)
         }
     }
 
-    /// Whether `value` may be decoded as a type that the encoder writes as `form`. The first attempt accepts no text
-    /// for another form and no float for an integer, so that a type that tries several alternatives gets the right one.
-    func accepts(_ value: Value, for form: Value) -> Bool {
-        switch (value, form) {
-        case (.text, .text): true
-        case (.text, _), (.float, .unsigned), (.float, .negative): acceptsOtherForms()
-        default: true
-        }
-    }
-
-    /// Whether another form than the written one is accepted. Records a refusal.
-    func acceptsOtherForms() -> Bool {
+    /// Whether the forms of JSON are accepted for values that JSON cannot express. Records a refusal.
+    func acceptsJSONForms() -> Bool {
         if isExact { hasRefused = true }
         return !isExact
     }

@@ -6,10 +6,12 @@
     private import Musl
 #endif
 
-/// Lends the items in an array of bytes to a closure, to be decoded one after another.
+/// Lends the items in an array of bytes to a closure, to be decoded one after another: payloads of actions, which may
+/// come from JSON.
 ///
 /// All of them use one source with its spare decoders, which otherwise each value acquires and releases. Every item is
-/// decoded, and fails, as `StateDecoder` decodes a copy of its bytes; offsets in failures count from its start.
+/// decoded, and fails, as a `StateDecoder` that accepts the forms of JSON decodes a copy of its bytes; offsets in
+/// failures count from its start.
 package struct ItemBuffer: ~Copyable {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let decoder: StateDecoder
@@ -25,7 +27,7 @@ package struct ItemBuffer: ~Copyable {
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>, limits: CodingLimits) {
         self.bytes = bytes
-        decoder = StateDecoder(limits: limits)
+        decoder = StateDecoder(limits: limits, acceptsJSONForms: true)
         source = Source()
     }
 
@@ -47,7 +49,9 @@ package struct ItemBuffer: ~Copyable {
             return try decoder.decode(type, from: Array(item))
         }
         do {
-            return try DecodingSource.run(&source.current, item) { try decoder.decode(type, from: $0) }
+            return try DecodingSource.run(&source.current, item, acceptsJSONForms: true) {
+                try decoder.decode(type, from: $0)
+            }
         } catch {
             throw CodingFailure(error, path: [])
         }

@@ -97,7 +97,7 @@ struct ItemCursor {
     mutating func readBytesOrBase64() -> [UInt8]? {
         if let bytes = readBytes() { return bytes }
         let start = self
-        if let text = readText(), source.acceptsOtherForms(), let bytes = Base64.bytes(text) { return bytes }
+        if let text = readText(), source.acceptsJSONForms(), let bytes = Base64.bytes(text) { return bytes }
         self = start
         return nil
     }
@@ -112,9 +112,13 @@ struct ItemCursor {
         while source[offset] >> 5 == 6 { offset = source.head(at: offset).next }
     }
 
-    mutating func skipTag(_ number: UInt64) {
+    /// - Returns: Whether the tag was there.
+    @discardableResult
+    mutating func skipTag(_ number: UInt64) -> Bool {
         let head = source.head(at: offset)
-        if head.major == 6, head.argument == number { offset = head.next }
+        guard head.major == 6, head.argument == number else { return false }
+        offset = head.next
+        return true
     }
 
     private mutating func readCount(_ wanted: UInt8) -> Int? {

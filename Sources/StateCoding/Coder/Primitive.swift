@@ -3,9 +3,9 @@ protocol Primitive: BuiltInEncodable, BuiltInDecodable {
     var tree: Value { get }
     /// Whether decoders accept the value. Only texts with too many combining marks are refused.
     var isReadable: Bool { get }
-    /// Accepts all forms in which the value may come.
+    /// Accepts all forms in which the value may come, those of JSON too.
     init?(tree: Value)
-    /// The value of a tree, or the result of `other` if the tree has another form.
+    /// The value of a tree in the form in which it is written; the result of `other` for any other tree.
     ///
     /// It is a requirement so that generic callers need no metadata of an optional.
     static func make(of tree: Value, or other: () throws -> Self) rethrows -> Self
@@ -22,7 +22,22 @@ extension Primitive {
     @inline(__always)
     var isReadable: Bool { true }
 
-    static func make(of tree: Value, or other: () throws -> Self) rethrows -> Self { try Self(tree: tree) ?? other() }
+    static func make(of tree: Value, or other: () throws -> Self) rethrows -> Self {
+        if let result = Self(tree: tree), result.isExact(tree) { return result }
+        return try other()
+    }
+
+    /// Whether the encoder writes this value in the form of `value`, from which it was made. Other forms, as those of
+    /// JSON, are refused first: a type that tries several types in turn would get a wrong one. Integers count as exact
+    /// floats, and tags that the type does not write are ignored.
+    private func isExact(_ value: Value) -> Bool {
+        // A copy of the bytes would serve as well.
+        if case .bytes = value { return Self.sample.tree.isWritten(for: value) }
+        return tree.isWritten(for: value)
+    }
+
+    /// Whether a source accepts this value, which was made from `value`.
+    func isRead(from value: Value, _ source: DecodingSource) -> Bool { isExact(value) || source.acceptsJSONForms() }
 
     /// - Throws: `unencodable`.
     func tree(at place: CodingPath) throws(CodingFailure) -> Value {
@@ -47,7 +62,7 @@ extension Primitive {
 
     private static func unshape(_ value: Value, _ source: DecodingSource, at place: CodingPath) throws -> Self {
         // Tags that the type does not know are ignored.
-        if let result = Self(tree: value) ?? Self(tree: value.untagged), source.accepts(value, for: result.tree) {
+        if let result = Self(tree: value) ?? Self(tree: value.untagged), result.isRead(from: value, source) {
             return result
         }
         let content = value.untagged
@@ -66,6 +81,18 @@ extension Primitive {
 }
 
 extension Value {
+    /// Whether a value that the encoder writes as this one may come as `value`.
+    fileprivate func isWritten(for value: Value) -> Bool {
+        switch (value, self) {
+        case (.tagged, .tagged), (.text, .text), (.bytes, .bytes), (.array, .array), (.map, .map), (.bool, .bool),
+            (.unsigned, .unsigned), (.negative, .negative), (.unsigned, .float), (.negative, .float):
+            true
+        case (.float(let came), .float(let written)): written == came || came.isNaN
+        case (.tagged(_, let content), _): isWritten(for: content)
+        default: false
+        }
+    }
+
     /// The content, whatever tags are around it.
     var untagged: Value {
         var value = self

@@ -1,16 +1,23 @@
 /// Decodes typed values from CBOR, or from the untyped tree.
 ///
-/// Values that ``StateEncoder`` wrote come back as they were. If a type cannot be read otherwise, other forms are
-/// accepted where nothing is lost, as in JSON: integral floats as integers, texts as dates, bytes, decimals and other
-/// values that JSON has no form for; integers always serve as floats. A number that does not fit is an error. Keys that
-/// a type does not know are ignored. Failures name the field: `step: expected an integer, got text "abc"`.
+/// Values that ``StateEncoder`` wrote come back as they were, also if a type tries several types in turn. Integers serve
+/// as floats. A number that does not fit is an error. Keys that a type does not know are ignored. Failures name the
+/// field: `step: expected an integer, got text "abc"`.
 public struct StateDecoder: Sendable {
     /// The limits of the input.
     public var limits: CodingLimits
+    /// Whether forms of JSON are accepted for values that JSON cannot express: an integral float as an integer, text as
+    /// a date, bytes or a decimal, text as a key of another type. A value that cannot be decoded otherwise is then
+    /// decoded once more.
+    ///
+    /// For values from people and tools, as the payloads of actions. States, snapshots and patches are decoded without
+    /// it: a type that tries several types in turn would get another one than was encoded.
+    public var acceptsJSONForms: Bool
 
-    /// A decoder with these limits.
-    public init(limits: CodingLimits = .standard) {
+    /// A decoder with these limits, which accepts the forms of JSON only on request.
+    public init(limits: CodingLimits = .standard, acceptsJSONForms: Bool = false) {
         self.limits = limits
+        self.acceptsJSONForms = acceptsJSONForms
     }
 
     /// Decodes all of the bytes.
@@ -19,7 +26,9 @@ public struct StateDecoder: Sendable {
     ///   fields (`missingKey`, `typeMismatch`, `outOfRange`, `refusedByType`, ... with a path).
     public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(CodingFailure) -> T {
         do {
-            return try DecodingSource.run(bytes, limits: limits) { try decode(type, from: $0) }
+            return try DecodingSource.run(bytes, limits: limits, acceptsJSONForms: acceptsJSONForms) {
+                try decode(type, from: $0)
+            }
         } catch {
             throw CodingFailure(error, path: [])
         }
@@ -30,7 +39,7 @@ public struct StateDecoder: Sendable {
     /// - Throws: the errors of the fields, with a path.
     public func decode<T: Decodable>(_ type: T.Type, from value: Value) throws(CodingFailure) -> T {
         do {
-            return try DecodingSource.run(value) { try decode(type, from: $0) }
+            return try DecodingSource.run(value, acceptsJSONForms: acceptsJSONForms) { try decode(type, from: $0) }
         } catch {
             throw CodingFailure(error, path: [])
         }
@@ -56,7 +65,7 @@ func decodeItem<T: Decodable>(
     return try ItemDecoder.decode(type, &cursor, under: key, in: node)
 }
 
-/// A typed value from a part of a tree.
+/// A typed value from a part of a tree, in the form in which it is written.
 func decodeTree<T: Decodable>(_ type: T.Type, from value: Value, at place: CodingPath) throws -> T {
     // Most replaced values of a patch are primitive, and need no bytes to be decoded from.
     func primitive<P: Primitive>(_ type: P.Type) throws -> T {
@@ -66,8 +75,13 @@ func decodeTree<T: Decodable>(_ type: T.Type, from value: Value, at place: Codin
     return try decodeEncoded(type, from: value, at: place)
 }
 
-private func decodeEncoded<T: Decodable>(_ type: T.Type, from value: Value, at place: CodingPath) throws -> T {
-    try DecodingSource.run(value) { source in
+func decodeEncoded<T: Decodable>(
+    _ type: T.Type,
+    from value: Value,
+    acceptsJSONForms: Bool = false,
+    at place: CodingPath
+) throws -> T {
+    try DecodingSource.run(value, acceptsJSONForms: acceptsJSONForms) { source in
         var cursor = ItemCursor(source: source, offset: 0)
         return try decodeItem(type, &cursor, under: place.key, in: place.node)
     }

@@ -143,8 +143,7 @@ extension URL: TreeReader {
 
     static func readUsual(_ cursor: inout ItemCursor) -> URL? {
         var next = cursor
-        next.skipTag(Value.uriTag)
-        guard let url = next.readText().flatMap({ URL(string: $0) }) else { return nil }
+        guard next.skipTag(Value.uriTag), let url = next.readText().flatMap({ URL(string: $0) }) else { return nil }
         cursor = next
         return url
     }
@@ -177,8 +176,7 @@ extension UUID: TreeReader {
 
     static func readUsual(_ cursor: inout ItemCursor) -> UUID? {
         var next = cursor
-        next.skipTag(UUIDForm.tag)
-        guard let bytes = next.readBytes(), bytes.count == 16 else { return nil }
+        guard next.skipTag(UUIDForm.tag), let bytes = next.readBytes(), bytes.count == 16 else { return nil }
         cursor = next
         return UUID(bytes)
     }
@@ -194,7 +192,7 @@ extension TreeReader {
     static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
         if let usual = readUsual(&cursor) { return usual }
         let value = cursor.value()
-        if let result = Self(tree: value), cursor.source.accepts(value, for: result.tree) { return result }
+        if let result = Self(tree: value), result.isRead(from: value, cursor.source) { return result }
         let isNumber = DecimalNumber(sample.tree) != nil && DecimalNumber(value) != nil
         let code: CodingFailure.Code = isNumber ? .outOfRange : value.isNull ? .missingValue : .typeMismatch
         throw place.failure(code, "expected \(expected), got \(value.summary)")

@@ -13,9 +13,9 @@ import Testing
         var readable = everything
         readable.links = readable.links.filter { $0.key.baseURL == nil }
         let text = JSON.text(of: try StateEncoder().value(of: readable))
-        #expect(try StateDecoder().decode(Everything.self, from: JSON.value(parsing: text)) == readable)
+        #expect(try StateDecoder(acceptsJSONForms: true).decode(Everything.self, from: JSON.value(parsing: text)) == readable)
         let whole = try JSON.value(parsing: JSON.text(of: tree))
-        let failure = #expect(throws: CodingFailure.self) { try StateDecoder().decode(Everything.self, from: whole) }
+        let failure = #expect(throws: CodingFailure.self) { try StateDecoder(acceptsJSONForms: true).decode(Everything.self, from: whole) }
         #expect(failure?.path == ["links"])
     }
 
@@ -63,7 +63,7 @@ import Testing
             ([1, 2, 255], [1, 2, 255]), ("AQL/", [1, 2, 255]), (.bytes([7]), [7]), (.tagged(23, .bytes([7])), [7]),
         ] as [(Value, [UInt8])]
     ) func `data is decoded from bytes, base64 and numbers`(tree: Value, bytes: [UInt8]) throws {
-        #expect(try StateDecoder().decode(Data.self, from: tree) == Data(bytes))
+        #expect(try StateDecoder(acceptsJSONForms: true).decode(Data.self, from: tree) == Data(bytes))
     }
 
     @Test(
@@ -72,7 +72,7 @@ import Testing
             "67e55044-10b1-426f-9247-bb680e5fe0c8", .tagged(55_799, .tagged(37, .bytes(bytes))),
         ] as [Value]
     ) func `a UUID is decoded from its bytes and from text`(tree: Value) throws {
-        #expect(try StateDecoder().decode(UUID.self, from: tree) == uuid)
+        #expect(try StateDecoder(acceptsJSONForms: true).decode(UUID.self, from: tree) == uuid)
     }
 
     @Test(arguments: [
@@ -83,7 +83,7 @@ import Testing
             let read = try StateDecoder().decode(URL.self, from: StateEncoder().encode(url))
             #expect(read == url && read.absoluteString == url.absoluteString && read.baseURL == url.baseURL)
             let json = JSON.text(of: try StateEncoder().value(of: url))
-            #expect(try StateDecoder().decode(URL.self, from: JSON.value(parsing: json)) == url)
+            #expect(try StateDecoder(acceptsJSONForms: true).decode(URL.self, from: JSON.value(parsing: json)) == url)
         }
         let file = URL(fileURLWithPath: "relative", relativeTo: URL(filePath: "/x/"))
         #expect(try StateDecoder().decode(URL.self, from: StateEncoder().encode(file)) == file)
@@ -105,7 +105,7 @@ import Testing
                 .null, "http://[::1",
             ]
         )
-        let failure = #expect(throws: CodingFailure.self) { try StateDecoder().decode([UUID].self, from: ["x"]) }
+        let failure = #expect(throws: CodingFailure.self) { try StateDecoder(acceptsJSONForms: true).decode([UUID].self, from: ["x"]) }
         #expect(failure?.description == #"0: expected a UUID (as text, or 16 bytes), got text "x""#)
     }
 }
@@ -120,7 +120,7 @@ import Testing
             let date = Date(timeIntervalSinceReferenceDate: seconds)
             let tree = try StateEncoder().value(of: date)
             for tree in [tree, try JSON.value(parsing: JSON.text(of: tree)), try Value(decoding: tree.encoded)] {
-                let read = try StateDecoder().decode(Date.self, from: tree)
+                let read = try StateDecoder(acceptsJSONForms: true).decode(Date.self, from: tree)
                 #expect(read == date || (seconds.isNaN && read.timeIntervalSinceReferenceDate.isNaN))
             }
         }
@@ -137,7 +137,7 @@ import Testing
             ("2024-03-01", 730_944_000),
         ] as [(String, Double)]
     ) func `is read from RFC 3339 text`(text: String, seconds: Double) throws {
-        let date = try StateDecoder().decode(Date.self, from: .text(text))
+        let date = try StateDecoder(acceptsJSONForms: true).decode(Date.self, from: .text(text))
         #expect(date.timeIntervalSinceReferenceDate == seconds)
     }
 
@@ -150,7 +150,7 @@ import Testing
                 )
             )
             let text = date.formatted(.iso8601)
-            #expect(try StateDecoder().decode(Date.self, from: .text(text)) == date, "\(text)")
+            #expect(try StateDecoder(acceptsJSONForms: true).decode(Date.self, from: .text(text)) == date, "\(text)")
         }
     }
 
@@ -159,7 +159,7 @@ import Testing
             (5, 5), (-5, -5), (0.5, 0.5), ("NaN", .nan), (.float(.infinity), .infinity),
         ] as [(Value, Double)]
     ) func `is read from numbers of seconds since 2001`(tree: Value, seconds: Double) throws {
-        let read = try StateDecoder().decode(Date.self, from: tree).timeIntervalSinceReferenceDate
+        let read = try StateDecoder(acceptsJSONForms: true).decode(Date.self, from: tree).timeIntervalSinceReferenceDate
         #expect(read == seconds || (read.isNaN && seconds.isNaN))
     }
 
@@ -190,7 +190,7 @@ import Testing
             // A number in JSON is a float, which keeps 15 digits.
             let number = digits.count > 15 ? tree : try JSON.value(parsing: JSON.text(of: tree))
             for tree in [tree, number, try JSON.value(parsing: "\"\(value)\"")] {
-                #expect(try StateDecoder().decode(Decimal.self, from: tree) == value, "\(value)")
+                #expect(try StateDecoder(acceptsJSONForms: true).decode(Decimal.self, from: tree) == value, "\(value)")
             }
             if let same = Decimal(string: "\(sign)0\(digits)0e\(exponent - 1)"), same == value {
                 #expect(try StateEncoder().encode(same) == StateEncoder().encode(value))
@@ -203,7 +203,7 @@ import Testing
         for value in [most, -most, .leastNonzeroMagnitude, .nan, 0, try decimal("1e127"), try decimal("1000e127")] {
             let tree = try StateEncoder().value(of: value)
             for tree in [tree, try JSON.value(parsing: "\"\(value)\"")] {
-                #expect(try StateDecoder().decode(Decimal.self, from: tree) == value)
+                #expect(try StateDecoder(acceptsJSONForms: true).decode(Decimal.self, from: tree) == value)
             }
         }
     }
@@ -220,7 +220,7 @@ import Testing
         ] as [(Value, String)]
     ) func `is decoded exactly from integers, floats, digits and tags`(tree: Value, text: String) throws {
         let value = try #require(Decimal(string: text))
-        #expect(try StateDecoder().decode(Decimal.self, from: tree) == value)
+        #expect(try StateDecoder(acceptsJSONForms: true).decode(Decimal.self, from: tree) == value)
     }
 
     @Test func `refuses a number that it cannot hold exactly`() {
@@ -243,7 +243,7 @@ import Testing
 private func refuses<T: Decodable>(_ type: T.Type, _ trees: [Value]) {
     for tree in trees {
         #expect(throws: CodingFailure.self, "\(tree.description.prefix(60))") {
-            try StateDecoder().decode(type, from: tree)
+            try StateDecoder(acceptsJSONForms: true).decode(type, from: tree)
         }
     }
 }

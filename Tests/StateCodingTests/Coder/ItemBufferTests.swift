@@ -30,7 +30,9 @@ import Testing
     ) throws(BrokenLaw) {
         let copied = buffer.copy(of: range)
         #expect(copied == copy)
-        let alone = Result { () throws(CodingFailure) in try StateDecoder().decode(type, from: copy) }
+        let alone = Result { () throws(CodingFailure) in
+            try StateDecoder(acceptsJSONForms: true).decode(type, from: copy)
+        }
         let read: Result<T, CodingFailure>
         do throws(CodingFailure) {
             read = .success(try buffer.decode(type, at: range))

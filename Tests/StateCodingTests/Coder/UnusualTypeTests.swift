@@ -35,16 +35,24 @@ import Testing
             try patch.apply(to: &state)
             #expect(state == states.1)
         }
-        // Encodings of other types are still accepted.
-        #expect(try StateDecoder().decode([Int].self, from: [1.0, 2.0]) == [1, 2])
-        #expect(try StateDecoder().decode([Int: Double].self, from: ["5": "NaN"])[5]?.isNaN == true)
+        // Forms of JSON are accepted on request alone.
+        let lenient = StateDecoder(acceptsJSONForms: true)
+        #expect(try lenient.decode([Int].self, from: [1.0, 2.0]) == [1, 2])
+        #expect(try lenient.decode([Int: Double].self, from: ["5": "NaN"])[5]?.isNaN == true)
+        #expect(throws: CodingFailure.self) { try StateDecoder().decode([Int].self, from: [1.0, 2.0]) }
+        #expect(throws: CodingFailure.self) { try StateDecoder().decode([Int: Double].self, from: ["5": 1.0]) }
     }
 
-    @Test func `is decoded a second time only after a refused form`() throws {
-        for (value, times) in [(["n": "no date"], 1), (["n": 1.0], 2), (["n": 1], 1), (["m": 1], 1)] as [(Value, Int)] {
-            let kept = Kept(0)
-            _ = Reread.$readings.withValue(kept) { try? StateDecoder().decode(Reread.self, from: value) }
-            #expect(kept.value == times, "\(value)")
+    @Test func `is decoded a second time only after a refused form of JSON`() throws {
+        let cases: [(Value, Int)] = [(["n": "no date"], 1), (["n": 1.0], 2), (["n": 1], 1), (["m": 1], 1)]
+        for (value, times) in cases {
+            for acceptsJSONForms in [false, true] {
+                let kept = Kept(0)
+                _ = Reread.$readings.withValue(kept) {
+                    try? StateDecoder(acceptsJSONForms: acceptsJSONForms).decode(Reread.self, from: value)
+                }
+                #expect(kept.value == (acceptsJSONForms ? times : 1), "\(value)")
+            }
         }
     }
 

@@ -115,6 +115,109 @@ struct Alias<Content: Generated>: Generated {
     mutating func change(_ generator: inout SeededGenerator) { content.change(&generator) }
 }
 
+/// The container in which a type encodes a part by hand.
+enum Place: String, Codable, CaseIterable, Sendable {
+    enum Key: CodingKey { case content, name, place }
+
+    case field, optional, nested, list, above
+
+    func decode<T: Decodable>(_ type: T.Type, from container: KeyedDecodingContainer<Key>) throws -> T {
+        switch self {
+        case .field: return try container.decode(type, forKey: .content)
+        case .optional:
+            guard let content = try container.decodeIfPresent(type, forKey: .content) else {
+                throw CodingFailure(.missingValue, "expected \(type), got nothing", path: [])
+            }
+            return content
+        case .nested:
+            return try container.nestedContainer(keyedBy: Key.self, forKey: .content).decode(type, forKey: .content)
+        case .list:
+            var list = try container.nestedUnkeyedContainer(forKey: .content)
+            return try list.decode(type)
+        case .above: return try container.superDecoder(forKey: .content).singleValueContainer().decode(type)
+        }
+    }
+
+    func encode(_ content: some Encodable, to container: inout KeyedEncodingContainer<Key>) throws {
+        switch self {
+        case .field, .optional: try container.encode(content, forKey: .content)
+        case .nested:
+            var nested = container.nestedContainer(keyedBy: Key.self, forKey: .content)
+            try nested.encode(content, forKey: .content)
+        case .list:
+            var list = container.nestedUnkeyedContainer(forKey: .content)
+            try list.encode(content)
+        case .above:
+            var above = container.superEncoder(forKey: .content).singleValueContainer()
+            try above.encode(content)
+        }
+    }
+}
+
+/// Encodes a value of one of two types without naming the type, in any kind of container, and decodes it by trying the
+/// types in turn.
+struct Untagged<First: Generated, Second: Generated>: Generated {
+    private enum Content: Equatable, Sendable {
+        case first(First)
+        case second(Second)
+    }
+
+    private var content: Content
+    private let place: Place
+
+    private init(_ content: Content, _ place: Place) {
+        self.content = content
+        self.place = place
+        preferFirst()
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Place.Key.self)
+        place = try container.decode(Place.self, forKey: .place)
+        content =
+            if let first = try? place.decode(First.self, from: container) {
+                .first(first)
+            } else {
+                .second(try place.decode(Second.self, from: container))
+            }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Place.Key.self)
+        try container.encode(place, forKey: .place)
+        switch content {
+        case .first(let first): try place.encode(first, to: &container)
+        case .second(let second): try place.encode(second, to: &container)
+        }
+    }
+
+    /// No value of the second type may have an encoding of the first: it would not come back.
+    private mutating func preferFirst() {
+        guard case .second(let second) = content, let tree = try? StateEncoder().value(of: second),
+            let first = try? StateDecoder().decode(First.self, from: tree)
+        else { return }
+        content = .first(first)
+    }
+
+    static func make(_ generator: inout SeededGenerator) -> Untagged {
+        let content: Content =
+            generator.below(2) == 0 ? .first(.make(&generator)) : .second(.make(&generator))
+        return Untagged(content, generator.pick(Place.allCases))
+    }
+
+    mutating func change(_ generator: inout SeededGenerator) {
+        switch content {
+        case .first(var first) where generator.below(3) > 0:
+            first.change(&generator)
+            self = Untagged(.first(first), place)
+        case .second(var second) where generator.below(3) > 0:
+            second.change(&generator)
+            self = Untagged(.second(second), place)
+        default: self = .make(&generator)
+        }
+    }
+}
+
 extension SeededGenerator {
     /// A random type.
     mutating func type(depth: Int) -> any Generated.Type {
@@ -125,7 +228,7 @@ extension SeededGenerator {
         }
         let (first, second, third) = (type(depth: depth - 1), type(depth: depth - 1), type(depth: below(depth)))
         let key = keyType()
-        switch below(11) {
+        switch below(13) {
         case 0...2: return three(first, second, third)
         case 3: return choice(first, second)
         case 4: return byHand(first, second)
@@ -134,6 +237,7 @@ extension SeededGenerator {
         case 7: return keyed(key, first)
         case 8: return set(key)
         case 9: return array(first)
+        case 10, 11: return untagged(first, second)
         default: return optional(first)
         }
     }
@@ -161,6 +265,11 @@ extension SeededGenerator {
 
     private func byHand<A: Generated>(_ first: A.Type, _ second: any Generated.Type) -> any Generated.Type {
         func with<B: Generated>(_ second: B.Type) -> any Generated.Type { ByHand<A, B>.self }
+        return with(second)
+    }
+
+    private func untagged<A: Generated>(_ first: A.Type, _ second: any Generated.Type) -> any Generated.Type {
+        func with<B: Generated>(_ second: B.Type) -> any Generated.Type { Untagged<A, B>.self }
         return with(second)
     }
 

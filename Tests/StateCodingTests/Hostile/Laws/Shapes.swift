@@ -24,6 +24,45 @@ extension Laws {
         var counts: Table<Int, [Int: Bool]>?
     }
 
+    /// Has one of several types, and tries them in turn.
+    enum Answer: Codable, Equatable {
+        private enum Key: CodingKey { case given }
+
+        case count(Int)
+        case bytes([UInt8])
+        case counts([Int: Bool])
+        case share(Double)
+        case shares([Double?])
+        case words([String: String])
+        case word(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            func given<T: Decodable>(as type: T.Type) -> T? { try? container.decode(type, forKey: .given) }
+            self =
+                if let count = given(as: Int.self) { .count(count) }
+                else if let bytes = given(as: [UInt8].self) { .bytes(bytes) }
+                else if let counts = given(as: [Int: Bool].self) { .counts(counts) }
+                else if let share = given(as: Double.self) { .share(share) }
+                else if let shares = given(as: [Double?].self) { .shares(shares) }
+                else if let words = given(as: [String: String].self) { .words(words) }
+                else { .word(try container.decode(String.self, forKey: .given)) }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            switch self {
+            case .count(let count): try container.encode(count, forKey: .given)
+            case .bytes(let bytes): try container.encode(bytes, forKey: .given)
+            case .counts(let counts): try container.encode(counts, forKey: .given)
+            case .share(let share): try container.encode(share, forKey: .given)
+            case .shares(let shares): try container.encode(shares, forKey: .given)
+            case .words(let words): try container.encode(words, forKey: .given)
+            case .word(let word): try container.encode(word, forKey: .given)
+            }
+        }
+    }
+
     /// A type with the encoding of its content.
     struct Newtype<Content: Codable & Sendable>: Codable, Sendable {
         var content: Content
@@ -39,6 +78,6 @@ extension Laws {
     static let shapes: [any (Codable & Sendable).Type] = [
         World.self, Tree.self, Numbers.self, Mode.self, [String: Mode].self, [Int: [UInt8]].self, [Kind: Bool].self,
         Shelf.self, Table<Int, Mode>.self, Newtype<Table<Int, Newtype<Row>>>.self, Newtype<[Newtype<Mode>?]>.self,
-        Set<Int>.self, [Set<String>].self, [Row?].self, [String?: [Double]].self, String.self, Int.self, Float.self,
+        Answer.self, [String: [Answer?]].self, Set<Int>.self, [Set<String>].self, [Row?].self, [String?: [Double]].self, String.self, Int.self, Float.self,
     ]
 }
