@@ -2,11 +2,12 @@
 
 import PackageDescription
 
-// A user's package without traits. scripts/check-clients builds it and looks at its dependencies.
+// A user's package without traits. scripts/check-clients builds it, and looks at its dependencies.
+let statecast = Context.environment["STATECAST_URL"] ?? "https://example.com/statecast"
 let package = Package(
     name: "plain",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "statecast", path: "../../..")],
+    dependencies: [.package(url: statecast, exact: "0.0.1")],
     targets: [
         .executableTarget(
             name: "Plain",
