@@ -53,6 +53,7 @@ struct MemoryReplica<State: Codable & Equatable & Sendable> {
                 if let verification = document.takeVerification() { try document.process(verification.run()) }
             case .status(let status): try document.process(.status(status))
             case .time, .count: break
+            case .reconnect: preconditionFailure("unexpected: \(directive)")
             }
         }
         return topics

@@ -70,7 +70,8 @@ struct MemorySender<Input: Action> {
             case .reuse(let buffer): buffers.append(buffer)
             // The outcomes are not awaited.
             case .resolve, .status, .count: break
-            case .save, .giveUp, .answerSchema, .fail, .close: preconditionFailure("unexpected: \(directive)")
+            case .reconnect, .save, .giveUp, .answerSchema, .fail, .close:
+                preconditionFailure("unexpected: \(directive)")
             }
         }
         return topics

@@ -242,6 +242,8 @@ final class Cluster {
         case .pushLost:
             let count = random.oneIn(2) ? 0 : random.below(8)
             return sender.pusher?.breakConnection(keeping: count) == true ? .now(sender.name) : .none
+        case .feedSilent: return socket.silence() ? .now(name) : .none
+        case .pushSilent: return sender.pusher?.silence() == true ? .now(sender.name) : .none
         case .partition, .partitionUp, .partitionDown:
             let end = end(of: .milliseconds(10) ... .seconds(60), &random)
             let path = network.path(of: name)

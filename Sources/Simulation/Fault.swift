@@ -8,6 +8,10 @@ package enum Fault: String, CaseIterable, Sendable {
     case pushBreaks
     /// A sender's connection breaks, with all that is in flight, or all but a few messages.
     case pushLost
+    /// A subscriber's connection stays open and delivers nothing any more, in either direction.
+    case feedSilent
+    /// A sender's connection for actions stays open and delivers nothing any more.
+    case pushSilent
     /// What one node sends to the primary from now on is delayed until an end; what the primary sends arrives.
     case partitionUp
     /// What the primary sends to one node from now on is delayed until an end; what the node sends arrives.

@@ -105,6 +105,15 @@ public struct Limits: Hashable, Sendable {
     public var heartbeatInterval = Duration.seconds(1)
     /// The number of consecutive missed heartbeats after which a replica becomes stale.
     public var heartbeatsMissedMax = 3
+    /// The maximum random delay before a replica replaces a connection that has delivered nothing for longer than
+    /// `heartbeatsMissedMax` heartbeats, which spreads the replicas of a primary that was stopped.
+    public var reconnectJitterMax = Duration.seconds(3)
+    /// The maximum silence before a replica replaces its connection again: it doubles with each replacement, until a
+    /// message arrives.
+    public var reconnectDelayMax = Duration.seconds(60)
+    /// The number of consecutive requests without an answer, or with an answer that shows no progress of what was sent,
+    /// after which a sender replaces its connections. It doubles with each replacement, up to eight times as many.
+    public var requestsUnansweredMax = 2
     /// The delay before the first retry of a request.
     public var retryDelayMin = Duration.seconds(1)
     /// The maximum delay between retries.

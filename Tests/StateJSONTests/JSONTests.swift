@@ -139,11 +139,15 @@ import Testing
     @Test func `dictionaries with other keys are decoded from it`() throws {
         let states: [Int: [UInt8]] = [1: [1], -20: [2, 3]]
         let text = JSON.text(of: try StateEncoder().value(of: states))
-        #expect(try StateDecoder(acceptsJSONForms: true).decode([Int: [UInt8]].self, from: JSON.value(parsing: text)) == states)
+        #expect(
+            try StateDecoder(acceptsJSONForms: true).decode([Int: [UInt8]].self, from: JSON.value(parsing: text))
+                == states
+        )
         func comesBack<Key: Hashable & Codable>(_ keys: Key...) throws -> Bool {
             let dictionary = Dictionary(uniqueKeysWithValues: keys.map { ($0, 1) })
             let text = JSON.text(of: try StateEncoder().value(of: dictionary))
-            return try StateDecoder(acceptsJSONForms: true).decode([Key: Int].self, from: JSON.value(parsing: text)) == dictionary
+            return try StateDecoder(acceptsJSONForms: true).decode([Key: Int].self, from: JSON.value(parsing: text))
+                == dictionary
         }
         #expect(try comesBack(true, false))
         #expect(try comesBack(1.5, -2, 1e300, .infinity))
@@ -152,7 +156,9 @@ import Testing
         #expect(try comesBack([UInt8](), [1, 2, 255]))
         #expect(try comesBack(Int?.none, 5))
         let wrong = try JSON.value(parsing: #"{"07": 1}"#)
-        #expect(throws: CodingFailure.self) { try StateDecoder(acceptsJSONForms: true).decode([Int: Int].self, from: wrong) }
+        #expect(throws: CodingFailure.self) {
+            try StateDecoder(acceptsJSONForms: true).decode([Int: Int].self, from: wrong)
+        }
     }
 }
 

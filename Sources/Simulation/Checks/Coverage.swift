@@ -23,13 +23,11 @@ package struct Coverage: Sendable {
     }
 
     /// Whether a machine cannot have an event in a phase. A sender pushes in `open` alone, and connects to the endpoint
-    /// of a watermark, which opens it. A replica that is `incompatible` has no deadline.
+    /// of a watermark, which opens it.
     private static func isImpossible(_ pair: Pair) -> Bool {
         let ofOpen: [SenderInput] = [.pushed, .blocked, .connected, .connectFailed]
         return pair.machine == "sender" && pair.phase != SenderMachine.PhaseName.open.rawValue
             && ofOpen.contains { $0.rawValue == pair.event }
-            || pair.machine == "replica" && pair.phase == ReplicaMachine.PhaseName.incompatible.rawValue
-                && pair.event == ReplicaInput.tick.rawValue
     }
 
     /// All pairs, from the enumerations of phases and events. A primary sends no frames of actions.

@@ -45,6 +45,14 @@ final class Pusher {
         pipe = nil
     }
 
+    /// The connection stays, and delivers nothing any more.
+    ///
+    /// - Returns: whether there was a connection.
+    func silence() -> Bool {
+        pipe?.isSilent = true
+        return pipe != nil
+    }
+
     /// The connection breaks. What is in flight is lost, or still arrives, perhaps among what the next one brings.
     ///
     /// - Parameter count: how many of the messages in flight arrive at most.
@@ -92,6 +100,8 @@ final class PushPipe {
     private let path: Path
     private var messages: Deque<(arrival: Instant, message: [UInt8])> = []
     private(set) var isBroken = false
+    /// Whether nothing arrives any more, although the connection stays. What is sent occupies its queue.
+    var isSilent = false
     private let onRoom: () -> Void
     private let onBreak: () -> Void
 
@@ -109,16 +119,16 @@ final class PushPipe {
 
     var count: Int { messages.count }
     var isEmpty: Bool { messages.isEmpty }
-    var nextArrival: Instant? { messages.first?.arrival }
+    var nextArrival: Instant? { isSilent ? nil : messages.first?.arrival }
 
     func send(_ message: [UInt8]) {
         let arrival = max(messages.last?.arrival ?? world.now, path.arrival(.up, from: world.now))
         messages.append((arrival, message))
-        if messages.count == 1 { server?.arrives(at: arrival) }
+        if messages.count == 1, !isSilent { server?.arrives(at: arrival) }
     }
 
     func next(at now: Instant) -> [UInt8]? {
-        guard let first = messages.first, first.arrival <= now else { return nil }
+        guard let first = messages.first, first.arrival <= now, !isSilent else { return nil }
         messages.removeFirst()
         onRoom()
         return first.message
@@ -128,6 +138,7 @@ final class PushPipe {
     func breaks() {
         guard !isBroken else { return }
         isBroken = true
+        if isSilent { messages = [] }
         onBreak()
     }
 

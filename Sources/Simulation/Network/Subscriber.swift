@@ -67,6 +67,23 @@ final class Subscriber {
         pipe = nil
     }
 
+    /// The node replaces the socket.
+    ///
+    /// - Parameter noticedAfter: when the server notices it: a connection that delivers nothing does not announce its end.
+    func replace(noticedAfter delay: Duration) {
+        isClosed = true
+        unread = []
+        breakConnection(noticedAfter: delay)
+    }
+
+    /// The connection stays, and delivers nothing any more.
+    ///
+    /// - Returns: whether there was a connection.
+    func silence() -> Bool {
+        pipe?.isSilent = true
+        return pipe != nil
+    }
+
     /// The connection breaks.
     ///
     /// - Parameter noticedAfter: when the server notices it; what it publishes until then is lost.
@@ -105,7 +122,7 @@ final class Subscriber {
     }
 
     private func broken() {
-        while let message = pipe?.next(at: process.world.now) { unread.append(message) }
+        if !isClosed { while let message = pipe?.next(at: process.world.now) { unread.append(message) } }
         pipe?.dropMessages()
         pipe = nil
         connect(after: network.reconnectDelay())
@@ -125,6 +142,8 @@ final class FeedPipe {
     private var lastRequest = Instant.origin
     private var isDropping = false
     private(set) var isBroken = false
+    /// Whether nothing passes any more, in either direction, although the connection stays.
+    var isSilent = false
     private let onReadable: (Instant) -> Void
     private let onBreak: () -> Void
 
@@ -143,7 +162,7 @@ final class FeedPipe {
     func request(_ begins: Bool, _ topic: [UInt8]) {
         lastRequest = max(lastRequest, path.arrival(.up, from: world.now))
         world.schedule(at: lastRequest) { [self] in
-            if !isBroken { server?.received(begins, topic, on: self) }
+            if !isBroken, !isSilent { server?.received(begins, topic, on: self) }
         }
     }
 
@@ -152,7 +171,7 @@ final class FeedPipe {
         guard filter.contains(topic) else { return }
         if messages.count >= countMax { isDropping = true }
         if messages.count <= countMax / 2 { isDropping = false }
-        guard !isDropping, !isBroken else { return }
+        guard !isDropping, !isBroken, !isSilent else { return }
         let arrival = max(messages.last?.arrival ?? world.now, path.arrival(.down, from: world.now))
         messages.append((arrival, message))
         if messages.count == 1 { onReadable(arrival) }

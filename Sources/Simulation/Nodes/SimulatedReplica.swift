@@ -61,6 +61,12 @@ final class SimulatedReplica {
 
     func start() {
         loop = Loop(of: process) { [weak self] in self?.poll() }
+        connect()
+        perform(machine.start(at: process.now, using: &random))
+        loop.wake(atLocal: machine.nextDeadline)
+    }
+
+    private func connect() {
         socket = Subscriber(
             of: process,
             network,
@@ -68,8 +74,6 @@ final class SimulatedReplica {
             user: name,
             to: SimulatedPrimary.endpoint
         ) { [weak self] in self?.loop.wake(at: $0) }
-        perform(machine.start(at: process.now, using: &random))
-        loop.wake(atLocal: machine.nextDeadline)
     }
 
     /// The process ends.
@@ -87,9 +91,8 @@ final class SimulatedReplica {
             guard let message = socket.next() else { break }
             received(message)
         }
-        if let deadline = machine.nextDeadline, process.now >= deadline {
-            world.coverage.note(machine.phaseName, .tick)
-        }
+        if isFull { machine.heard(at: process.now) }
+        if process.now >= machine.nextDeadline { world.coverage.note(machine.phaseName, .tick) }
         perform(machine.tick(at: process.now, using: &random))
         loop.wake(atLocal: machine.nextDeadline)
         if !isFull, let arrival = socket.nextArrival { loop.wake(at: arrival) }
@@ -97,7 +100,7 @@ final class SimulatedReplica {
 
     private func received(_ message: [UInt8]) {
         guard let (address, frame) = try? Message.decode(message), address.store == store.name else {
-            if hostileUntil != nil { return }
+            if hostileUntil != nil { return machine.heard(at: process.now) }
             return world.violated(.messagesAreReadable, "\(name) received an unreadable message")
         }
         world.coverage.note(machine.phaseName, frame)
@@ -123,6 +126,9 @@ final class SimulatedReplica {
                 socket.subscribe(Address(store.name, topic).bytes)
             case .unsubscribe(let topic):
                 socket.unsubscribe(Address(store.name, topic).bytes)
+            case .reconnect:
+                socket.replace(noticedAfter: random.duration(.zero ... .seconds(30)))
+                connect()
             case .install(let snapshot, let position, let digest):
                 enqueue(.install(snapshot: snapshot, position, digest: digest))
             case .apply(let patch, let position): enqueue(.apply(patch: patch, position))

@@ -97,6 +97,15 @@ final class SimulatedSender {
     func start() {
         process.onEnd = { [weak self] in self?.onEnd() }
         loop = Loop(of: process) { [weak self] in self?.poll() }
+        connectDownlink()
+        for saved in file?.session.actions ?? [] {
+            if let outcome = saved.outcome { resolve(saved.ticket, outcome.result) }
+        }
+        perform(machine.start(at: process.now, using: &random))
+        loop.wake()
+    }
+
+    private func connectDownlink() {
         socket = Subscriber(
             of: process,
             network,
@@ -104,11 +113,6 @@ final class SimulatedSender {
             user: user,
             to: SimulatedPrimary.endpoint
         ) { [weak self] in self?.loop.wake(at: $0) }
-        for saved in file?.session.actions ?? [] {
-            if let outcome = saved.outcome { resolve(saved.ticket, outcome.result) }
-        }
-        perform(machine.start(at: process.now, using: &random))
-        loop.wake()
     }
 
     func end() {
@@ -184,6 +188,7 @@ final class SimulatedSender {
 
     private func received(_ message: [UInt8]) {
         guard let (address, frame) = try? Message.decode(message), address.store == store.name else {
+            machine.heard()
             return world.require(
                 hostileUntil != nil,
                 .messagesAreReadable,
@@ -217,7 +222,11 @@ final class SimulatedSender {
             }
             if frame.header.first == frame.header.base { onOpening() }
             world.coverage.note(machine.phaseName, isSent ? .pushed : .blocked)
-            perform(isSent ? machine.pushed(frame, at: process.now, using: &random) : machine.blocked())
+            perform(
+                isSent
+                    ? machine.pushed(frame, at: process.now, using: &random)
+                    : machine.blocked(at: process.now, using: &random)
+            )
         }
         pusher?.awaitsWritable = machine.awaitsWritable
     }
@@ -240,6 +249,11 @@ final class SimulatedSender {
             switch directive {
             case .subscribe(let topic): socket.subscribe(Address(store.name, topic).bytes)
             case .unsubscribe(let topic): socket.unsubscribe(Address(store.name, topic).bytes)
+            case .reconnect:
+                socket.replace(noticedAfter: random.duration(.zero ... .seconds(30)))
+                pusher?.close()
+                pusher = nil
+                connectDownlink()
             case .connect(let endpoint):
                 let result = connect(to: endpoint)
                 world.coverage.note(machine.phaseName, (try? result.get()) == nil ? .connectFailed : .connected)

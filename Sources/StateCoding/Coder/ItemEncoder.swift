@@ -278,7 +278,10 @@ final class ItemEncoder: CodingPathNode, Encoder {
         case .map:
             let areDistinct = contents.pointee.closeMap(from: start)
             if hasNested, !areDistinct { throw refusal(Self.containerTwice) }
-        case .nothing: throw refusal("the type encoded nothing; encode a value, or an empty container")
+        // As Foundation does.
+        case .nothing:
+            try checkDepth()
+            contents.pointee.writer.map(count: 0)
         }
     }
 

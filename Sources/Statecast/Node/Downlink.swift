@@ -5,10 +5,15 @@ internal import ZeroMQ
 /// The connection on which a replica or a sender receives from its primary, and makes requests by subscribing; with the
 /// node's timer. Used on the node's loop only.
 final class Downlink {
-    private let socket: Socket
+    private struct Connection: ~Copyable {
+        let socket: Socket
+        let watch: Watch
+    }
+
+    private var connection: Connection
+    private let connect: () throws(ZeroMQError) -> Connection
     private let store: StoreName
     private let logger: Logger
-    let watch: Watch
     let timer: DeadlineTimer
 
     /// Connects.
@@ -23,30 +28,39 @@ final class Downlink {
         onReadable: @escaping () -> Void,
         onDeadline: @escaping () -> Void
     ) throws(StatecastError) {
-        do throws(ZeroMQError) {
+        connect = { () throws(ZeroMQError) in
             let socket = try Socket(.sub, options: options)
             try socket.connect(endpoint)
-            watch = loop.watch(socket, onReadable: onReadable)
-            self.socket = socket
-        } catch {
-            throw StatecastError(error)
+            let watch = loop.watch(socket, onReadable: onReadable)
+            return Connection(socket: socket, watch: watch)
         }
+        do throws(ZeroMQError) { connection = try connect() } catch { throw StatecastError(error) }
         timer = loop.timer(onDeadline)
         self.store = store
         self.logger = logger
     }
 
+    /// Replaces the connection by a new one, without the subscriptions of the old one. If there can be no new socket,
+    /// the old one stays.
+    func reconnect() {
+        do throws(ZeroMQError) { connection = try connect() } catch {
+            logger.error("cannot connect", metadata: ["error": "\(error)"])
+        }
+    }
+
+    var watch: Watch { connection.watch }
+
     /// The next message; `nil` if none has arrived.
-    func next() -> [UInt8]? { socket.next(logger) }
+    func next() -> [UInt8]? { connection.socket.next(logger) }
 
     func subscribe(_ topic: Topic) {
-        do throws(ZeroMQError) { try socket.subscribe(Address(store, topic).bytes) } catch {
+        do throws(ZeroMQError) { try connection.socket.subscribe(Address(store, topic).bytes) } catch {
             logger.error("cannot subscribe", metadata: ["error": "\(error)"])
         }
     }
 
     func unsubscribe(_ topic: Topic) {
-        do throws(ZeroMQError) { try socket.unsubscribe(Address(store, topic).bytes) } catch {
+        do throws(ZeroMQError) { try connection.socket.unsubscribe(Address(store, topic).bytes) } catch {
             logger.error("cannot unsubscribe", metadata: ["error": "\(error)"])
         }
     }

@@ -8,6 +8,7 @@ struct ReplicaMetrics {
     private let updates: Counter
     private let updateBytes: Counter
     private let joins: Counter
+    private let reconnects: Counter
     private let gaps: Counter
     private let snapshots: Counter
     private let snapshotBytes: Counter
@@ -26,6 +27,7 @@ struct ReplicaMetrics {
         updates = counter("updates_total")
         updateBytes = counter("patch_bytes_total")
         joins = counter("joins_total")
+        reconnects = counter("reconnects_total")
         gaps = counter("gaps_total")
         snapshots = counter("snapshots_total")
         snapshotBytes = counter("snapshot_bytes_total")
@@ -46,6 +48,7 @@ struct ReplicaMetrics {
     func count(_ event: ReplicaEvent) {
         switch event {
         case .joining: joins.increment()
+        case .reconnecting: reconnects.increment()
         case .gap: gaps.increment()
         case .rewound: rewound.increment()
         case .snapshot(let bytes):

@@ -86,6 +86,7 @@ actor ReplicaNode {
                 // The document lags. Messages wait in libzmq; if its queue is full, they are lost, and the replica
                 // joins again.
                 downlink.watch.wantsReadable = false
+                machine.heard(at: clock.now)
                 break
             }
             guard let message = downlink.next() else { break }
@@ -101,6 +102,7 @@ actor ReplicaNode {
             lag.received(frame)
             perform(machine.received(frame, on: address.topic, at: clock.now, using: &generator))
         } catch {
+            machine.heard(at: clock.now)
             metrics.malformed()
             unreadable.record(error, logger)
         }
@@ -133,6 +135,9 @@ actor ReplicaNode {
             switch directive {
             case .subscribe(let topic): downlink?.subscribe(topic)
             case .unsubscribe(let topic): downlink?.unsubscribe(topic)
+            case .reconnect:
+                logger.debug("the connection delivers nothing, connecting anew", metadata: ["store": "\(store)"])
+                downlink?.reconnect()
             case .install(let snapshot, let position, let digest):
                 queue.enqueue(.install(snapshot: snapshot, position, digest: digest))
             case .apply(let patch, let position):
@@ -148,7 +153,7 @@ actor ReplicaNode {
         }
     }
 
-    private func setTimer() { downlink?.timer.set(machine.nextDeadline.map(clock.deadline)) }
+    private func setTimer() { downlink?.timer.set(clock.deadline(machine.nextDeadline)) }
 }
 
 /// The primary's wall clock as a replica knows it: the last time received, plus the time since then on the steady

@@ -8,6 +8,7 @@ struct SenderMetrics {
     private let frames: Counter
     private let pushed: Counter
     private let asked: Counter
+    private let reconnects: Counter
     private let rewound: Counter
     private let lineages: Counter
     private let losses: Counter
@@ -21,6 +22,7 @@ struct SenderMetrics {
         frames = counter("frames_total")
         pushed = counter("actions_pushed_total")
         asked = counter("watermarks_asked_total")
+        reconnects = counter("reconnects_total")
         rewound = counter("rewound_total")
         lineages = counter("lineages_changed_total")
         losses = counter("outcomes_lost_total")
@@ -40,6 +42,7 @@ struct SenderMetrics {
     func count(_ event: SenderEvent) {
         switch event {
         case .asked: asked.increment()
+        case .reconnecting: reconnects.increment()
         case .rewound: rewound.increment()
         case .lineageChanged: lineages.increment()
         case .outcomesLost: losses.increment()

@@ -171,7 +171,10 @@ actor SenderNode {
             let (address, frame) = try Message.decode(message)
             guard address.store == store else { return }
             perform(machine.received(frame, on: address.topic, at: clock.now, using: &generator))
-        } catch { unreadable.record(error, logger) }
+        } catch {
+            machine.heard()
+            unreadable.record(error, logger)
+        }
     }
 
     /// Pushes at most `framesPerTurnMax` frames. If others are left, the loop calls ``writable()`` once there is room.
@@ -180,7 +183,11 @@ actor SenderNode {
         for _ in 0..<Self.framesPerTurnMax {
             guard let frame = machine.nextFrame else { break }
             guard let isSent = socket?.send(frame) else { return endTurn() }
-            perform(isSent ? machine.pushed(frame, at: clock.now, using: &generator) : machine.blocked())
+            perform(
+                isSent
+                    ? machine.pushed(frame, at: clock.now, using: &generator)
+                    : machine.blocked(at: clock.now, using: &generator)
+            )
         }
         socket?.awaitsWritable = machine.awaitsWritable
         endTurn()
@@ -217,6 +224,10 @@ actor SenderNode {
             switch directive {
             case .subscribe(let topic): downlink?.subscribe(topic)
             case .unsubscribe(let topic): downlink?.unsubscribe(topic)
+            case .reconnect:
+                logger.debug("the connections deliver nothing, connecting anew", metadata: ["store": "\(store)"])
+                socket = nil
+                downlink?.reconnect()
             case .connect(let endpoint):
                 perform(machine.connected(connect(to: endpoint), at: clock.now, using: &generator))
             case .save(let change): writer?.write(change)

@@ -4,6 +4,8 @@ public import StateCore
 package enum ReplicaDirective: Hashable, Sendable {
     case subscribe(Topic)
     case unsubscribe(Topic)
+    /// Replace the connection by a new one, without the subscriptions of the old one.
+    case reconnect
     /// Replace the document by this snapshot, and check the digest after decoding it.
     case install(snapshot: [UInt8], Position, digest: UInt64)
     /// Apply the patch to the document, which then is at the position.
@@ -19,6 +21,7 @@ package enum ReplicaDirective: Hashable, Sendable {
 /// The events that a replica counts.
 package enum ReplicaEvent: Hashable, Sendable {
     case joining
+    case reconnecting
     case gap
     case rewound
     case snapshot(bytes: Int)

@@ -50,13 +50,15 @@ package struct ReplicaMachine: Hashable, Sendable {
     private var status = ReplicaStatus.joining
     private var heartbeatInterval: Duration
     private var lastHeard: Instant
+    private var connection: ConnectionWatch
 
     package init(limits: Limits, now: Instant) {
         self.limits = limits
         phase = .waiting(until: now)
         backoff = Backoff(limits)
-        heartbeatInterval = limits.heartbeatInterval
+        heartbeatInterval = max(limits.heartbeatInterval, .milliseconds(1))
         lastHeard = now
+        connection = ConnectionWatch(at: now)
     }
 
     /// Starts: subscribes to the feed, then joins.
@@ -71,8 +73,16 @@ package struct ReplicaMachine: Hashable, Sendable {
 
     // MARK: Time
 
-    /// The time of the next `tick`; `nil` if only a message can change the state.
-    package var nextDeadline: Instant? {
+    /// The time of the next `tick`.
+    package var nextDeadline: Instant {
+        switch (phaseDeadline, connectionDeadline) {
+        case (let one?, let other?): min(one, other)
+        case (let one?, nil), (nil, let one?): one
+        case (nil, nil): preconditionFailure("the replica waits without a deadline")
+        }
+    }
+
+    private var phaseDeadline: Instant? {
         switch phase {
         case .waiting(let until): until
         case .joining(let deadline): deadline
@@ -80,6 +90,12 @@ package struct ReplicaMachine: Hashable, Sendable {
         case .following: status == .stale ? nil : lastHeard.advanced(by: staleAfter)
         case .incompatible: nil
         }
+    }
+
+    /// The time at which the silence of the connection is judged; `nil` while nothing is requested. A working connection
+    /// brings the heartbeats of the feed, however slow a join is.
+    private var connectionDeadline: Instant? {
+        if case .waiting = phase { nil } else { connection.deadline(silenceMax: staleAfter, limits) }
     }
 
     /// The names of the phases.
@@ -108,7 +124,10 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        guard let nextDeadline, now >= nextDeadline else { return [] }
+        if connectionDeadline != nil, connection.tick(at: now, silenceMax: staleAfter, limits, using: &generator) {
+            return reconnect(at: now, using: &generator)
+        }
+        guard let phaseDeadline, now >= phaseDeadline else { return [] }
         switch phase {
         case .waiting: return sendJoin(at: now, using: &generator)
         case .joining: return leaveJoin() + sendJoin(at: now, using: &generator)
@@ -118,12 +137,27 @@ package struct ReplicaMachine: Hashable, Sendable {
         }
     }
 
+    /// A message arrived that cannot be read, or messages wait and are not read yet.
+    package mutating func heard(at now: Instant) { connection.heard(at: now) }
+
+    /// Joins on a new connection, without changing the status: nothing is known of the primary.
+    private mutating func reconnect(
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        join = nil
+        let directives: [ReplicaDirective] = [.count(.reconnecting), .reconnect, .subscribe(.feed)]
+        if case .incompatible = phase { return directives }
+        return directives + sendJoin(at: now, using: &generator)
+    }
+
     // MARK: Joining
 
     private mutating func sendJoin(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
+        if case .waiting = phase { connection.startWaiting(at: now) }
         let topic = Topic.join(Nonce(using: &generator), position)
         join = Join(topic: topic)
         phase = .joining(deadline: now.advanced(by: backoff.next(using: &generator)))
@@ -173,6 +207,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
+        heard(at: now)
         var directives: [ReplicaDirective]
         switch (topic, frame) {
         case (.feed, .update(let update)):

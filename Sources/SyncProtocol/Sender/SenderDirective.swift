@@ -4,6 +4,9 @@ public import StateCore
 package enum SenderDirective: Hashable, Sendable {
     case subscribe(Topic)
     case unsubscribe(Topic)
+    /// Replace the connection for requests by a new one, without the subscriptions of the old one, and close the one
+    /// for actions.
+    case reconnect
     /// Push to this endpoint; a wildcard host stands for the host that the sender connected to. Report with
     /// ``SenderMachine/connected(_:at:using:)``.
     case connect(String)
@@ -73,6 +76,7 @@ package struct SentAction: Hashable, Sendable {
 /// The events that a sender counts.
 package enum SenderEvent: Hashable, Sendable {
     case asked
+    case reconnecting
     case rewound
     case framePushed(actions: Int)
     case lineageChanged

@@ -8,6 +8,7 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        heard()
         if topic == .schema { return receivedSchema(frame) }
         guard topic == self.topic else { return [] }
         switch frame {
@@ -37,8 +38,14 @@ extension SenderMachine {
         }
         var directives: [SenderDirective] = []
         var connecting: [SenderDirective] = []
-        if registration?.watermark?.endpoint != watermark.endpoint {
-            uplink = nil
+        // Receipts may have been lost, but if the number is the same again, what was pushed does not arrive.
+        let isAnswer = if case .asking = phase { true } else { false }
+        let isStalled = outbox.hasOutstanding && (watermark.number.map { $0 < outbox.first } ?? true)
+        if isAnswer { stalledCount = isStalled ? stalledCount + 1 : 0 }
+        if uplink == nil || registration?.watermark?.endpoint != watermark.endpoint
+            || stalledCount >= limits.requestsUnansweredMax
+        {
+            (uplink, stalledCount) = (nil, 0)
             connecting = [.connect(watermark.endpoint)]
         }
         if let registration, registration.saved.lineage == watermark.lineage,
@@ -47,7 +54,6 @@ extension SenderMachine {
             guard watermark.windowActionsMax > 0, outbox.fits(bytesMax: roomForActions(in: watermark)) else {
                 return abandonSession(.limitsLowered, using: &generator) + askAgain(at: now, using: &generator)
             }
-            let isAnswer = if case .asking = phase { true } else { false }
             let isLater = registration.watermark.map { $0.epoch < watermark.epoch } ?? true
             self.registration?.watermark = watermark
             self.registration?.isKnown = watermark.number != nil
@@ -138,6 +144,7 @@ extension SenderMachine {
         backoff.reset()
         confirmed(outstandingBytes - outbox.outstandingBytes)
         hasNewReceipts = true
+        stalledCount = 0
         self.registration?.isKnown = true
         self.registration?.saved.resolvedBy = max(registration.saved.resolvedBy, receipts.epoch)
         guard case .open = phase else { return directives }
@@ -153,10 +160,11 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        guard case .open = phase, expected.lineage == registration?.saved.lineage else { return [] }
-        guard expected.number >= outbox.first, expected.number < outbox.cursor,
-            rewoundAt.map({ $0.duration(to: now) >= limits.retryDelayMin }) ?? true
+        guard case .open = phase, expected.lineage == registration?.saved.lineage,
+            expected.number >= outbox.first, expected.number < outbox.cursor
         else { return [] }
+        stalledCount = 0
+        guard rewoundAt.map({ $0.duration(to: now) >= limits.retryDelayMin }) ?? true else { return [] }
         rewoundAt = now
         outbox.rewind(to: expected.number)
         return [.count(.rewound)]
@@ -168,6 +176,7 @@ extension SenderMachine {
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         guard concerns(refusal.frame) else { return [] }
+        if refusal.frame != nil { stalledCount = 0 }
         let count = SenderDirective.count(.refused(refusal.reason.code))
         // The answer to a frame that was pushed before the pause.
         if let retryAfter = refusal.retryAfter, case .pausing(let until) = phase {

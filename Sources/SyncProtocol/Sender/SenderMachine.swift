@@ -62,6 +62,14 @@ package struct SenderMachine: Hashable, Sendable {
     private var subscribed: SessionID?
     /// The time of the last request for the watermark.
     private var askedAt: Instant?
+    /// Whether a message has arrived since the last request.
+    private var isAnswered = true
+    /// The number of requests without an answer since the last message or replacement of the connections.
+    private var unansweredCount = 0
+    /// The number of replacements of the connections since the last message.
+    private var replacements = 0
+    /// The number of watermarks since the last answer to a frame, while frames were outstanding.
+    var stalledCount = 0
     /// The time of the last rewind to an `expected` number.
     var rewoundAt: Instant?
     package let limits: Limits
@@ -281,9 +289,13 @@ package struct SenderMachine: Hashable, Sendable {
         return [.count(.framePushed(actions: frame.header.count))]
     }
 
-    /// The socket has no connection.
-    package mutating func blocked() -> [SenderDirective] {
+    /// The socket has no connection, or its queue is full.
+    package mutating func blocked(
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
         uplink?.isBlocked = true
+        if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
         return uplink.map { [.status(.unreachable($0.endpoint))] } ?? []
     }
 
@@ -331,7 +343,29 @@ package struct SenderMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
         guard let nextDeadline, now >= nextDeadline else { return [] }
-        return ask(at: now, using: &generator)
+        guard !isAnswered else { return ask(at: now, using: &generator) }
+        unansweredCount += 1
+        // About a minute at the longest delay between requests.
+        let unansweredMax = limits.requestsUnansweredMax << min(replacements, 3)
+        return unansweredCount < unansweredMax ? ask(at: now, using: &generator) : reconnect(at: now, using: &generator)
+    }
+
+    // MARK: Connections that deliver nothing
+
+    // A proxy or a NAT may have forgotten a connection, which neither end can notice otherwise.
+
+    /// A message arrived, perhaps one that cannot be read.
+    package mutating func heard() { (isAnswered, unansweredCount, replacements) = (true, 0, 0) }
+
+    /// Requests the watermark on a new connection. Its answer leads to a new connection for actions, too.
+    private mutating func reconnect(
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [SenderDirective] {
+        replacements += 1
+        (unansweredCount, stalledCount, subscribed, uplink) = (0, 0, nil, nil)
+        let schema = schemaRequestsCount > 0 ? [SenderDirective.subscribe(.schema)] : []
+        return [.count(.reconnecting), .reconnect] + schema + ask(at: now, using: &generator)
     }
 
     /// Requests the watermark by subscribing again.
@@ -346,6 +380,7 @@ package struct SenderMachine: Hashable, Sendable {
         let old = subscribed.map { [SenderDirective.unsubscribe(.receipts($0))] } ?? []
         subscribed = session
         askedAt = now
+        isAnswered = false
         return changed(to: .connecting, isSilent: wasSilent) + [.count(.asked)] + old + [.subscribe(topic)]
     }
 
@@ -362,7 +397,8 @@ package struct SenderMachine: Hashable, Sendable {
     }
 
     mutating func awaitReceipts(at now: Instant, using generator: inout some RandomNumberGenerator) {
-        let isAwaiting = outbox.cursor > outbox.first
+        // A connection that accepts nothing may deliver nothing, either.
+        let isAwaiting = outbox.cursor > outbox.first || outbox.hasOutstanding && uplink?.isBlocked == true
         let deadline = isAwaiting ? now.advanced(by: backoff.next(using: &generator)) : nil
         phase = .open(receiptsDeadline: deadline)
     }

@@ -9,12 +9,13 @@ import Testing
     func `leads to the published value, wherever the type is`(place: Place) throws {
         for old in Content.all {
             for new in Content.all {
-                let states = (Tried(name: "a", content: old, place: place), Tried(name: "b", content: new, place: place))
-                try check(states.0, states.1)
-                try check(["x": [states.0]], ["x": [states.1, states.0]])
-                try check([7: states.0] as Table, [7: states.1, 8: states.0])
-                try check(Holder(payload: .given(states.0, 1)), Holder(payload: .given(states.1, 1)))
-                try check(Holder(maybe: states.0), Holder(maybe: states.1))
+                let old = Tried(name: "a", content: old, place: place)
+                let new = Tried(name: "b", content: new, place: place)
+                try check(old, new)
+                try check(["x": [old]], ["x": [new, old]])
+                try check([7: old] as Table, [7: new, 8: old])
+                try check(Holder(payload: .given(old, 1)), Holder(payload: .given(new, 1)))
+                try check(Holder(maybe: old), Holder(maybe: new))
             }
         }
     }
@@ -48,7 +49,8 @@ private enum Content: Equatable {
 
     static let all: [Content] = [
         .int(1), .int(2), .date(Date(timeIntervalSinceReferenceDate: 1)),
-        .date(Date(timeIntervalSinceReferenceDate: 1.5)), .id(uuid), .bytes(Data([1, 2, 3])), .decimal(1), .decimal(1.5),
+        .date(Date(timeIntervalSinceReferenceDate: 1.5)), .id(uuid), .bytes(Data([1, 2, 3])), .decimal(1),
+        .decimal(1.5),
         .link(URL(filePath: "/a")), .text("1"), .text("1.5"), .text("NaN"), .text("AQID"), .text(uuid.uuidString),
         .text("2026-01-02T03:04:05Z"), .text("/a"), .text("é"), .counts([1: 1, 2: 2]), .words(["1": 1]),
         .words(["a": 1, "b": 2]), .ids([uuid]), .texts([uuid.uuidString]), .texts(["1", "2"]),
@@ -58,18 +60,14 @@ private enum Content: Equatable {
     /// Decodes the first type that comes.
     init(from container: KeyedDecodingContainer<Place.Key>, _ place: Place) throws {
         func decoded<T: Decodable>(_ type: T.Type) -> T? { try? place.decode(type, from: container) }
-        self =
-            if let int = decoded(Int.self) { .int(int) }
-            else if let id = decoded(UUID.self) { .id(id) }
-            else if let bytes = decoded(Data.self) { .bytes(bytes) }
-            else if let decimal = decoded(Decimal.self) { .decimal(decimal) }
-            else if let link = decoded(URL.self) { .link(link) }
-            else if let date = decoded(Date.self) { .date(date) }
-            else if let counts = decoded([Int: Int].self) { .counts(counts) }
-            else if let words = decoded([String: Int].self) { .words(words) }
-            else if let ids = decoded([UUID].self) { .ids(ids) }
-            else if let texts = decoded([String].self) { .texts(texts) }
-            else { .text(try place.decode(String.self, from: container)) }
+        let attempts: [() -> Content?] = [
+            { decoded(Int.self).map { .int($0) } }, { decoded(UUID.self).map { .id($0) } },
+            { decoded(Data.self).map { .bytes($0) } }, { decoded(Decimal.self).map { .decimal($0) } },
+            { decoded(URL.self).map { .link($0) } }, { decoded(Date.self).map { .date($0) } },
+            { decoded([Int: Int].self).map { .counts($0) } }, { decoded([String: Int].self).map { .words($0) } },
+            { decoded([UUID].self).map { .ids($0) } }, { decoded([String].self).map { .texts($0) } },
+        ]
+        self = try attempts.lazy.compactMap { $0() }.first ?? .text(place.decode(String.self, from: container))
     }
 
     var value: any Encodable & Sendable {

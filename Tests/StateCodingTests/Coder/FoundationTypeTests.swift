@@ -13,9 +13,14 @@ import Testing
         var readable = everything
         readable.links = readable.links.filter { $0.key.baseURL == nil }
         let text = JSON.text(of: try StateEncoder().value(of: readable))
-        #expect(try StateDecoder(acceptsJSONForms: true).decode(Everything.self, from: JSON.value(parsing: text)) == readable)
+        #expect(
+            try StateDecoder(acceptsJSONForms: true).decode(Everything.self, from: JSON.value(parsing: text))
+                == readable
+        )
         let whole = try JSON.value(parsing: JSON.text(of: tree))
-        let failure = #expect(throws: CodingFailure.self) { try StateDecoder(acceptsJSONForms: true).decode(Everything.self, from: whole) }
+        let failure = #expect(throws: CodingFailure.self) {
+            try StateDecoder(acceptsJSONForms: true).decode(Everything.self, from: whole)
+        }
         #expect(failure?.path == ["links"])
     }
 
@@ -105,7 +110,9 @@ import Testing
                 .null, "http://[::1",
             ]
         )
-        let failure = #expect(throws: CodingFailure.self) { try StateDecoder(acceptsJSONForms: true).decode([UUID].self, from: ["x"]) }
+        let failure = #expect(throws: CodingFailure.self) {
+            try StateDecoder(acceptsJSONForms: true).decode([UUID].self, from: ["x"])
+        }
         #expect(failure?.description == #"0: expected a UUID (as text, or 16 bytes), got text "x""#)
     }
 }

@@ -14,7 +14,9 @@ import Testing
     }
 
     private func failure<T: Decodable>(_ type: T.Type, _ value: Value) -> String? {
-        do throws(CodingFailure) { _ = try StateDecoder(acceptsJSONForms: true).decode(type, from: value) } catch { return error.description }
+        do throws(CodingFailure) { _ = try StateDecoder(acceptsJSONForms: true).decode(type, from: value) } catch {
+            return error.description
+        }
         return nil
     }
 
@@ -111,7 +113,9 @@ import Testing
 
     @Test func `codes distinguish the kinds of failure`() {
         func code<T: Decodable>(_ type: T.Type, _ value: Value) -> CodingFailure.Code? {
-            do throws(CodingFailure) { _ = try StateDecoder(acceptsJSONForms: true).decode(type, from: value) } catch { return error.code }
+            do throws(CodingFailure) { _ = try StateDecoder(acceptsJSONForms: true).decode(type, from: value) } catch {
+                return error.code
+            }
             return nil
         }
         #expect(code(Step.self, [:]) == .missingKey)
@@ -137,8 +141,28 @@ import Testing
         #expect(throws: CodingFailure.self) { try StateDecoder(limits: limits).decode(Chain.self, from: bytes) }
     }
 
-    @Test func `a type that encodes nothing, or too much, is refused`() {
-        #expect(throws: CodingFailure.self) { try StateEncoder().encode(Misfit(kind: 0)) }
+    @Test func `a type that encodes nothing is an empty map, wherever it is`() throws {
+        let value = Silent.Holder(plain: Silent(), list: [Silent()], named: ["a": Silent()], optional: Silent())
+        let tree = try StateEncoder().value(of: value)
+        let expected: Value = ["plain": [:], "list": [[:]], "named": ["a": [:]], "optional": [:], "super": [:]]
+        #expect(tree == expected)
+        #expect(try StateDecoder().decode(Silent.Holder.self, from: tree) == value)
+        #expect(try StateEncoder().value(of: Silent()) == [:])
+
+        // A value that encodes nothing changes to one that encodes fields, and back.
+        let (empty, full) = (["x": Silent()], ["x": Silent(text: "a")])
+        for (old, new) in [(empty, full), (full, empty), (empty, [:]), ([:], empty)] {
+            let patch = try Differ.patch(from: old, to: new).patch
+            var (state, tree) = (old, try StateEncoder().value(of: old))
+            try patch.apply(to: &state)
+            try patch.apply(to: &tree)
+            #expect(state == new)
+            #expect(try tree == StateEncoder().value(of: new))
+        }
+        #expect(try Differ.patch(from: empty, to: empty).isEmpty)
+    }
+
+    @Test func `a type that encodes too much is refused`() {
         #expect(throws: CodingFailure.self) { try StateEncoder().encode(Misfit(kind: 1)) }
         #expect(throws: CodingFailure.self) { try StateEncoder().encode(Misfit(kind: 2)) }
     }
@@ -173,11 +197,59 @@ private struct Lists: Codable { var objects: [String: [Object?]] }
 private struct PairKey: Codable, Hashable { var id: Int }
 extension Pair { fileprivate var key: PairKey { PairKey(id: first) } }
 
+/// Encodes nothing, unless it has a text.
+private struct Silent: Codable, Equatable {
+    struct Holder: Codable, Equatable {
+        enum Key: CodingKey { case plain, list, named, optional }
+
+        var plain: Silent
+        var list: [Silent]
+        var named: [String: Silent]
+        var optional: Silent?
+
+        init(plain: Silent, list: [Silent], named: [String: Silent], optional: Silent?) {
+            (self.plain, self.list, self.named, self.optional) = (plain, list, named, optional)
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            plain = try container.decode(Silent.self, forKey: .plain)
+            list = try container.decode([Silent].self, forKey: .list)
+            named = try container.decode([String: Silent].self, forKey: .named)
+            optional = try container.decodeIfPresent(Silent.self, forKey: .optional)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(plain, forKey: .plain)
+            try container.encode(list, forKey: .list)
+            try container.encode(named, forKey: .named)
+            try container.encodeIfPresent(optional, forKey: .optional)
+            _ = container.superEncoder()
+        }
+    }
+
+    enum Key: CodingKey { case text }
+
+    var text: String?
+
+    init(text: String? = nil) { self.text = text }
+
+    init(from decoder: any Decoder) throws {
+        text = try decoder.container(keyedBy: Key.self).decodeIfPresent(String.self, forKey: .text)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        guard let text else { return }
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(text, forKey: .text)
+    }
+}
+
 private struct Misfit: Encodable {
     var kind: Int
     func encode(to encoder: any Encoder) throws {
         switch kind {
-        case 0: break
         case 1:
             _ = encoder.unkeyedContainer()
             _ = encoder.container(keyedBy: Containers.Keys.self)

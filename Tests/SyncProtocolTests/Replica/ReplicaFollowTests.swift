@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `replicas that lost the same update rejoin at different times`() {
-        let moments = (0..<20).map { seed -> Instant? in
+        let moments = (0..<20).map { seed -> Instant in
             var generator = SeededGenerator(seed: UInt64(seed))
             var machine = ReplicaBench.live(at: 5).machine
             _ = machine.received(.update(Fixture.update(6, 7)), on: .feed, at: .origin, using: &generator)
@@ -98,7 +98,6 @@ import Testing
         #expect(bench.status == .live)
         bench.wait(until: .seconds(4))
         #expect(bench.status == .stale)
-        #expect(bench.machine.nextDeadline == nil)
         bench.now = .seconds(60)
         bench.heartbeat(head: 5)
         #expect(bench.statuses == [.joining, .live, .stale, .live])

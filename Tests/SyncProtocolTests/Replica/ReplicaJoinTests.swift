@@ -125,7 +125,7 @@ import Testing
     @Test func `without an answer it joins again with a fresh nonce and a growing delay`() {
         var bench = ReplicaBench(
             .with {
-                $0.retryDelayMin = .seconds(1); $0.retryDelayMax = .seconds(4)
+                $0.retryDelayMin = .seconds(1); $0.retryDelayMax = .seconds(4); $0.heartbeatsMissedMax = 1000
             }
         )
         var delays: [Duration] = []

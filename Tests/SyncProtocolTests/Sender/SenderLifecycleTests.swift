@@ -32,7 +32,7 @@ import Testing
         var bench = SenderBench.open()
         bench.send()
         #expect(bench.machine.awaitsWritable)
-        bench.handle { $0.blocked() }
+        bench.blocked()
         #expect(bench.status == .unreachable(Fixture.endpoint))
         #expect(bench.push() == [] && bench.machine.awaitsWritable)
         bench.writable()
@@ -46,7 +46,7 @@ import Testing
         bench.send()
         bench.push()
         bench.send()
-        bench.handle { $0.blocked() }
+        bench.blocked()
         bench.writable()
         #expect(bench.asked == 2)
         #expect(bench.push() == [])

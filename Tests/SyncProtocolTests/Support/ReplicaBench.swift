@@ -5,13 +5,16 @@ import SyncProtocol
 struct ReplicaBench {
     var machine: ReplicaMachine
     var now = Instant.origin
-    private var generator = SeededGenerator(seed: 1)
+    private var generator: SeededGenerator
     /// The subscriptions in order. A second subscription to a topic is a second entry.
     private(set) var subscriptions: [Topic] = []
     private(set) var nonces: [Nonce] = []
     private(set) var statuses: [ReplicaStatus] = []
+    /// When the connection was replaced.
+    private(set) var reconnections: [Instant] = []
 
-    init(_ limits: Limits = Limits()) {
+    init(_ limits: Limits = Limits(), seed: UInt64 = 1) {
+        generator = SeededGenerator(seed: seed)
         machine = ReplicaMachine(limits: limits, now: .origin)
         note(machine.start(at: now, using: &generator))
     }
@@ -26,6 +29,9 @@ struct ReplicaBench {
                 let index = subscriptions.firstIndex(of: topic)
                 precondition(index != nil, "\(topic) was not subscribed to")
                 if let index { subscriptions.remove(at: index) }
+            case .reconnect:
+                subscriptions = []
+                reconnections.append(now)
             case .status(let status): statuses.append(status)
             default: break
             }
@@ -93,8 +99,7 @@ struct ReplicaBench {
     /// Advances the clock to the next deadline.
     @discardableResult
     mutating func wait() -> [ReplicaDirective] {
-        guard let deadline = machine.nextDeadline else { return [] }
-        return wait(until: max(now, deadline))
+        wait(until: max(now, machine.nextDeadline))
     }
 
     @discardableResult
@@ -120,8 +125,8 @@ struct ReplicaBench {
     }
 
     /// A replica that follows at a revision.
-    static func live(at revision: UInt64, _ limits: Limits = Limits()) -> ReplicaBench {
-        var bench = ReplicaBench(limits)
+    static func live(at revision: UInt64, _ limits: Limits = Limits(), seed: UInt64 = 1) -> ReplicaBench {
+        var bench = ReplicaBench(limits, seed: seed)
         bench.install(at: revision)
         return bench
     }

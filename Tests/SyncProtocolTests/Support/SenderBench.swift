@@ -11,6 +11,9 @@ struct SenderBench {
     private(set) var outcomes: [Ticket: (number: ActionNumber?, result: Result<Position, Rejection>)] = [:]
     private(set) var statuses: [SenderStatus] = []
     private(set) var asked = 0
+    /// The endpoints for actions that it connected to, and when all connections were replaced.
+    private(set) var connections: [String] = []
+    private(set) var reconnections: [Instant] = []
     private var tickets: UInt64 = 0
     /// Why connecting fails, if it does.
     var refusal: Rejection?
@@ -56,7 +59,11 @@ struct SenderBench {
                 let index = subscriptions.firstIndex(of: topic)
                 precondition(index != nil, "\(topic) was not subscribed to")
                 if let index { subscriptions.remove(at: index) }
+            case .reconnect:
+                subscriptions = []
+                reconnections.append(now)
             case .connect(let endpoint):
+                connections.append(endpoint)
                 let result = refusal.map { Result.failure($0) } ?? .success(endpoint)
                 note(machine.connected(result, at: now, using: &generator))
             case .save(let change):
@@ -104,6 +111,7 @@ struct SenderBench {
         return (nil, nil)
     }
 
+    mutating func blocked() { note(machine.blocked(at: now, using: &generator)) }
     mutating func writable() { note(machine.writable(at: now, using: &generator)) }
 
     @discardableResult

@@ -39,14 +39,13 @@ extension Laws {
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)
             func given<T: Decodable>(as type: T.Type) -> T? { try? container.decode(type, forKey: .given) }
-            self =
-                if let count = given(as: Int.self) { .count(count) }
-                else if let bytes = given(as: [UInt8].self) { .bytes(bytes) }
-                else if let counts = given(as: [Int: Bool].self) { .counts(counts) }
-                else if let share = given(as: Double.self) { .share(share) }
-                else if let shares = given(as: [Double?].self) { .shares(shares) }
-                else if let words = given(as: [String: String].self) { .words(words) }
-                else { .word(try container.decode(String.self, forKey: .given)) }
+            let attempts: [() -> Answer?] = [
+                { given(as: Int.self).map { .count($0) } }, { given(as: [UInt8].self).map { .bytes($0) } },
+                { given(as: [Int: Bool].self).map { .counts($0) } }, { given(as: Double.self).map { .share($0) } },
+                { given(as: [Double?].self).map { .shares($0) } },
+                { given(as: [String: String].self).map { .words($0) } },
+            ]
+            self = try attempts.lazy.compactMap { $0() }.first ?? .word(container.decode(String.self, forKey: .given))
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -78,6 +77,7 @@ extension Laws {
     static let shapes: [any (Codable & Sendable).Type] = [
         World.self, Tree.self, Numbers.self, Mode.self, [String: Mode].self, [Int: [UInt8]].self, [Kind: Bool].self,
         Shelf.self, Table<Int, Mode>.self, Newtype<Table<Int, Newtype<Row>>>.self, Newtype<[Newtype<Mode>?]>.self,
-        Answer.self, [String: [Answer?]].self, Set<Int>.self, [Set<String>].self, [Row?].self, [String?: [Double]].self, String.self, Int.self, Float.self,
+        Answer.self, [String: [Answer?]].self, Set<Int>.self, [Set<String>].self, [Row?].self, [String?: [Double]].self,
+        String.self, Int.self, Float.self,
     ]
 }

@@ -54,7 +54,7 @@ struct DocumentReplica {
             case .apply(let patch, _): try Patch(decoding: patch).apply(to: &value)
             case .verify(_, let digest): if Summary(of: value).digest == digest { verified += 1 }
             case .status(let new): status = new
-            case .time, .count: break
+            case .time, .count, .reconnect: break
             }
         }
     }
@@ -109,7 +109,7 @@ struct DocumentSender {
             case .resolve(let runs): outcomes += runs.flatMap(\.outcomes).map(\.outcome.result)
             case .connect(let endpoint):
                 perform(machine.connected(.success(endpoint), at: now, using: &randomness))
-            case .save, .giveUp, .status, .count, .reuse, .answerSchema, .fail, .close: break
+            case .reconnect, .save, .giveUp, .status, .count, .reuse, .answerSchema, .fail, .close: break
             }
         }
     }

@@ -44,7 +44,7 @@ private struct ReplicaRun {
 
     private mutating func step() throws(BrokenLaw) {
         switch script.below(12) {
-        case 0: try tick(at: machine.nextDeadline ?? now)
+        case 0: try tick(at: machine.nextDeadline)
         case 1: try tick(at: now.advanced(by: .milliseconds(16 * script.below(256))))
         case 2: try receive(.update(update()), on: script.oneIn(4) ? joinTopic : .feed)
         case 3: try receive(.update(following), on: script.oneIn(4) ? joinTopic : .feed)
@@ -65,7 +65,7 @@ private struct ReplicaRun {
     private mutating func tick(at moment: Instant) throws(BrokenLaw) {
         now = max(now, moment)
         try perform(machine.tick(at: now, using: &script))
-        if let next = machine.nextDeadline { try require(next > now, "a tick leaves a deadline that has passed") }
+        try require(machine.nextDeadline > now, "a tick leaves a deadline that has passed")
     }
 
     private mutating func receive(_ frame: Frame, on topic: Topic) throws(BrokenLaw) {
@@ -196,6 +196,7 @@ private struct ReplicaRun {
             switch directive {
             case .subscribe(let topic): try subscriptions.subscribe(to: topic)
             case .unsubscribe(let topic): try subscriptions.unsubscribe(from: topic)
+            case .reconnect: subscriptions = Subscriptions()
             case .count(.rewound): isRewound = true
             case .install(let snapshot, let position, let digest):
                 try install(snapshot, position, digest, isRewound: isRewound)

@@ -93,7 +93,7 @@ struct SenderRun {
         switch script.below(19) {
         case 0, 1: try submit(1 + script.below(6))
         case 2, 3: try push(1 + script.below(4))
-        case 4: try perform(machine.blocked())
+        case 4: try perform(machine.blocked(at: now, using: &script))
         case 5: try perform(machine.writable(at: now, using: &script))
         case 6: try tick(at: machine.nextDeadline ?? now)
         case 7: try tick(at: now.advanced(by: .milliseconds(16 * script.below(256))))
@@ -295,6 +295,7 @@ struct SenderRun {
             switch directive {
             case .subscribe(let topic): try subscriptions.subscribe(to: topic)
             case .unsubscribe(let topic): try subscriptions.unsubscribe(from: topic)
+            case .reconnect: subscriptions = Subscriptions()
             case .connect(let endpoint):
                 try require(endpoint == watermarks.last?.endpoint, "\(endpoint) is not the endpoint of the watermark")
                 let refusal = Rejection(.endpointRefused, "no")

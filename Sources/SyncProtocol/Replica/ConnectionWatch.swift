@@ -1,0 +1,47 @@
+import StateCore
+
+/// Decides when a replica replaces a connection that is open and delivers nothing: a proxy or a NAT may have forgotten
+/// it, which neither end can notice otherwise.
+struct ConnectionWatch: Hashable, Sendable {
+    /// When the last message arrived, or a connection began to be awaited.
+    private var silentSince: Instant
+    /// The number of replacements since the last message.
+    private var replacements = 0
+    /// A random time after the silence was noticed; `nil` before.
+    private var replacementAt: Instant?
+
+    init(at now: Instant) { silentSince = now }
+
+    /// A message arrived.
+    mutating func heard(at now: Instant) { self = ConnectionWatch(at: now) }
+
+    /// A message is awaited from now on. Before, silence meant nothing.
+    mutating func startWaiting(at now: Instant) { silentSince = now }
+
+    /// The time of the next ``tick(at:silenceMax:_:using:)``.
+    ///
+    /// - Parameter silenceMax: The time within which a working connection delivers a message.
+    func deadline(silenceMax: Duration, _ limits: Limits) -> Instant {
+        if let replacementAt { return replacementAt }
+        // A message of the primary sets `silenceMax`, which may be too large to be multiplied.
+        guard silenceMax < limits.reconnectDelayMax else { return silentSince.advanced(by: silenceMax) }
+        return silentSince.advanced(by: min(limits.reconnectDelayMax, silenceMax * (1 << min(replacements, 20))))
+    }
+
+    /// - Returns: Whether the connection is to be replaced now.
+    mutating func tick(
+        at now: Instant,
+        silenceMax: Duration,
+        _ limits: Limits,
+        using generator: inout some RandomNumberGenerator
+    ) -> Bool {
+        guard now >= deadline(silenceMax: silenceMax, limits) else { return false }
+        guard replacementAt != nil else {
+            let delay = Duration.random(upTo: limits.reconnectJitterMax, using: &generator)
+            replacementAt = now.advanced(by: max(delay, .microseconds(1)))
+            return false
+        }
+        (silentSince, replacements, replacementAt) = (now, replacements + 1, nil)
+        return true
+    }
+}
