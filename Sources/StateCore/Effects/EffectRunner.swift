@@ -151,8 +151,8 @@ package final class EffectRunner: Sendable {
         }
     }
 
-    /// Schedules a timer. Without a task of its own for the whole timer, so that a test clock, which calls back within a
-    /// turn of the test, has the next deadline when the turn ends.
+    /// Schedules a timer. It has no task of its own, so that a test clock, which calls back within a turn of the test,
+    /// has the next deadline when the turn ends.
     private func start(
         _ timer: Effect.Timer,
         at deadline: Duration,

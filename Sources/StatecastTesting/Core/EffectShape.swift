@@ -71,6 +71,13 @@ extension EffectShape {
         case .dispatch, .cancel, .merge, .sequence: nil
         }
     }
+
+    var isTimer: Bool {
+        switch self {
+        case .delay, .repeat: true
+        case .dispatch, .run, .blocking, .cancel, .merge, .sequence: false
+        }
+    }
 }
 
 extension Effect {

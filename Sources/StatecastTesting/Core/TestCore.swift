@@ -241,7 +241,7 @@ extension TestCore {
                 return .preceded(due)
             }
             if let found = pending.dequeue(where: { expected.matches($0.action) }) { return .found(found) }
-            return isKnown && pending.running.isEmpty ? .never : nil
+            return isKnown && pending.isIdle ? .never : nil
         }
     }
 
@@ -272,9 +272,9 @@ extension TestCore {
     /// await core.receive(SearchRequested())
     /// ```
     ///
-    /// An action that becomes due before the end of `duration` has to be received at its time: advance up to it, receive
-    /// it, and then advance further. A delay that a sequence begins after other work counts from the end of that work,
-    /// for which this function does not wait.
+    /// An action that becomes due before the end of `duration` has to be received at its time: advance up to it,
+    /// receive it, and then advance further. A delay that a sequence begins after other work counts from the end of
+    /// that work, for which this function does not wait.
     public func advance(
         by duration: Duration,
         fileID: StaticString = #fileID,
@@ -292,8 +292,8 @@ extension TestCore {
             let due = pending.current.wanted.filter(\.isImmediate).map(\.name)
             if isExhaustive, !due.isEmpty {
                 return site.report(
-                    "\(due.joined(separator: ", ")) was due after \(deadline - start): advance by that, receive it, and "
-                        + "then advance by the remaining \(start + duration - deadline)."
+                    "\(due.joined(separator: ", ")) was due after \(deadline - start): advance by that, receive it, "
+                        + "and then advance by the remaining \(start + duration - deadline)."
                 )
             }
             receiveImmediates(before: "the time advances", at: site)
@@ -319,7 +319,7 @@ extension TestCore {
         guard isExhaustive else { return }
         let isDone = await pending.first(within: patience) { pending -> Bool? in
             if !pending.wanted.isEmpty { return false }
-            return pending.running.isEmpty ? true : nil
+            return pending.isIdle ? pending.running.isEmpty : nil
         }
         // An effect that was cancelled inside a sequence and ignores it does not count as running.
         guard isDone != true, isDone == false || effects.runningCount > 0 else { return }
@@ -377,7 +377,9 @@ extension TestCore {
             isFinished = false
             let number = parts.count
             parts.append(shape)
-            pending.run(PendingActions.RunningPart(number: number, name: "\(shape) of \(name)"))
+            pending.run(
+                PendingActions.RunningPart(number: number, name: "\(shape) of \(name)", isTimer: shape.isTimer)
+            )
             effects.start(.sequence(part, .dispatch(PendingActions.PartEnded(number: number))), key: key)
         }
     }
