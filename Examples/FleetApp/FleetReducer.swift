@@ -52,7 +52,7 @@ package struct NoteAdded: Action, Equatable {
 
 extension Fleet {
     /// Updates the fleet. No input makes it trap; invalid actions are ignored and counted.
-    package static let reducer = Reducer<Fleet> { fleet, action, context in
+    package static let reducer = Reducer<Fleet>.withContext { fleet, action, context in
         let accepted =
             switch action {
             case let action as HostSampled: fleet.apply(action, at: context.time)
@@ -64,6 +64,7 @@ extension Fleet {
         if !accepted {
             fleet.totals.ignored += 1
         }
+        return .none
     }
 
     private mutating func apply(_ action: HostSampled, at time: Timestamp) -> Bool {

@@ -60,6 +60,16 @@ import Testing
         connection.cancel()
     }
 
+    @Test func `a connected announcer speaks each number`() async {
+        let core = Core(Counter(), reducer: Counter.reducer)
+        let announcer = Announcer()
+        let connection = core.connect(announcer, to: { counter in "\(counter.counter)" })
+        core.dispatch(StepChangeRequested(step: 7))
+        core.dispatch(CounterIncreaseRequested())
+        while await announcer.spoken != ["0", "7"] { await Task.yield() }
+        connection.cancel()
+    }
+
     /// Yields the main actor until the view shows a label.
     @MainActor private func shown(_ label: String, by view: CounterView) async {
         while view.props.label != label { await Task.yield() }

@@ -27,3 +27,10 @@ struct CounterConnector: Connector {
         )
     }
 }
+
+/// Speaks what it receives.
+actor Announcer: Component {
+    private(set) var spoken: [String] = []
+
+    func update(_ props: String) async { spoken.append(props) }
+}

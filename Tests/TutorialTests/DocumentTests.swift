@@ -14,7 +14,7 @@ import Testing
             #expect(text.ranges(of: "```swift").count == matches.count, "a block of \(document) names no file")
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            .filter { $0.hasSuffix(".swift") && $0 != "DocumentTests.swift" }
+            .filter { $0.hasSuffix(".swift") && !["ComingFromTests.swift", "DocumentTests.swift"].contains($0) }
         // It needs the trait SmartCopy, so another package builds it.
         let client = "Robot.swift"
         #expect(Set(blocks.keys) == Set(names + [client]))

@@ -19,7 +19,7 @@ extension Library {
             case is BooksRequested:
                 library.isLoading = true
                 library.failure = nil
-                return .merge(.cancel(id: "load"), load(fetch))
+                return load(fetch)
             case let action as BooksLoaded:
                 library.isLoading = false
                 library.books = action.books + library.books.filter { !action.books.contains($0) }
@@ -38,12 +38,10 @@ extension Library {
     }
 
     private static func load(_ fetch: @escaping @Sendable () async throws -> [String]) -> Effect {
-        .run(id: "load") { send in
-            do {
-                await send(BooksLoaded(books: try await fetch()))
-            } catch {
-                await send(BooksUnavailable(reason: "\(error)"))
-            }
+        .run(id: "load", cancelInFlight: true) { send in
+            await send(BooksLoaded(books: try await fetch()))
+        } catch: { error in
+            BooksUnavailable(reason: "\(error)")
         }
     }
 }

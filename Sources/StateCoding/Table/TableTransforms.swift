@@ -2,9 +2,10 @@ extension Table {
     /// The table of the rows that satisfy a condition.
     ///
     /// If most rows stay, the result shares nodes with this table, so that the difference of the two is found fast.
-    public func filter<Failure: Error>(
-        _ isIncluded: (Element) throws(Failure) -> Bool
-    ) throws(Failure) -> Table {
+    ///
+    /// It rethrows, because a generic function with typed throws would be less specialized than the `filter` of a
+    /// sequence, which returns an array.
+    public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> Table {
         var gone: [Int] = []
         for (offset, (key, row)) in zip(0..., tree) where try !isIncluded((key, row)) { gone.append(offset) }
         if gone.count <= count / 16 {

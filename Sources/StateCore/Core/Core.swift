@@ -87,6 +87,36 @@ public final class Core<State: Sendable>: CurrentStateSource, ActionDispatcher {
         self.init(state, reducer: Reducer(reducer), middleware: middleware)
     }
 
+    /// Creates a core with a reducer that also returns effects.
+    ///
+    /// ```swift
+    /// let core = Core(Library()) { library, action in
+    ///     guard action is LoadRequested else { return .none }
+    ///     library.isLoading = true
+    ///     return .run { send in await send(BooksLoaded(books: await shelf.books())) }
+    /// }
+    /// ```
+    ///
+    /// A reducer that reads the time or the sender is a ``Reducer/withContext(_:)``.
+    @_disfavoredOverload
+    public convenience init(
+        _ state: State,
+        middleware: [Middleware<State>] = [],
+        reducer: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Effect
+    ) {
+        self.init(state, reducer: Reducer(reducer), middleware: middleware)
+    }
+
+    /// Not available; see ``Reducer/withContext(_:)``.
+    @available(*, unavailable, message: "write reducer: .withContext { state, action, context in }")
+    public convenience init(
+        _ state: State,
+        middleware: [Middleware<State>] = [],
+        reducer: @escaping @Sendable (_ state: inout State, _ action: any Action, _ context: ActionContext) -> Effect
+    ) {
+        self.init(state, reducer: .withContext(reducer), middleware: middleware)
+    }
+
     /// - Parameters:
     ///   - drainedRequestsMax: the number of requests, its own included, that a dispatching thread processes before
     ///     another thread continues, so that a busy core cannot capture a thread such as the main one.

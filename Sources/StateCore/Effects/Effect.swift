@@ -31,7 +31,7 @@ public struct Effect: Sendable {
         case sequence(Parts)
     }
 
-    /// One unit of asynchronous or blocking work.
+    /// One unit of asynchronous or blocking work, or one timer.
     @usableFromInline
     package struct Work: Sendable {
         package let id: AnyID?
@@ -40,7 +40,15 @@ public struct Effect: Sendable {
         package enum Body: Sendable {
             case run(TaskPriority?, @Sendable (Send) async -> Void)
             case blocking(@Sendable (BlockingSend) -> Void)
+            case timer(Timer)
         }
+    }
+
+    /// Dispatches an action after a delay, once or repeatedly.
+    package struct Timer: Sendable {
+        package let action: any Action
+        package let delay: Duration
+        package let isRepeating: Bool
     }
 
     @inlinable
@@ -89,6 +97,41 @@ extension Effect {
         return cancelInFlight ? .merge(.cancel(id: id), run) : run
     }
 
+    /// Runs asynchronous work that may throw. If it does, the action that `catch` returns is sent.
+    ///
+    /// ```swift
+    /// return .run { send in
+    ///     await send(BooksLoaded(books: try await shelf.books()))
+    /// } catch: { error in
+    ///     BooksUnavailable(reason: "\(error)")
+    /// }
+    /// ```
+    ///
+    /// An error of cancelled work is dropped, as its actions are.
+    public static func run(
+        priority: TaskPriority? = nil,
+        _ work: @escaping @Sendable (_ send: Send) async throws -> Void,
+        catch failed: @escaping @Sendable (_ error: any Error) -> any Action
+    ) -> Effect {
+        .run(priority: priority) { send in
+            do { try await work(send) } catch { await send(failed(error)) }
+        }
+    }
+
+    /// Runs asynchronous work that may throw and that ``cancel(id:)`` can cancel; see ``run(priority:_:catch:)`` and
+    /// ``run(id:cancelInFlight:priority:_:)``.
+    public static func run(
+        id: some Hashable & Sendable,
+        cancelInFlight: Bool = false,
+        priority: TaskPriority? = nil,
+        _ work: @escaping @Sendable (_ send: Send) async throws -> Void,
+        catch failed: @escaping @Sendable (_ error: any Error) -> any Action
+    ) -> Effect {
+        .run(id: id, cancelInFlight: cancelInFlight, priority: priority) { send in
+            do { try await work(send) } catch { await send(failed(error)) }
+        }
+    }
+
     /// Runs work that blocks its thread, such as reading a file, on a thread of its own.
     ///
     /// A process runs at most 512 of these at a time and queues the others. The stack of such a thread has 512 KiB.
@@ -110,6 +153,29 @@ extension Effect {
     ) -> Effect {
         let blocking = Effect(.run(Work(id: AnyID(id), body: .blocking(work))))
         return cancelInFlight ? .merge(.cancel(id: id), blocking) : blocking
+    }
+
+    /// Runs work that blocks its thread and may throw. If it does, the action that `catch` returns is sent.
+    public static func blocking(
+        _ work: @escaping @Sendable (_ send: BlockingSend) throws -> Void,
+        catch failed: @escaping @Sendable (_ error: any Error) -> any Action
+    ) -> Effect {
+        .blocking { send in
+            do { try work(send) } catch { send(failed(error)) }
+        }
+    }
+
+    /// Runs work that blocks its thread, may throw, and that ``cancel(id:)`` can cancel; see ``blocking(_:catch:)`` and
+    /// ``blocking(id:cancelInFlight:_:)``.
+    public static func blocking(
+        id: some Hashable & Sendable,
+        cancelInFlight: Bool = false,
+        _ work: @escaping @Sendable (_ send: BlockingSend) throws -> Void,
+        catch failed: @escaping @Sendable (_ error: any Error) -> any Action
+    ) -> Effect {
+        .blocking(id: id, cancelInFlight: cancelInFlight) { send in
+            do { try work(send) } catch { send(failed(error)) }
+        }
     }
 
     /// Cancels all work that runs under `id`: its task is cancelled, and its actions that are not reduced yet are
@@ -141,6 +207,71 @@ extension Effect {
     /// Starts several effects one after another; see ``sequence(_:)-([Effect?])``. With this overload `.none` is the
     /// effect, not the optional.
     public static func sequence(_ effects: Effect...) -> Effect { sequence(effects) }
+}
+
+// MARK: Time
+
+extension Effect {
+    /// Dispatches an action after a delay, unless ``cancel(id:)`` cancels it before.
+    ///
+    /// The clock continues while the machine sleeps. A `TestCore` has its own, which the test advances. The delay of a
+    /// sequence's part begins when the part before has ended.
+    ///
+    /// - Parameters:
+    ///   - action: the action to dispatch.
+    ///   - delay: at most a hundred years; a longer one counts as that.
+    ///   - id: identifies the delayed action.
+    public static func delay(_ action: any Action, for delay: Duration, id: some Hashable & Sendable) -> Effect {
+        .timer(action, delay, id: AnyID(id))
+    }
+
+    /// Dispatches an action after a delay; see ``delay(_:for:id:)``.
+    public static func delay(_ action: any Action, for delay: Duration) -> Effect { .timer(action, delay, id: nil) }
+
+    /// Dispatches an action after a delay, and first cancels all work that runs under the same id. Of actions that
+    /// follow each other within the delay, only the last one is therefore dispatched.
+    ///
+    /// ```swift
+    /// case let action as SearchTextChanged:
+    ///     state.text = action.text
+    ///     return .debounce(SearchRequested(), for: .milliseconds(300), id: "search")
+    /// ```
+    public static func debounce(_ action: any Action, for delay: Duration, id: some Hashable & Sendable) -> Effect {
+        .merge(.cancel(id: id), .delay(action, for: delay, id: id))
+    }
+
+    /// Dispatches an action at regular intervals, until ``cancel(id:)`` ends that.
+    ///
+    /// The first action is due after one period, and each one a whole number of periods after the start. While an
+    /// action is not reduced yet, no further one is dispatched: those that are missed are skipped.
+    ///
+    /// - Parameters:
+    ///   - action: the action to dispatch.
+    ///   - period: the interval, from a millisecond to a hundred years; other ones count as the nearest of these.
+    ///   - id: identifies the repeated action.
+    ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run.
+    public static func `repeat`(
+        _ action: any Action,
+        every period: Duration,
+        id: some Hashable & Sendable,
+        cancelInFlight: Bool = false
+    ) -> Effect {
+        let timer = timer(action, max(period, .milliseconds(1)), id: AnyID(id), isRepeating: true)
+        return cancelInFlight ? .merge(.cancel(id: id), timer) : timer
+    }
+
+    private static func timer(
+        _ action: any Action,
+        _ delay: Duration,
+        id: AnyID?,
+        isRepeating: Bool = false
+    ) -> Effect {
+        let timer = Timer(action: action, delay: min(max(delay, .zero), delayMax), isRepeating: isRepeating)
+        return Effect(.run(Work(id: id, body: .timer(timer))))
+    }
+
+    /// The system cannot sleep for much longer: it traps.
+    private static var delayMax: Duration { .seconds(100 * 365 * 86_400) }
 }
 
 // MARK: Composition

@@ -27,19 +27,23 @@ package final class EffectRunner: Sendable {
     /// Work starts on this queue, in call order. Dispatch gives it a thread outside of the cooperative pool.
     private let startQueue = DispatchQueue(label: "statecast.effects.start")
     private let executor: (any TaskExecutor)?
+    private let clock: any EffectClock
     private let deliver: @Sendable (EffectAction) -> Void
     private let onCancel: @Sendable (UInt64) -> Void
 
     /// - Parameters:
     ///     - executor: where all jobs of the tasks run; nil: the global executor.
+    ///     - clock: measures delays; nil: the system's clock.
     ///     - onCancel: called with the number of a run that an effect cancelled.
     ///     - deliver: called with each action that an effect sends. Both are called on any thread.
     package init(
         on executor: (any TaskExecutor)? = nil,
+        clock: (any EffectClock)? = nil,
         onCancel: @escaping @Sendable (UInt64) -> Void = { _ in },
         deliver: @escaping @Sendable (EffectAction) -> Void
     ) {
         self.executor = executor
+        self.clock = clock ?? SystemEffectClock()
         self.onCancel = onCancel
         self.deliver = deliver
     }
@@ -130,12 +134,11 @@ package final class EffectRunner: Sendable {
         switch work.body {
         case .run(let priority, let body):
             let send = Send(idempotencyKey: key, run: run, deliver: deliver)
-            run.attach(
-                Task.detached(executorPreference: executor ?? OrderedStart(on: startQueue), priority: priority) {
-                    await body(send)
-                    end()
-                }
-            )
+            let task = Task.detached(executorPreference: executor ?? OrderedStart(on: startQueue), priority: priority) {
+                await body(send)
+                end()
+            }
+            run.attach { task.cancel() }
         case .blocking(let body):
             let send = BlockingSend(idempotencyKey: key, run: run, deliver: deliver)
             startQueue.async {
@@ -144,7 +147,30 @@ package final class EffectRunner: Sendable {
                     end()
                 }
             }
+        case .timer(let timer): start(timer, at: clock.now + timer.delay, of: run, then: end)
         }
+    }
+
+    /// Schedules a timer. It has no task of its own, so that a test clock, which calls back within a turn of the test,
+    /// has the next deadline when the turn ends.
+    private func start(
+        _ timer: Effect.Timer,
+        at deadline: Duration,
+        tick: Int = 0,
+        of run: EffectRun,
+        then end: @escaping @Sendable () -> Void
+    ) {
+        let cancel = clock.schedule(at: deadline) { [weak self] isDue in
+            guard isDue, let self else { return end() }
+            let action = EffectAction(action: timer.action, run: run) { [weak self] in
+                guard timer.isRepeating, !run.isCancelled, let self else { return end() }
+                let missed = (clock.now - deadline).attoseconds / timer.delay.attoseconds
+                let next = deadline + Duration(attoseconds: timer.delay.attoseconds * (missed + 1))
+                start(timer, at: next, tick: tick + 1, of: run, then: end)
+            }
+            deliver(action)
+        }
+        run.attach(tick: tick, cancel)
     }
 
     private func isCurrent(_ generation: UInt64) -> Bool { content.withLock { $0.generation == generation } }
@@ -187,7 +213,7 @@ final class EffectRun: Sendable {
     let id: AnyID?
     private let cancelled = Atomic(false)
     private let sendCount = Atomic(0)
-    private let task = Locked<Task<Void, Never>?>(nil)
+    private let canceller = Locked<(tick: Int, cancel: @Sendable () -> Void)?>(nil)
 
     init(number: UInt64, id: AnyID?) {
         self.number = number
@@ -199,14 +225,18 @@ final class EffectRun: Sendable {
     /// Counts a send. Returns whether the task is to yield after it.
     func isDueToYield() -> Bool { sendCount.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 64) }
 
-    func attach(_ task: Task<Void, Never>) {
-        self.task.withLock { $0 = task }
-        if isCancelled { task.cancel() }
+    /// Keeps the closure that cancels the work; of those of a timer, the one of the latest tick, which may be attached
+    /// before the one of the tick before.
+    func attach(tick: Int = 0, _ cancel: @escaping @Sendable () -> Void) {
+        canceller.withLock { attached in
+            if attached.map({ $0.tick < tick }) ?? true { attached = (tick, cancel) }
+        }
+        if isCancelled { cancel() }
     }
 
     func cancel() {
         cancelled.store(true, ordering: .releasing)
-        task.withLock { $0 }?.cancel()
+        canceller.withLock { $0 }?.cancel()
     }
 }
 

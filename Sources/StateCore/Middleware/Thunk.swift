@@ -3,6 +3,9 @@
 /// It requires ``Middleware/thunk`` in a core of the same state; otherwise the core reports ``RuntimeWarning``. A thunk
 /// never leaves its process: encoding it throws.
 ///
+/// A core never re-enters: it reduces the actions that a thunk dispatches after the thunk has returned, so the thunk
+/// does not see their changes. A thunk that it dispatches after them does.
+///
 /// ```swift
 /// let wasEmpty = try await core.send(Thunk<Cart, Bool> { store in
 ///     store.dispatch(ItemAdded(item))

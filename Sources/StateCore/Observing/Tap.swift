@@ -31,6 +31,15 @@ public protocol ActionSource<State>: StateSource {
 extension Core: ActionSource {}
 
 extension ActionSource {
+    /// Calls `body` for each action that reaches the reducer, after the observers, where the change is made.
+    ///
+    /// ```swift
+    /// core.tap { tapped in print(tapped.action, tapped.state) }.store(in: disposer)
+    /// ```
+    public func tap(_ body: @escaping @Sendable (_ tapped: TappedAction<State>) -> Void) -> Subscription {
+        tap(.after, body)
+    }
+
     /// Calls `body` for each action that reaches the reducer, in a given execution context.
     ///
     /// All actions are queued until `body` has received them, in order. Actions that are still queued when the

@@ -16,9 +16,9 @@
 public struct Reducer<State>: Sendable {
     @usableFromInline let body: @Sendable (inout State, any Action, ActionContext) -> Effect
     /// Whether it may read the context. If not, the core does not read the clock.
-    @usableFromInline let readsContext: Bool
+    @usableFromInline package let readsContext: Bool
 
-    /// A reducer that needs only the action.
+    /// A reducer that needs only the state and the action: a closure or a function.
     @inlinable
     public init(_ body: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Void) {
         readsContext = false
@@ -39,42 +39,51 @@ public struct Reducer<State>: Sendable {
         self.body = { state, action, _ in body(&state, action) }
     }
 
-    /// A reducer that also reads the context.
+    /// A reducer that also reads the context of each action, such as its time.
+    ///
+    /// ```swift
+    /// let reducer = Reducer<Fleet>.withContext { fleet, action, context in
+    ///     guard let action = action as? HostSampled else { return .none }
+    ///     fleet.hosts[action.host]?.lastSeen = context.time
+    ///     return .none
+    /// }
+    /// ```
+    ///
+    /// Not an initializer: of overloads whose closures have different numbers of parameters, the compiler would report
+    /// a misspelt member of the context as a wrong number of parameters.
     @inlinable
-    public init(
-        _ body: @escaping @Sendable (_ state: inout State, _ action: any Action, _ context: ActionContext) -> Void
-    ) {
-        readsContext = true
-        self.body = { state, action, context in
-            body(&state, action, context)
-            return .none
-        }
+    public static func withContext(
+        _ body: @escaping @Sendable (_ state: inout State, _ action: any Action, _ context: ActionContext) -> Effect
+    ) -> Reducer {
+        Reducer(readsContext: true, body)
     }
 
-    /// A reducer that also reads the context and returns an effect.
-    @inlinable
-    @_disfavoredOverload
+    /// Not available; see ``withContext(_:)``.
+    @available(*, unavailable, message: "a reducer with a context is Reducer.withContext { state, action, context in }")
     public init(
         _ body: @escaping @Sendable (_ state: inout State, _ action: any Action, _ context: ActionContext) -> Effect
     ) {
-        readsContext = true
-        self.body = body
+        self.init(readsContext: true, body)
     }
 
     /// A reducer from a function that returns the next state.
     ///
     /// It copies the collections that it changes. Prefer a reducer with an `inout` state for large collections.
+    ///
+    /// ```swift
+    /// func next(_ counter: Counter, _ action: any Action) -> Counter { ... }
+    /// let reducer = Reducer.returningState(next)
+    /// ```
     @inlinable
-    public init(next: @escaping @Sendable (_ state: State, _ action: any Action) -> State) {
-        readsContext = false
-        self.body = { state, action, _ in
-            state = next(state, action)
-            return .none
-        }
+    public static func returningState(
+        _ next: @escaping @Sendable (_ state: State, _ action: any Action) -> State
+    ) -> Reducer {
+        Reducer { state, action in state = next(state, action) }
     }
 
-    /// A reducer composed of others, which reads the context if they do.
-    init(
+    /// A reducer that may be composed of others; it reads the context if they do.
+    @usableFromInline
+    package init(
         readsContext: Bool,
         _ body: @escaping @Sendable (_ state: inout State, _ action: any Action, _ context: ActionContext) -> Effect
     ) {
@@ -132,25 +141,13 @@ extension Reducer {
         }
     }
 
-    /// A reducer for one type of action that also reads the context.
+    /// A reducer for one type of action that also reads the context; see ``withContext(_:)``.
     @inlinable
-    public init<Handled: Action>(
-        of type: Handled.Type,
-        _ body: @escaping @Sendable (_ state: inout State, _ action: Handled, _ context: ActionContext) -> Void
-    ) {
-        self.init { state, action, context in
-            if let action = cast(action, to: Handled.self) { body(&state, action, context) }
-        }
-    }
-
-    /// A reducer for one type of action that also reads the context and returns an effect.
-    @inlinable
-    @_disfavoredOverload
-    public init<Handled: Action>(
+    public static func withContext<Handled: Action>(
         of type: Handled.Type,
         _ body: @escaping @Sendable (_ state: inout State, _ action: Handled, _ context: ActionContext) -> Effect
-    ) {
-        self.init { state, action, context -> Effect in
+    ) -> Reducer {
+        withContext { state, action, context in
             cast(action, to: Handled.self).map { body(&state, $0, context) } ?? .none
         }
     }

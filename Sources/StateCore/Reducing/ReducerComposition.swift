@@ -43,7 +43,7 @@ extension Reducer {
 
     /// Applies this reducer to every element of a collection, in order, for actions that concern all of them.
     ///
-    /// If an action names one element, use ``forEach(_:key:)``.
+    /// If an action names one element, use `forEach(_:key:)`, for a dictionary or, in Statecast, a table.
     public func forEach<Whole, Elements: MutableCollection & SendableMetatype>(
         _ elements: any WritableKeyPath<Whole, Elements> & Sendable
     ) -> Reducer<Whole> where Elements.Element == State, Elements.Index: SendableMetatype {

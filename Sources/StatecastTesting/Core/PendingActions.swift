@@ -11,12 +11,16 @@ final class PendingActions: ActionDispatcher {
 
         /// The pending actions whose effect is not cancelled.
         var wanted: [PendingAction] { actions.filter(\.isWanted) }
+
+        /// Whether nothing more is sent until the test advances the time.
+        var isIdle: Bool { running.allSatisfy(\.isTimer) }
     }
 
     /// A part of an effect that has not ended.
     struct RunningPart: Sendable {
         let number: Int
         let name: String
+        let isTimer: Bool
     }
 
     /// A part of an effect sends it when it ends.

@@ -22,7 +22,8 @@ public import StateCore
 public final class TestCore<State: Equatable & Sendable> {
     /// The state after the last action that was sent or received.
     public private(set) var state: State
-    /// The time that the reducer and middlewares see. Only the test changes it.
+    /// The time that the reducer and middlewares see. Only the test changes it, such as by
+    /// ``advance(by:fileID:filePath:line:column:)``.
     public var time: Timestamp
     /// Whether all that happens must be asserted.
     ///
@@ -34,6 +35,7 @@ public final class TestCore<State: Equatable & Sendable> {
     private let reducer: Reducer<State>
     private let middleware: MiddlewareChain<State>
     private let pending: PendingActions
+    private let clock = TestEffectClock()
     private let effects: EffectRunner
     private var revision: UInt64 = 0
     /// The shape of each part of an effect that was started, by its number.
@@ -73,7 +75,7 @@ public final class TestCore<State: Equatable & Sendable> {
         self.isExhaustive = isExhaustive
         self.patience = patience
         self.pending = pending
-        effects = EffectRunner { pending.enqueue($0) }
+        effects = EffectRunner(clock: clock) { pending.enqueue($0) }
         origin = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
         start(initialEffect(state), of: "the initial effect", atStart: 1)
     }
@@ -239,7 +241,7 @@ extension TestCore {
                 return .preceded(due)
             }
             if let found = pending.dequeue(where: { expected.matches($0.action) }) { return .found(found) }
-            return isKnown && pending.running.isEmpty ? .never : nil
+            return isKnown && pending.isIdle ? .never : nil
         }
     }
 
@@ -257,6 +259,46 @@ extension TestCore {
                 + describeDifference(expected: action, actual: actual.action)
         )
         return actual
+    }
+
+    // MARK: Time
+
+    /// Moves the time forward. The actions of `Effect.delay`, `debounce` and `repeat` that become due have to be
+    /// received.
+    ///
+    /// ```swift
+    /// await core.send(SearchTextChanged(text: "Dune")) { $0.text = "Dune" }
+    /// core.advance(by: .milliseconds(300))
+    /// await core.receive(SearchRequested())
+    /// ```
+    ///
+    /// An action that becomes due before the end of `duration` has to be received at its time: advance up to it,
+    /// receive it, and then advance further. A delay that a sequence begins after other work counts from the end of
+    /// that work, for which this function does not wait.
+    public func advance(
+        by duration: Duration,
+        fileID: StaticString = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line,
+        column: UInt = #column
+    ) {
+        let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+        precondition(duration >= .zero, "the time only moves forward, not by \(duration)")
+        receiveImmediates(before: "the time advances", at: site)
+        let (start, startTime) = (clock.now, time)
+        while let deadline = Turn.run({ clock.advance(towards: start + duration) }) {
+            time = startTime.advanced(by: deadline - start)
+            guard deadline < start + duration else { continue }
+            let due = pending.current.wanted.filter(\.isImmediate).map(\.name)
+            if isExhaustive, !due.isEmpty {
+                return site.report(
+                    "\(due.joined(separator: ", ")) was due after \(deadline - start): advance by that, receive it, "
+                        + "and then advance by the remaining \(start + duration - deadline)."
+                )
+            }
+            receiveImmediates(before: "the time advances", at: site)
+        }
+        time = startTime.advanced(by: duration)
     }
 
     // MARK: Finishing
@@ -277,7 +319,7 @@ extension TestCore {
         guard isExhaustive else { return }
         let isDone = await pending.first(within: patience) { pending -> Bool? in
             if !pending.wanted.isEmpty { return false }
-            return pending.running.isEmpty ? true : nil
+            return pending.isIdle ? pending.running.isEmpty : nil
         }
         // An effect that was cancelled inside a sequence and ignores it does not count as running.
         guard isDone != true, isDone == false || effects.runningCount > 0 else { return }
@@ -326,7 +368,7 @@ extension TestCore {
         switch shape {
         case .cancel(let id):
             effects.start(part, key: key)
-            let cancelled = parts.indices.filter { parts[$0] == .run(id: id) || parts[$0] == .blocking(id: id) }
+            let cancelled = parts.indices.filter { parts[$0].id == id }
             pending.forget(Set(cancelled))
         case .dispatch:
             isFinished = false
@@ -335,7 +377,9 @@ extension TestCore {
             isFinished = false
             let number = parts.count
             parts.append(shape)
-            pending.run(PendingActions.RunningPart(number: number, name: "\(shape) of \(name)"))
+            pending.run(
+                PendingActions.RunningPart(number: number, name: "\(shape) of \(name)", isTimer: shape.isTimer)
+            )
             effects.start(.sequence(part, .dispatch(PendingActions.PartEnded(number: number))), key: key)
         }
     }

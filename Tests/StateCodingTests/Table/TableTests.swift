@@ -92,6 +92,8 @@ import Testing
             #expect(table.filter { $0.key % divisor != 0 }.keys.elementsEqual(expected))
         }
         #expect(table.filter { _ in false }.isEmpty)
+        let odd = table.filter { key, _ in key % 2 == 1 }
+        #expect(odd.keys.first == 1 && odd[3] == "3")
         let merged = table.merging([(5, "x"), (2000, "y")]) { $0 + $1 }
         #expect(merged[5] == "5x" && merged[2000] == "y" && merged.count == 1001)
         #expect(table.merging([5: "x", 2000: "y"] as Table) { $0 + $1 } == merged)

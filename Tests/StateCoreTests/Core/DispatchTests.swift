@@ -58,7 +58,10 @@ import Testing
     @Test func `reads the clock once for each action`() {
         let times = Recorder<Timestamp>()
         let asked = Recorder<Void>()
-        let reducer = Reducer<Log> { _, _, context in times.record(context.time) }
+        let reducer = Reducer<Log>.withContext { _, _, context in
+            times.record(context.time)
+            return .none
+        }
         let core = Core(Log(), reducer: reducer) {
             asked.record(())
             return Timestamp(milliseconds: Int64(asked.all.count))

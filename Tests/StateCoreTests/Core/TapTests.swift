@@ -31,6 +31,19 @@ import Testing
         subscription.cancel()
     }
 
+    @Test func `without a moment runs after the reducer, for cores and scopes`() {
+        let core = logCore()
+        let seen = Recorder<[Int]>()
+        let subscriptions = [
+            core.tap { seen.record($0.state.entries) },
+            core.scope(\.entries).tap { seen.record($0.state) },
+            core.scope { $0.entries.count }.tap { tapped in seen.record([tapped.state]) },
+        ]
+        core.dispatch(Append(7))
+        #expect(seen.all == [[7], [7], [1]])
+        for subscription in subscriptions { subscription.cancel() }
+    }
+
     @Test(arguments: [TapMoment.before, .after])
     func `has no replay`(moment: TapMoment) {
         let core = logCore()

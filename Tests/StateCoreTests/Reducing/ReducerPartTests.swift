@@ -30,7 +30,7 @@ import Testing
         // Created in the call, so that only the core references it.
         let core = Core(
             whole(),
-            reducer: Reducer { whole, action, context -> Effect in
+            reducer: .withContext { whole, action, context in
                 if let action = action as? Append {
                     sent.record(action.number)
                     return .none
@@ -122,7 +122,10 @@ import Testing
             var whole: Whole? = Whole()
         }
         let times = Recorder<Int64>()
-        let part = Reducer<Part> { _, _, context in times.record(context.time.milliseconds) }
+        let part = Reducer<Part>.withContext { _, _, context in
+            times.record(context.time.milliseconds)
+            return .none
+        }
         let slots = ReducerSlots<Outer>()
         let wholes: [Reducer<Whole>] = [
             part.pullback(\.part), part.forEach(\.all), part.forEach(\.keyed) { _ in "a" },

@@ -15,16 +15,50 @@ import Testing
         #expect(log.entries == [1])
     }
 
+    @Test func `may be a function, with or without an effect`() {
+        @Sendable func append(_ log: inout Log, _ action: any Action) {
+            if let action = action as? Append { log.entries.append(action.number) }
+        }
+        @Sendable func answer(_ log: inout Log, _ action: any Action) -> Effect {
+            (action as? Append)?.number == 1 ? .dispatch(Append(2)) : .none
+        }
+        for core in [
+            Core(Log(), reducer: .combine(Reducer(append), Reducer(answer))),
+            Core(Log(), reducer: .combine(Reducer(append), .withContext { log, action, _ in answer(&log, action) })),
+        ] {
+            core.dispatch(Append(1))
+            #expect(core.state.entries == [1, 2])
+        }
+        let (quiet, answering) = (Core(Log(), reducer: append), Core(Log(), reducer: answer))
+        let subscription = answering.observe(replay: .none) { quiet.dispatch($0.action ?? Append(0)) }
+        answering.dispatch(Append(1))
+        #expect(quiet.state.entries == [1, 2])
+        subscription.cancel()
+    }
+
+    @Test func `of a core may be a closure that returns an effect`() {
+        let core = Core(Log()) { log, action in
+            guard let action = action as? Append else { return .none }
+            log.entries.append(action.number)
+            return action.number == 1 ? .dispatch(Append(2)) : .none
+        }
+        core.dispatch(Append(1))
+        #expect(core.state.entries == [1, 2])
+    }
+
     @Test func `may read the context`() {
         let seen = Recorder<ActionContext>()
-        let reducer = Reducer<Log> { _, _, context in seen.record(context) }
+        let reducer = Reducer<Log>.withContext { _, _, context in
+            seen.record(context)
+            return .none
+        }
         var log = Log()
         _ = reducer.reduce(into: &log, Append(1), context: context)
         #expect(seen.all == [context])
     }
 
     @Test func `may return the next state`() {
-        let reducer = Reducer<Log>(next: { log, _ in Log(entries: log.entries + [9]) })
+        let reducer = Reducer<Log>.returningState { log, _ in Log(entries: log.entries + [9]) }
         var log = Log(entries: [1])
         _ = reducer.reduce(into: &log, Append(1), context: context)
         #expect(log.entries == [1, 9])
@@ -48,7 +82,10 @@ import Testing
 
     @Test func `pulled back changes only its part, and passes the context on`() {
         let seen = Recorder<ActionContext>()
-        let noting = Reducer<Log> { _, _, context in seen.record(context) }
+        let noting = Reducer<Log>.withContext { _, _, context in
+            seen.record(context)
+            return .none
+        }
         let reducer = Reducer.combine(Log.reducer, noting).pullback(\Pair.right)
         var pair = Pair()
         _ = reducer.reduce(into: &pair, Append(3), context: context)
@@ -88,7 +125,7 @@ import Testing
     }
 
     @Test func `of one type of actions may read the context`() {
-        let reducer = Reducer<Log>(of: Append.self) { log, action, context in
+        let reducer = Reducer<Log>.withContext(of: Append.self) { log, action, context in
             log.entries.append(Int(context.time.milliseconds) + action.number)
             return .none
         }

@@ -25,7 +25,11 @@ import Testing
 
     @Test func `an action has its time, session and user`() async {
         let seen = Spy<ActionContext>()
-        let core = TestCore(0, reducer: Reducer { _, _, context in seen(context) }, at: Timestamp(milliseconds: 7))
+        let reducer = Reducer<Int>.withContext { _, _, context in
+            seen(context)
+            return .none
+        }
+        let core = TestCore(0, reducer: reducer, at: Timestamp(milliseconds: 7))
         await core.send(Reached(1), session: "s", user: "ada")
         core.time = Timestamp(milliseconds: 8)
         await core.send(Reached(2))

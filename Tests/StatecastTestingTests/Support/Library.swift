@@ -42,7 +42,7 @@ struct Reached: Action, Equatable {
 extension Library {
     /// - Parameter shelf: where books are loaded from.
     static func reducer(shelf: @escaping @Sendable () async -> [String] = { ["Dune"] }) -> Reducer<Library> {
-        Reducer { library, action, context in
+        .withContext { library, action, context in
             switch action {
             case is LoadRequested:
                 library.isLoading = true

@@ -12,7 +12,7 @@ import Testing
             state: Depot(rows: 10_000),
             actions: [Loaded.self],
             configuration: .anyPorts,
-            reducer: Reducer { depot, action, _ in
+            reducer: Reducer { depot, action in
                 if let action = action as? Loaded { depot.trucks[action.truck]?.load = action.load }
                 return .none
             }
@@ -73,7 +73,7 @@ private struct Truck: Codable, Equatable, Sendable {
             actions: [Peeked.self],
             configuration: .anyPorts,
             logger: LogBook.logger(log),
-            reducer: Reducer { room, _, _ in
+            reducer: Reducer { room, _ in
                 room.blind.hidden += 1
                 return .none
             }

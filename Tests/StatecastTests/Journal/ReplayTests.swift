@@ -8,9 +8,10 @@ import Testing
 /// Reduces the actions of a journal again.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A replay` {
     /// Records the time and the session of each line.
-    private static let reducer = Reducer<Diary> { diary, action, context in
-        guard let written = action as? Written else { return }
+    private static let reducer = Reducer<Diary>.withContext { diary, action, context in
+        guard let written = action as? Written else { return .none }
         diary.lines.append("\(written.line) \(context.time.milliseconds) \(context.session ?? "here")")
+        return .none
     }
 
     /// A journal with `count` lines of a sender, each in a batch of its own, and the same number of the primary's own
@@ -50,9 +51,10 @@ import Testing
 
     @Test func `reports the first revision that another reducer changes differently`() async throws {
         let journal = try await Self.journal(lines: 10)
-        let other = Reducer<Diary> { diary, action, context in
-            _ = Self.reducer.reduce(into: &diary, action, context: context)
+        let other = Reducer<Diary>.withContext { diary, action, context in
+            let effect = Self.reducer.reduce(into: &diary, action, context: context)
             if (action as? Written)?.line == "own 3" { diary.lines.removeFirst() }
+            return effect
         }
         let report = try JournalReplay(of: Diary.self, actions: Diary.actions, reducer: other).run(journal)
         let difference = try #require(report.difference)
@@ -62,7 +64,7 @@ import Testing
     }
 
     @Test func `detects a reducer that is not deterministic`() async throws {
-        let dice = Reducer<Diary> { diary, _, _ in diary.lines.append("\(UInt64.random(in: 0...(.max)))") }
+        let dice = Reducer<Diary> { diary, _ in diary.lines.append("\(UInt64.random(in: 0...(.max)))") }
         let journal = try await Self.journal(lines: 2, reducer: dice)
         let report = try JournalReplay(of: Diary.self, actions: Diary.actions, reducer: dice).run(journal)
         #expect(report.difference?.revisions.lowerBound == Revision(1))

@@ -139,6 +139,21 @@ import Testing
         #expect(bench.store.engine.published.sequence == last, "a dropped action has no record")
     }
 
+    @Test func `may repeat and delay actions, until they are cancelled`() async throws {
+        let bench = try StoreBench { line, diary in
+            switch line {
+            case "ask": .repeat(Written(line: "tick"), every: .milliseconds(1), id: "tick")
+            case "tick" where diary.lines.count == 3:
+                .merge(.cancel(id: "tick"), .delay(Written(line: "later"), for: .milliseconds(1)))
+            default: .none
+            }
+        }
+        bench.store.begin()
+        try bench.push(Written(line: "ask"))
+        await bench.turns { bench.lines.last == "later" }
+        #expect(bench.lines == ["ask", "tick", "tick", "later"])
+    }
+
     @Test func `of an action that is rolled back never start`() throws {
         let bench = try StoreBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, _ in
             line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(line.prefix(1))"))

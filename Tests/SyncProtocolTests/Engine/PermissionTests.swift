@@ -31,7 +31,10 @@ import Testing
     private func bench() throws -> EngineBench<Seen> {
         let program = StoreProgram<Seen>(
             try ActionTable([Allowed.self, Forbidden.self]),
-            reducer: Reducer { state, _, context in state.users.append(context.user) },
+            reducer: .withContext { state, _, context in
+                state.users.append(context.user)
+                return .none
+            },
             middleware: [],
             dispatcher: KeptDispatcher()
         )
