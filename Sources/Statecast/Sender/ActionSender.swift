@@ -174,8 +174,8 @@ public final class ActionSender: Service, ActionDispatcher {
         defer { alarm?.cancel() }
         do { return try await pending.receipt() } catch is CancellationError {
             await node.request { $0.giveUp(ticket, because: "the waiting was cancelled") }
-            // The receipt is resolved now, so this does not wait.
-            return try await Task.detached { try await pending.receipt() }.value
+            guard let outcome = pending.known else { preconditionFailure("\(ticket) was given up without an outcome") }
+            return try outcome.result.get()
         }
     }
 
