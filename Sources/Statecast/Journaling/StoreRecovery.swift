@@ -217,12 +217,13 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         }
         let digest = try content.digest()
         guard digest == history.summary.digest else {
-            throw content.mismatch ?? JournalFailure(
-                .damaged,
-                "the journal leads to a state at revision \(history.head) whose digest is \(digest), and "
-                    + "\(history.summary.digest) "
-                    + "was recorded: restore a backup"
-            )
+            throw content.mismatch
+                ?? JournalFailure(
+                    .damaged,
+                    "the journal leads to a state at revision \(history.head) whose digest is \(digest), and "
+                        + "\(history.summary.digest) "
+                        + "was recorded: restore a backup"
+                )
         }
         return (history, content, snapshots)
     }

@@ -129,7 +129,8 @@ package final class LocalMailbox<State: Sendable>: ActionDispatcher {
         let action = storage.withLock { storage -> MailboxAction? in
             guard case .notStarted = storage.phase else { return nil }
             for (index, request) in storage.requests.enumerated() {
-                guard case .action(let action) = request, case .awaited(_, let other, _) = action, other === caller else {
+                guard case .action(let action) = request, case .awaited(_, let other, _) = action, other === caller
+                else {
                     continue
                 }
                 storage.requests.remove(at: index)
