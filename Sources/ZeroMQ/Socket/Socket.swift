@@ -355,7 +355,11 @@ final class SocketHandle {
     init(_ kind: SocketKind, in context: Context) throws(ZeroMQError) {
         try Descriptors.check(for: "cannot make a \(kind) socket")
         guard let contextPointer = context.pointer, let pointer = zmq_socket(contextPointer, kind.number) else {
-            throw .failed("cannot make a \(kind) socket", errno: zmq_errno())
+            throw .failed(
+                "cannot make a \(kind) socket",
+                errno: zmq_errno(),
+                advice: "libzmq permits 1023 sockets in a process: use fewer nodes"
+            )
         }
         self.pointer = pointer
         self.kind = kind
