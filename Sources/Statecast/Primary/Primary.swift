@@ -156,7 +156,8 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     /// Enqueues an action, from any thread, and returns at once.
     ///
     /// The action passes the middlewares; its context has no session. Before the start it waits for the start; after a
-    /// stop it is dropped, and logged. A rejection by a middleware is not reported; use ``send(_:)`` to receive it.
+    /// stop it is dropped, and logged. Of the rejections, the first one with each code is logged; use ``send(_:)`` to
+    /// receive them.
     public func dispatch(_ action: any Action) { mailbox.dispatch(action) }
 
     /// Enqueues an action, and returns when it is published and the observers have been called: when it is durable,

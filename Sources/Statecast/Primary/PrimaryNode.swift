@@ -45,7 +45,7 @@ public actor PrimaryNode: Service {
 
     private struct Definitions {
         var stores: [any StoreDefinition] = []
-        /// Whether the node has started, so that no store can be added.
+        /// Whether the node has started or was released, so that no store can be added.
         var areComplete = false
     }
 
@@ -65,9 +65,13 @@ public actor PrimaryNode: Service {
         }
         self.configuration = configuration
         self.logger = logger
+        RunReminder.schedule("primary", logger) { [definitions] in !definitions.withLock { $0.areComplete } }
     }
 
-    deinit { loop.shutdown() }
+    deinit {
+        loop.shutdown()
+        definitions.withLock { $0.areComplete = true }
+    }
 
     /// Adds a store, before the node runs.
     nonisolated func add(_ definition: some StoreDefinition) throws(StatecastError) {
