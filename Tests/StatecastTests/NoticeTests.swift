@@ -184,7 +184,7 @@ import ZeroMQ
         presence.changed(to: .paused(Rejection(.storageFull, "no room")), at: at(6000))
         presence.tick(at: at(8000))
         presence.changed(to: .present, at: at(9000))
-        #expect(log.events.count == 5, "\(log.events)")
+        try #require(log.events.count == 5, "\(log.events)")
         #expect(log.events[0].contains("permits this node's key, and that the endpoint is the one for receipts"))
         #expect(log.events[2].contains("accepts actions at ipc://a, where no process answers"))
         #expect(log.events[3].contains("accepts no actions for now: storage-full: no room"))

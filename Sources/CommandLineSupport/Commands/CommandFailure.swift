@@ -1,5 +1,4 @@
 package import ArgumentParser
-internal import DurableFiles
 internal import Statecast
 
 /// The exit codes of the executables besides 0 (done), 1 (failed) and 64 (wrong usage), which argument-parser defines.

@@ -11,7 +11,7 @@ internal import UnixSignals
     internal import Darwin
 #endif
 
-/// A part of a command's run: its work, or a node that the work needs.
+/// A part of a program's run: its work, or a node that the work needs.
 package struct CommandRun: Service {
     /// The first failure of all parts. A service group that shuts down may report the end of another part instead, and
     /// reports nothing after the time limit.

@@ -93,6 +93,9 @@ public actor PrimaryNode: Service {
     /// service group shuts down. Then it reduces the actions that were dispatched before, closes the sockets, and ends
     /// all effects.
     ///
+    /// The end waits for the journal's commit in progress, on a disk that hangs without a limit (docs/JOURNAL.md): the
+    /// outcome of its actions is unknown before, and no other primary may open the journal.
+    ///
     /// A shutdown or cancellation during the recovery takes effect when the recovery is complete, before the endpoints
     /// are bound.
     ///
