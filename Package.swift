@@ -107,7 +107,7 @@ let layers: [Target] = [
         name: "Statecast",
         dependencies: [
             "Threading", "DurableFiles", "Cryptography", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ",
-            "Journal", deque, logging, metrics, lifecycle,
+            "Journal", deque, logging, metrics, lifecycle, signals,
         ],
         swiftSettings: settings
     ),
@@ -192,6 +192,12 @@ let examples: [Target] = [
         path: "Examples/Counter",
         swiftSettings: settings
     ),
+    .executableTarget(
+        name: "counter-service",
+        dependencies: ["Statecast", "SQLiteJournal"],
+        path: "Examples/CounterService",
+        swiftSettings: settings
+    ),
     .target(name: "CounterApp", dependencies: ["StateCore"], path: "Examples/CounterApp", swiftSettings: settings),
     .target(
         name: "FleetApp",
@@ -221,7 +227,7 @@ let executables: [Target] = [
         dependencies: [
             "CPlatform", "Threading", "DurableFiles", "Statecast", "StateCoding", "StateJSON", "SyncProtocol",
             "Journal",
-            argumentParser, logging, lifecycle, signals, configuration,
+            argumentParser, logging, lifecycle, configuration,
         ],
         swiftSettings: settings
     ),
@@ -358,7 +364,9 @@ let tests: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "statecast-primary", "poison-primary", "statecast-crash-test", "statecast-replica", "statecast-send",
-            "statecast-journal", "statecast-keys", "statecast-simulate", "fleet-agent", "counter-example", "Statecast",
+            "statecast-journal", "statecast-keys", "statecast-simulate", "fleet-agent", "counter-example",
+            "counter-service",
+            "Statecast",
             "SyncProtocol", subprocess,
         ],
         swiftSettings: settings

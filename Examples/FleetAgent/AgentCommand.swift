@@ -42,9 +42,6 @@ struct AgentCommand: AsyncParsableCommand {
             let interval = try await settings.duration(.interval) ?? .seconds(2)
             let logger = Logger(label: "statecast.agent")
             let sender = try upstream.sender(logger: logger)
-            let notices = PresenceNotices(upstream, logger: logger)
-            let noticing = Task { await notices.follow(sender.statuses.map(\.presence)) }
-            defer { noticing.cancel() }
             let agent = Agent(sender, interval: interval, logger: logger)
             try await CommandRun.until(done: { try await agent.run() }, beside: [sender], logger: logger)
         }
@@ -83,7 +80,7 @@ private struct Agent: Sendable {
         }
     }
 
-    /// - Returns: the problem; `nil` for an absent primary, which ``PresenceNotices`` logs.
+    /// - Returns: the problem; `nil` for an absent primary, which the sender logs.
     private func sampleAndSend() async -> String? {
         let sample: Sample
         do { sample = try sampler.sample() } catch { return "cannot sample this host: \(error)" }

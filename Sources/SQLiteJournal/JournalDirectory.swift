@@ -8,6 +8,9 @@ internal import SyncProtocol
 struct JournalDirectory: Hashable, Sendable {
     let path: String
 
+    /// SQLite takes a path that begins with `file:` for a URI, so none of the paths here begins with it.
+    init(path: String) { self.path = path.hasPrefix("file:") ? "./" + path : path }
+
     var database: String { path + "/journal.sqlite" }
     var log: String { database + "-wal" }
     var marks: String { path + "/marks" }

@@ -1,4 +1,5 @@
 public import CPlatform
+internal import Dispatch
 
 #if canImport(Glibc)
     internal import Glibc
@@ -30,6 +31,20 @@ package enum Threads {
         case normal
         /// Runs while others are idle, and otherwise gets a tenth of the time of a normal thread.
         case low
+    }
+
+    /// Runs `body` on a thread of its own, or on one of Dispatch if the system refuses to start a thread.
+    ///
+    /// While the system refuses Dispatch a thread, too, the caller waits: nothing of a Swift program goes on then.
+    package static func run(
+        name: String,
+        stackBytes: Int,
+        priority: Priority = .normal,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        do { try start(name: name, stackBytes: stackBytes, priority: priority, body) } catch {
+            DispatchQueue.global().async(execute: body)
+        }
     }
 
     /// Starts a detached thread that runs `body` and ends.

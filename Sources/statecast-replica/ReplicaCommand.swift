@@ -74,9 +74,6 @@ struct ReplicaCommand: AsyncParsableCommand {
             )
             let logger = Logger(label: "statecast.replica")
             let replica = try upstream.replica(logger: logger)
-            let notices = PresenceNotices(upstream, logger: logger)
-            let noticing = Task { await notices.follow(replica.statuses.map(\.presence)) }
-            defer { noticing.cancel() }
             try await CommandRun.until(
                 done: {
                     let follower = StateFollower(replica, of: upstream, to: goal, logger: logger)

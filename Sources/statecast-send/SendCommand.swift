@@ -111,9 +111,6 @@ struct SendCommand: AsyncParsableCommand {
             let logger = Logger(label: "statecast.send")
             let file = try session.open(for: upstream.store)
             let sender = try upstream.sender(session: file, logger: logger)
-            let notices = PresenceNotices(upstream, logger: logger)
-            let noticing = Task { await notices.follow(sender.statuses.map(\.presence)) }
-            defer { noticing.cancel() }
             let (format, isList, isPing) = (json ? OutputFormat.json : .text, list, ping)
             try await CommandRun.until(
                 done: {

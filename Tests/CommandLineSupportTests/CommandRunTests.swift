@@ -1,5 +1,6 @@
 import Logging
 import ServiceLifecycle
+import Statecast
 import Testing
 
 @testable import CommandLineSupport

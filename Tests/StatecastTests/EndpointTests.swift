@@ -2,6 +2,7 @@ import CounterApp
 import Foundation
 import SyncProtocol
 import Testing
+import ZeroMQ
 
 @testable import Statecast
 
@@ -116,6 +117,81 @@ import Testing
             ]
         )
     }
+
+    /// Runs in a process of its own, whose working folder it changes.
+    @Test(arguments: [false, true])
+    func `relative ipc endpoints are advertised as absolute ones, with keys too`(hasKeys: Bool) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sc-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        await #expect(processExitsWith: .success) { [hasKeys, folder = folder.path as String] in
+            #expect(chdir(folder) == 0)
+            let here = FileManager.default.currentDirectoryPath
+            let user = NodeKeys.generate()
+            let secured = try SecuredCounter(["\(user.publicKey) user follow=* send=*/*"], configure: Self.relative)
+            var configuration = PrimaryConfiguration.quick
+            Self.relative(&configuration)
+            let plain = try PrimaryNode(configuration: configuration)
+            if !hasKeys { _ = try SecuredCounter.counter("counter", on: plain) }
+            let node = hasKeys ? secured.node : plain
+            _ = try SecuredCounter.counter("second", on: node)
+            let address = try await node.start()
+            #expect(address.publish == "ipc://\(here)/p")
+            #expect(address.actions == "ipc://\(here)/a")
+            #expect(address.storeEndpoints == ["second": "ipc://\(here)/s"])
+            #expect(address.receipts == (hasKeys ? "ipc://\(here)/r" : nil))
+            // A peer may name a relative path itself, from its own working folder.
+            for endpoint in [address.receipts ?? address.publish, hasKeys ? "ipc://r" : "ipc://p"] {
+                var configuration = SenderConfiguration.quick
+                configuration.security = hasKeys ? secured.security(user) : nil
+                let sender = try ActionSender(store: "counter", from: endpoint, configuration: configuration).started()
+                try await sender.send(CounterIncreaseRequested())
+            }
+            await node.stop()
+            // What the senders of a primary receive, whichever endpoint it advertises.
+            for (advertised, expected) in [(nil, "ipc://\(here)/a"), ("ipc://b", "ipc://\(here)/b")] {
+                try await withCounter {
+                    Self.relative(&$0)
+                    $0.storeEndpoints = [:]
+                    $0.advertiseActions = advertised
+                } _: { cluster in
+                    let watermark = try await RawPeer(cluster.address).watermark(of: SessionSecret.random().session)
+                    #expect(watermark.endpoint == expected)
+                }
+            }
+        }
+    }
+
+    private static func relative(_ configuration: inout PrimaryConfiguration) {
+        configuration.publish = "ipc://p"
+        configuration.actions = "ipc://a"
+        configuration.receipts = "ipc://r"
+        configuration.storeEndpoints = ["second": "ipc://s"]
+    }
+
+    @Test func `a relative ipc endpoint whose absolute path is too long for a socket is refused with the limit`()
+        async throws
+    {
+        let path = String(repeating: "./", count: 45) + "socket"
+        let failure = try #require(await failure(publish: "ipc://" + path))
+        #expect(failure.code == .endpoint)
+        #expect(failure.message.contains("\(FileManager.default.currentDirectoryPath)/\(path)"), "\(failure)")
+        #expect(failure.message.contains("at most \(Endpoint.ipcPathBytesMax) bytes"), "\(failure)")
+    }
+
+    #if os(Linux)
+        @Test func `abstract ipc endpoints and ipc://* are advertised as they are bound`() async throws {
+            let name = "ipc://@statecast-\(UUID().uuidString)"
+            try await withCounter { configuration in
+                configuration.publish = "ipc://*"
+                configuration.actions = name
+            } _: { cluster in
+                #expect(cluster.address.publish.hasPrefix("ipc:///"))
+                #expect(cluster.address.actions == name)
+                try await cluster.sender().send(CounterIncreaseRequested())
+            }
+        }
+    #endif
 
     @Test func `inproc endpoints are refused`() async throws {
         let failure = try #require(await failure(publish: "inproc://anything"))

@@ -70,6 +70,38 @@ import Testing
         await #expect(throws: Rejection.self) { try await waiting.value }
     }
 
+    @Test func `waiting for a node that never runs ends with a cancellation, and what was sent is withdrawn`()
+        async throws
+    {
+        let primary = try Primary.diary()
+        let replica = try Replica<Diary>(store: "diary", from: deserted())
+        let sender = try ActionSender(store: "diary", from: deserted())
+        let position = Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: Revision(1))
+        func cancelled<Value: Sendable>(
+            _ wait: @escaping @Sendable () async throws -> Value
+        ) async throws -> any Error {
+            let task = Task { try await wait() }
+            // Whether the cancellation comes before the wait or after it begins.
+            await Task.yield()
+            task.cancel()
+            return try #require(await #expect(throws: (any Error).self) { try await task.value })
+        }
+        for _ in 1...100 {
+            let unsent = try await cancelled { try await primary.send(Written(line: "withdrawn")) }
+            #expect((unsent as? Rejection)?.code == .notSent, "\(unsent)")
+            let sent = try await cancelled { try await sender.send(Written(line: "withdrawn")) }
+            #expect((sent as? Rejection)?.code == .notSent, "\(sent)")
+            #expect(try await cancelled { try await primary.address } is CancellationError)
+            #expect(try await cancelled { try await replica.reached(position) } is CancellationError)
+            #expect(try await cancelled { try await sender.actions() } is CancellationError)
+        }
+        primary.dispatch(Written(line: "kept"))
+        try await primary.start()
+        try await primary.send(Written(line: "last"))
+        #expect(primary.state.lines == ["kept", "last"])
+        await primary.stop()
+    }
+
     @Test func `cancelling one request for the list of actions leaves the others waiting`() async throws {
         try await withCounter { cluster in
             let sender = try cluster.sender()

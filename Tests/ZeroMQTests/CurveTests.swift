@@ -37,6 +37,13 @@ import ZeroMQ
         }
     }
 
+    /// A socket in a collection.
+    private final class Peer {
+        let socket: Socket
+
+        init(_ socket: consuming sending Socket) { self.socket = socket }
+    }
+
     /// Options of a server with a domain of its own.
     private func serving(_ users: Users, _ keys: CurveKeyPair? = nil) throws -> SocketOptions {
         let domain = try AuthenticationHandler.add("test-\(UInt64.random(in: .min ... .max))") { users.decide($0) }
@@ -66,6 +73,18 @@ import ZeroMQ
         }
         let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(output.contains("peers can no longer be authenticated"))
+    }
+
+    /// Nothing shuts down the shared context, also not the end of the process.
+    @Test func `leave the exit code of a process that exits while peers are authenticated`() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let (sockets, users) = (Self(), Users())
+            let pull = try Bound(.pull, at: "tcp://127.0.0.1:*", options: sockets.serving(users))
+            let client = sockets.client(sockets.stranger)
+            let peers = try (0..<20).map { _ in Peer(try connected(.push, to: pull.endpoint, options: client)) }
+            try await users.wait(for: sockets.stranger, times: 40)
+            withExtendedLifetime(peers) { exit(7) }
+        }
     }
 
     @Test func `carry messages of permitted peers`() throws {

@@ -1,5 +1,4 @@
 package import ArgumentParser
-internal import DurableFiles
 internal import Statecast
 
 /// The exit codes of the executables besides 0 (done), 1 (failed) and 64 (wrong usage), which argument-parser defines.
@@ -10,11 +9,11 @@ extension ExitCode {
     /// The outcome of an action is unknown; the message names session and numbers.
     package static let outcomeUnknown = ExitCode(3)
     /// The journal is damaged (`EX_DATAERR`): only a backup or a salvage helps, not a restart.
-    package static let journalDamaged = ExitCode(65)
+    package static let journalDamaged = ExitCode(ProcessExit.journalDamaged)
     /// The state has nothing at the selected path (`EX_NOINPUT`).
     package static let nothingSelected = ExitCode(66)
     /// The journal belongs to another store or build, or is a backup (`EX_CONFIG`): name another one.
-    package static let journalUnfit = ExitCode(78)
+    package static let journalUnfit = ExitCode(ProcessExit.journalUnfit)
 }
 
 /// Why a command ends early: one line for people, and the exit code for programs.
@@ -50,27 +49,8 @@ package struct CommandFailure: Error, CustomStringConvertible {
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
-        case let failure as JournalFailure:
-            self.init(exitCode: Self.exitCode(of: failure), message: failure.message)
-        case let error as StatecastError where error.cause is JournalFailure:
-            let code = (error.cause as? JournalFailure).map(Self.exitCode) ?? .failure
-            self.init(exitCode: code, message: error.message)
-        case let error as StatecastError where error.code == .insecure || error.code == .definition:
-            self = .wrongUsage(error.message)
-        // A file that could not be read may be readable later.
-        case let error as StatecastError where error.code == .keys && !(error.cause is SystemFailure):
-            self = .wrongUsage(error.message)
         case let rejection as Rejection: self = .failed(rejection.message)
-        default: self = .failed("\(error)")
-        }
-    }
-
-    /// Service managers do not restart a primary on the codes of a journal that a restart cannot repair.
-    private static func exitCode(of failure: JournalFailure) -> ExitCode {
-        switch failure.code {
-        case .inUse, .pruned, .storageFull, .inputOutput: .failure
-        case .misfit, .newerFormat: .journalUnfit
-        default: .journalDamaged
+        default: self.init(exitCode: ExitCode(ProcessExit.code(of: error)), message: "\(error)")
         }
     }
 

@@ -148,6 +148,12 @@ package struct Upstream: Sendable {
         )
     }
 
+    /// The message for an endpoint for actions at which nothing answers.
+    func unreachable(actions: String) -> String {
+        "the primary at \(endpoint) accepts actions at \(actions), where no process answers; check its "
+            + "--advertise-actions and --actions"
+    }
+
     /// What else to check if no primary answers a node with keys: libzmq does not say why a connection fails.
     var keyAdvice: String {
         guard security != nil else { return "" }

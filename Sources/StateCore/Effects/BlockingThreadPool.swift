@@ -19,12 +19,12 @@ final class BlockingThreadPool: Sendable {
 
     private let content = Locked(Content())
     private let threadCountMax: Int
-    private let spawn: @Sendable (_ main: @escaping Work) -> Bool
+    private let spawn: @Sendable (_ main: @escaping Work) -> Void
 
-    /// - Parameter spawn: starts a thread. Returns false if the system has no thread left.
+    /// - Parameter spawn: starts a thread.
     init(
         threadCountMax: Int = BlockingThreadPool.threadCountMax,
-        spawn: @escaping @Sendable (_ main: @escaping Work) -> Bool = BlockingThreadPool.spawnThread
+        spawn: @escaping @Sendable (_ main: @escaping Work) -> Void = BlockingThreadPool.spawnThread
     ) {
         self.threadCountMax = threadCountMax
         self.spawn = spawn
@@ -32,8 +32,8 @@ final class BlockingThreadPool: Sendable {
 
     /// Starts a thread with a stack of 512 KiB, so that hundreds of them fit.
     @Sendable
-    static func spawnThread(_ main: @escaping Work) -> Bool {
-        (try? Threads.start(name: "statecast-work", stackBytes: 512 * 1_024, main)) != nil
+    static func spawnThread(_ main: @escaping Work) {
+        Threads.run(name: "statecast-work", stackBytes: 512 * 1_024, main)
     }
 
     /// Runs the work on a thread of the pool as soon as one is available.
@@ -46,15 +46,7 @@ final class BlockingThreadPool: Sendable {
             content.threadCount += 1
             return true
         }
-        guard needsThread, !spawn({ self.run(work) }) else { return }
-        // The system has no thread left. Another thread of the pool runs the work, or else the caller.
-        let isOnlyThread = content.withLock { content in
-            guard content.threadCount > 1 else { return true }
-            content.threadCount -= 1
-            content.queue.append(work)
-            return false
-        }
-        if isOnlyThread { run(work) }
+        if needsThread { spawn { self.run(work) } }
     }
 
     private func run(_ first: @escaping Work) {

@@ -104,10 +104,13 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         let start = History(contents, context, snapshot.entry)
         // Decoding the state directly takes less time and memory than a tree. The digest shows whether this build's
         // type holds all that was recorded.
-        if let typed = try? replay(start, on: StateContent<State>(snapshot.state), journal, through: contents.last),
-            typed.history.migrations == definition.evolution.count
-        {
-            return try claim(typed.history, typed.content.state, journal, typed.snapshots)
+        do {
+            let typed = try replay(start, on: StateContent<State>(snapshot.state), journal, through: contents.last)
+            if typed.history.migrations == definition.evolution.count {
+                return try claim(typed.history, typed.content.state, journal, typed.snapshots)
+            }
+        } catch is OtherShape {
+            // Another build recorded the state, or this one cannot hold it: the tree shows which.
         }
         let (history, content, replayed) = try replay(
             start,
@@ -214,12 +217,13 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         }
         let digest = try content.digest()
         guard digest == history.summary.digest else {
-            throw JournalFailure(
-                .damaged,
-                "the journal leads to a state at revision \(history.head) whose digest is \(digest), and "
-                    + "\(history.summary.digest) "
-                    + "was recorded: restore a backup"
-            )
+            throw content.mismatch
+                ?? JournalFailure(
+                    .damaged,
+                    "the journal leads to a state at revision \(history.head) whose digest is \(digest), and "
+                        + "\(history.summary.digest) "
+                        + "was recorded: restore a backup"
+                )
         }
         return (history, content, snapshots)
     }
@@ -332,16 +336,28 @@ extension Journal {
 private protocol RecoveredContent {
     mutating func apply(_ patch: Patch) throws
     func digest() throws -> UInt64
+    /// Why its digest can differ from the recorded one without damage; otherwise `nil`.
+    var mismatch: OtherShape? { get }
 }
+
+/// The recorded state does not have the shape of this build's type.
+private struct OtherShape: Error {}
 
 /// A state in this build's type.
 private struct StateContent<State: Codable>: RecoveredContent {
     private(set) var state: State
 
-    init(_ bytes: [UInt8]) throws { state = try StateDecoder().decode(State.self, from: bytes) }
+    init(_ bytes: [UInt8]) throws(OtherShape) {
+        do { state = try StateDecoder().decode(State.self, from: bytes) } catch { throw OtherShape() }
+    }
 
-    mutating func apply(_ patch: Patch) throws { try patch.apply(to: &state) }
-    func digest() throws -> UInt64 { try Summary(ofEncoded: StateEncoder().encode(state)).digest }
+    mutating func apply(_ patch: Patch) throws(OtherShape) {
+        do { try patch.apply(to: &state) } catch { throw OtherShape() }
+    }
+    func digest() throws(OtherShape) -> UInt64 {
+        do { return try Summary(ofEncoded: StateEncoder().encode(state)).digest } catch { throw OtherShape() }
+    }
+    var mismatch: OtherShape? { OtherShape() }
 }
 
 /// A state in its recorded shape.
@@ -352,4 +368,5 @@ private struct TreeContent: RecoveredContent {
 
     mutating func apply(_ patch: Patch) throws { try patch.apply(to: &tree) }
     func digest() -> UInt64 { Summary(of: tree).digest }
+    var mismatch: OtherShape? { nil }
 }

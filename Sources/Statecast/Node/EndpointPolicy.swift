@@ -45,11 +45,22 @@ public enum PlaintextPolicy: Sendable {
 
 /// Decides where a node may bind and connect.
 enum EndpointPolicy {
+    /// Parses an endpoint to bind or to advertise, as ``permitted(_:_:isEncrypted:)``. A relative path becomes absolute:
+    /// peers have other working folders.
+    static func bindable(
+        _ text: String,
+        _ policy: PlaintextPolicy,
+        isEncrypted: Bool
+    ) throws(StatecastError) -> Endpoint {
+        let endpoint = try permitted(text, policy, isEncrypted: isEncrypted)
+        do throws(ZeroMQError) { return try endpoint.absolute() } catch { throw StatecastError(error) }
+    }
+
     /// Parses an endpoint, and refuses one beyond this machine unless its traffic is encrypted or the policy permits
     /// plain text.
     ///
     /// - Throws: ``StatecastError`` with code `endpoint` or `insecure`.
-    static func bindable(
+    private static func permitted(
         _ text: String,
         _ policy: PlaintextPolicy,
         isEncrypted: Bool
@@ -68,13 +79,13 @@ enum EndpointPolicy {
 
     /// Parses an endpoint to connect to: with a host and a port.
     ///
-    /// - Throws: as ``bindable(_:_:isEncrypted:)``.
+    /// - Throws: as ``permitted(_:_:isEncrypted:)``.
     static func connectable(
         _ text: String,
         _ policy: PlaintextPolicy,
         isEncrypted: Bool
     ) throws(StatecastError) -> Endpoint {
-        let endpoint = try bindable(text, policy, isEncrypted: isEncrypted)
+        let endpoint = try permitted(text, policy, isEncrypted: isEncrypted)
         guard endpoint.isConnectable else {
             throw StatecastError(
                 .endpoint,

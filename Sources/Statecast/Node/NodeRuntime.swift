@@ -67,8 +67,6 @@ enum BlockingWork {
 
     /// Starts work that may take long on a thread with a low priority, so that it does not delay the nodes' loops.
     static func startInBackground(_ work: @escaping @Sendable () -> Void) {
-        do { try Threads.start(name: "statecast-background", stackBytes: 8 << 20, priority: .low, work) } catch {
-            start(work)
-        }
+        Threads.run(name: "statecast-background", stackBytes: 8 << 20, priority: .low, work)
     }
 }

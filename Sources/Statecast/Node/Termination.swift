@@ -32,6 +32,11 @@ struct Termination: Sendable {
         }
     }
 
+    /// Whether `run()` was not called, and the node exists.
+    var isPending: Bool {
+        if case .created = phase.value { true } else { false }
+    }
+
     var hasEnded: Bool {
         if case .ended = phase.value { true } else { false }
     }

@@ -11,12 +11,13 @@ package enum MailboxRequest<State: Sendable>: Sendable {
 /// An action of the primary's own process.
 package enum MailboxAction: Sendable {
     case dispatched(any Action)
-    case awaited(any Action, @Sendable (Result<Receipt, Rejection>) -> Void)
+    /// - Parameter caller: its identity, to withdraw the action.
+    case awaited(any Action, by: AwaitingCaller = AwaitingCaller(), @Sendable (Result<Receipt, Rejection>) -> Void)
     case result(EffectAction)
 
     var action: any Action {
         switch self {
-        case .dispatched(let action), .awaited(let action, _): action
+        case .dispatched(let action), .awaited(let action, _, _): action
         case .result(let result): result.action
         }
     }
@@ -40,10 +41,15 @@ package enum MailboxAction: Sendable {
     func resolve(_ outcome: Result<Receipt, Rejection>) {
         switch self {
         case .dispatched: break
-        case .awaited(_, let complete): complete(outcome)
+        case .awaited(_, _, let complete): complete(outcome)
         case .result(let result): result.complete()
         }
     }
+}
+
+/// The identity of a caller that awaits the outcome of an action.
+package final class AwaitingCaller: Sendable {
+    package init() {}
 }
 
 /// The mailbox through which the primary's own process sends requests to a store, from any thread and at any time.
@@ -116,6 +122,23 @@ package final class LocalMailbox<State: Sendable>: ActionDispatcher {
         }
         wake?()
         if !isAccepted, case .action(let action) = request { refuse(action) }
+    }
+
+    /// Withdraws the action of a cancelled caller, if it waits for a start that may never come.
+    func withdraw(_ caller: AwaitingCaller) {
+        let action = storage.withLock { storage -> MailboxAction? in
+            guard case .notStarted = storage.phase else { return nil }
+            for (index, request) in storage.requests.enumerated() {
+                guard case .action(let action) = request, case .awaited(_, let other, _) = action, other === caller
+                else {
+                    continue
+                }
+                storage.requests.remove(at: index)
+                return action
+            }
+            return nil
+        }
+        action?.resolve(.failure(.notSent(because: "the waiting was cancelled")))
     }
 
     /// The state that was shown last.

@@ -200,21 +200,30 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     /// Enqueues an action, from any thread, and returns at once.
     ///
     /// The action passes the middlewares; its context has no session. Before the start it waits for the start; after a
-    /// stop it is dropped, and logged. A rejection by a middleware is not reported; use ``send(_:)`` to receive it.
+    /// stop it is dropped, and logged. Of the rejections, the first one with each code is logged; use ``send(_:)`` to
+    /// receive them.
     public func dispatch(_ action: any Action) { mailbox.dispatch(action) }
 
     /// Enqueues an action, and returns when it is published and the observers have been called: when it is durable,
     /// unless the journal's durability is relaxed.
     ///
-    /// Before the start it waits for the start. Cancelling the task neither ends the wait nor withdraws the action.
+    /// Before the start it waits for the start; cancelling the task then withdraws the action. Later, cancelling neither
+    /// ends the wait nor withdraws the action.
     ///
     /// - Throws: ``Rejection`` if a middleware rejects it (its own code, or `swallowed`) or the change is impossible;
-    ///   with code `stopped` if the primary was stopped before the action was reduced, and `outcome-unknown` if it was
+    ///   with code `not-sent` if the task was cancelled before the start, `stopped` if the primary was stopped before the action was reduced, and `outcome-unknown` if it was
     ///   stopped before the action was known to be durable.
     @discardableResult
     public func send(_ action: any Action) async throws(Rejection) -> Receipt {
-        let outcome = await withCheckedContinuation { continuation in
-            mailbox.enqueue(.action(.awaited(action) { continuation.resume(returning: $0) }))
+        let caller = AwaitingCaller()
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                mailbox.enqueue(.action(.awaited(action, by: caller) { continuation.resume(returning: $0) }))
+                // A cancellation before this point found no action to withdraw.
+                if Task.isCancelled { mailbox.withdraw(caller) }
+            }
+        } onCancel: {
+            mailbox.withdraw(caller)
         }
         return try outcome.get()
     }

@@ -45,7 +45,7 @@ public actor PrimaryNode: Service {
 
     private struct Definitions {
         var stores: [any StoreDefinition] = []
-        /// Whether the node has started, so that no store can be added.
+        /// Whether the node has started or was released, so that no store can be added.
         var areComplete = false
     }
 
@@ -65,9 +65,13 @@ public actor PrimaryNode: Service {
         }
         self.configuration = configuration
         self.logger = logger
+        RunReminder.schedule("primary", logger) { [definitions] in !definitions.withLock { $0.areComplete } }
     }
 
-    deinit { loop.shutdown() }
+    deinit {
+        loop.shutdown()
+        definitions.withLock { $0.areComplete = true }
+    }
 
     /// Adds a store, before the node runs.
     nonisolated func add(_ definition: some StoreDefinition) throws(StatecastError) {
@@ -88,6 +92,9 @@ public actor PrimaryNode: Service {
     /// Recovers the stores from their journals, binds the endpoints, and serves until the task is cancelled or the
     /// service group shuts down. Then it reduces the actions that were dispatched before, closes the sockets, and ends
     /// all effects.
+    ///
+    /// The end waits for the journal's commit in progress, on a disk that hangs without a limit (docs/JOURNAL.md): the
+    /// outcome of its actions is unknown before, and no other primary may open the journal.
     ///
     /// A shutdown or cancellation during the recovery takes effect when the recovery is complete, before the endpoints
     /// are bound.

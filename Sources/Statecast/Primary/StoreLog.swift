@@ -6,8 +6,12 @@ internal import SyncProtocol
 struct StoreLog {
     private let logger: Logger
     private let store: StoreName
+    private var rejectedDispatches: RejectedDispatchLog
 
-    init(_ store: StoreName, _ logger: Logger) { (self.store, self.logger) = (store, logger) }
+    init(_ store: StoreName, _ logger: Logger) {
+        (self.store, self.logger) = (store, logger)
+        rejectedDispatches = RejectedDispatchLog(store, logger)
+    }
 
     private func log(
         _ level: Logger.Level,
@@ -51,9 +55,10 @@ struct StoreLog {
         )
     }
 
-    func log(_ notice: StoreNotice) {
+    mutating func log(_ notice: StoreNotice) {
         switch notice {
-        case .rejected(let rejection, let user):
+        case .rejected(let rejection, _, isDispatched: true): rejectedDispatches.rejected(rejection)
+        case .rejected(let rejection, let user, _):
             var metadata: Logger.Metadata = ["reason": "\(rejection)"]
             metadata["user"] = user.map { "\($0)" }
             log(.debug, "action rejected", metadata)

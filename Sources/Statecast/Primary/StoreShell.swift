@@ -7,7 +7,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     private let report: RecoveryReport?
     private let node: NodeServices
     private let metrics: PrimaryMetrics
-    private let log: StoreLog
+    private var log: StoreLog
     private let clients: LocalClients<State>
     let journal: StoreJournal<State>?
     private let marker: OptionalMarker

@@ -62,6 +62,7 @@ public final class Replica<State: Sendable>: Service {
             primaryTime: clock,
             logger: logger
         )
+        RunReminder.schedule("replica of store \(store)", logger) { [termination] in termination.isPending }
     }
 
     deinit { finish(because: Self.closed) }

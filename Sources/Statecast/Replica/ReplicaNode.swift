@@ -23,6 +23,7 @@ actor ReplicaNode {
     private var downlink: Downlink?
     private var isStopped = false
     private var unreadable = UnreadableMessageLog()
+    private var presence: PresenceLog
 
     private static let messagesPerTurnMax = 512
 
@@ -46,6 +47,7 @@ actor ReplicaNode {
         self.primaryTime = primaryTime
         self.logger = logger
         metrics = ReplicaMetrics(store: store)
+        presence = PresenceLog(.replica, store, at: endpoint, hasKeys: configuration.security != nil, logger)
         machine = ReplicaMachine(limits: configuration.limits, now: clock.now)
     }
 
@@ -112,6 +114,7 @@ actor ReplicaNode {
     private func tick() {
         drain()
         perform(machine.tick(at: clock.now, using: &generator))
+        presence.tick(at: clock.now)
         setTimer()
     }
 
@@ -146,6 +149,7 @@ actor ReplicaNode {
             case .verify(let position, let digest): queue.enqueue(.verify(position, digest: digest))
             case .status(let status):
                 logger.debug("status", metadata: ["store": "\(store)", "status": "\(status)"])
+                presence.changed(to: status.presence, at: clock.now)
                 queue.enqueue(.status(status))
             case .time(let time): primaryTime.received(time)
             case .count(let event): metrics.count(event)
@@ -153,7 +157,9 @@ actor ReplicaNode {
         }
     }
 
-    private func setTimer() { downlink?.timer.set(clock.deadline(machine.nextDeadline)) }
+    private func setTimer() {
+        downlink?.timer.set(presence.nextDeadline(orEarlier: machine.nextDeadline).map(clock.deadline))
+    }
 }
 
 /// The primary's wall clock as a replica knows it: the last time received, plus the time since then on the steady

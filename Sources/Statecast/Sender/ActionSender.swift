@@ -76,12 +76,14 @@ public final class ActionSender: Service, ActionDispatcher {
             termination: termination,
             logger: logger
         )
+        RunReminder.schedule("sender of store \(store)", logger) { [termination] in termination.isPending }
     }
 
     deinit {
         // run() has ended, or was never called: the node gives up the actions that wait for it.
         node.shutdown()
         statusBroadcast.finish()
+        termination.end()
     }
 
     // MARK: Sending
@@ -140,7 +142,8 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// There is no backpressure: waiting actions occupy memory, in addition to the ``SenderConfiguration/pendingMax``
     /// awaited ones. Use ``submit(_:position:)`` for many actions: it waits for room. An action without an encoding, or
-    /// after the end of ``run()``, is dropped and logged. Metrics count rejections. When ``run()`` ends, it logs the
+    /// after the end of ``run()``, is dropped and logged. Metrics count rejections, and the first one with each code is
+    /// logged. When ``run()`` ends, it logs the
     /// number of actions without a receipt.
     public func dispatch(_ action: any Action) {
         do {
@@ -174,8 +177,8 @@ public final class ActionSender: Service, ActionDispatcher {
         defer { alarm?.cancel() }
         do { return try await pending.receipt() } catch is CancellationError {
             await node.request { $0.giveUp(ticket, because: "the waiting was cancelled") }
-            // The receipt is resolved now, so this does not wait.
-            return try await Task.detached { try await pending.receipt() }.value
+            guard let outcome = pending.known else { preconditionFailure("\(ticket) was given up without an outcome") }
+            return try outcome.result.get()
         }
     }
 

@@ -68,6 +68,13 @@ final class ActionSocket {
         }
         do {
             var target = try Endpoint(advertised)
+            guard !target.isRelative else {
+                throw StatecastError(
+                    .endpoint,
+                    "it is a relative path, and another socket can have it in this process's folder: let the primary "
+                        + "advertise an absolute one"
+                )
+            }
             if target.isWildcardHost, let host = upstream.host { target = target.replacingHost(with: host) }
             return try EndpointPolicy.connectable(
                 target.description,

@@ -17,6 +17,8 @@ struct PendingReceipts {
     }
 
     private var entries: Deque<Entry> = []
+    /// The rejections of actions of which no caller awaits the outcome, one for each run.
+    private var rejectedDispatches: [Rejection] = []
     private let intake: SenderIntake
     private let metrics: SenderMetrics
 
@@ -51,14 +53,16 @@ struct PendingReceipts {
     /// - Returns: the number of actions that had none and whose outcome no caller awaits.
     @discardableResult
     mutating func resolve(_ runs: [ResolvedRun]) -> Int {
-        var (counts, dispatchedCount) = (OutcomeCounts(), 0)
+        var (counts, dispatchedCount, rejected) = (OutcomeCounts(), 0, [Rejection]())
         for run in runs {
             forEachEntry(of: run.first..<run.end) { entry, tickets in
                 for part in entry.page.resolve(run.clamped(to: tickets)) {
                     entry.openCount -= part.count
                     counts.add(part.count, rejectedAs: run.code)
                     for range in entry.dispatched {
-                        dispatchedCount += range.clamped(to: part.first..<part.end).count
+                        let count = range.clamped(to: part.first..<part.end).count
+                        dispatchedCount += count
+                        if count > 0, case .rejected(let rejection) = part.kind { rejected.append(rejection) }
                     }
                 }
             }
@@ -66,9 +70,17 @@ struct PendingReceipts {
         while let oldest = entries.first, oldest.openCount == 0, entries.count > 1 || oldest.isFull {
             entries.removeFirst()
         }
+        rejectedDispatches += rejected
         metrics.resolved(counts)
         intake.release(counts.total - dispatchedCount)
         return dispatchedCount
+    }
+
+    /// Returns the rejections since the last call.
+    mutating func takeRejectedDispatches() -> [Rejection] {
+        if rejectedDispatches.isEmpty { return [] }
+        defer { rejectedDispatches = [] }
+        return rejectedDispatches
     }
 
     /// Reports the last outcomes, and logs the number of actions that no caller awaits.

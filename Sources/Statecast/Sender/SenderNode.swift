@@ -28,6 +28,8 @@ actor SenderNode {
     /// The answer to the next request.
     private var schema = SchemaAnswer(nil)
     private var unreadable = UnreadableMessageLog()
+    private var presence: PresenceLog
+    private var rejectedDispatches: RejectedDispatchLog
 
     private static let messagesPerTurnMax = 512
     private static let framesPerTurnMax = 64
@@ -51,6 +53,8 @@ actor SenderNode {
         (self.statuses, self.termination, self.logger) = (statuses, termination, logger)
         metrics = SenderMetrics(store: store)
         receipts = PendingReceipts(from: intake, resuming: session, metrics)
+        presence = PresenceLog(.sender, store, at: endpoint, hasKeys: configuration.security != nil, logger)
+        rejectedDispatches = RejectedDispatchLog(store, logger)
         writer = session.map { SessionWriter($0.file) }
         let (limits, now) = (configuration.limits, clock.now)
         if let session {
@@ -150,6 +154,7 @@ actor SenderNode {
     private func turn() {
         receiveAndPush()
         perform(machine.tick(at: clock.now, using: &generator))
+        presence.tick(at: clock.now)
         endTurn()
     }
 
@@ -212,7 +217,7 @@ actor SenderNode {
     /// Reports the size of the outbox, and sets the timer and the size of the intake for the next turn.
     private func endTurn() {
         metrics.pending(machine.pendingCount)
-        downlink?.timer.set(machine.nextDeadline.map(clock.deadline))
+        downlink?.timer.set(presence.nextDeadline(orEarlier: machine.nextDeadline).map(clock.deadline))
         intake.ringBell(at: machine.submittedBytesMin)
     }
 
@@ -231,11 +236,14 @@ actor SenderNode {
             case .connect(let endpoint):
                 perform(machine.connected(connect(to: endpoint), at: clock.now, using: &generator))
             case .save(let change): writer?.write(change)
-            case .resolve(let runs): receipts.resolve(runs)
+            case .resolve(let runs):
+                receipts.resolve(runs)
+                for rejection in receipts.takeRejectedDispatches() { rejectedDispatches.rejected(rejection) }
             case .giveUp(let runs, let cause): receipts.giveUp(runs, because: cause, logger, store)
             case .reuse(let buffer): intake.reuse(buffer)
             case .status(let status):
                 logger.debug("status", metadata: ["store": "\(store)", "status": "\(status)"])
+                presence.changed(to: status.presence, at: clock.now)
                 statuses.send(status)
             case .count(let event): metrics.count(event)
             case .answerSchema(let answer): answerSchemaRequests(answer.mapError { $0 })

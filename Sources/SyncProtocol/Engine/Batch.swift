@@ -198,7 +198,8 @@ final class Batch<State: Codable & Equatable & Sendable> {
         of local: LocalAction? = nil
     ) -> Outcome {
         let messageBytesMax = context.settings.limits.rejectionMessageBytesMax
-        notices.append(.rejected(reason.final(messageBytesMax: messageBytesMax), user: user))
+        let logged = reason.final(messageBytesMax: messageBytesMax)
+        notices.append(.rejected(logged, user: user, isDispatched: local.map { $0.origin != .awaited } ?? false))
         // With keys, all who may send can read the message, and a failure names keys of the state.
         let reason = user != nil && reason.code == .unencodable ? .unencodableOfUser : reason
         let rejection = reason.final(messageBytesMax: messageBytesMax)

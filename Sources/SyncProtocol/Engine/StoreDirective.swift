@@ -56,8 +56,11 @@ package enum StoreEvent: Hashable, Sendable {
 
 /// An event for the operator's log.
 package enum StoreNotice: Hashable, Sendable {
-    /// - Parameter user: who sent the action, if the transport authenticated the sender.
-    case rejected(Rejection, user: String?)
+    /// - Parameters:
+    ///   - user: who sent the action, if the transport authenticated the sender.
+    ///   - isDispatched: whether the primary's own process dispatched it or an effect sent it: no caller learns of the
+    ///     rejection.
+    case rejected(Rejection, user: String?, isDispatched: Bool)
     /// Another user than its owner tried to use a session. Reported once for each pair of users.
     case otherUser(SessionID, String, owner: String)
     case warning(RuntimeWarning)

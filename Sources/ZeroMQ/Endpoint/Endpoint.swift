@@ -71,6 +71,31 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         if case .tcp(_, let port) = address { Endpoint(address: .tcp(host, port: port)) } else { self }
     }
 
+    /// Whether it is an `ipc` endpoint with a relative path: each process takes it for a file in its own working folder.
+    package var isRelative: Bool { socketFile?.hasPrefix("/") == false }
+
+    /// The same endpoint for processes in other working folders: the path of an `ipc` endpoint becomes absolute.
+    ///
+    /// - Throws: `invalidEndpoint` if the path is too long for the address of a socket then.
+    package func absolute() throws(ZeroMQError) -> Endpoint {
+        guard isRelative, let file = socketFile else { return self }
+        guard let folder = getcwd(nil, 0) else {
+            throw .failed("cannot find the working folder for \(self)", errno: errno, advice: "use an absolute path")
+        }
+        defer { free(folder) }
+        let path = String(cString: folder) + "/" + file
+        guard path.utf8.count <= Self.ipcPathBytesMax else {
+            throw ZeroMQError(
+                .invalidEndpoint,
+                """
+                \(self) is ipc://\(path) for other processes, and a socket's path has at most \(Self.ipcPathBytesMax) \
+                bytes (\(path.utf8.count) are too many): use a shorter path, or another working folder
+                """
+            )
+        }
+        return Endpoint(address: .ipc(path: path))
+    }
+
     /// The text of the endpoint, with `*` for a port that the system chooses.
     package var description: String { text(host: \.description) }
 

@@ -30,6 +30,9 @@ package final class PollLoop: SerialExecutor {
     /// The maximum number of jobs in a turn.
     package static let jobsPerTurnMax = 256
 
+    /// The same on all systems: user code such as a coder recurses here, and macOS gives 512 KiB by default.
+    private static let stackBytes = 8 << 20
+
     private let inbox = Locked(JobInbox())
     private let wakeUp: WakeUp
     private let name: String
@@ -53,7 +56,11 @@ package final class PollLoop: SerialExecutor {
         pollSet = PollSet(wakeUp: wakeUp)
         self.name = name
         self.busyPollingMax = busyPollingMax
-        try startThread { self.run() }
+        do throws(ThreadStartError) {
+            try Threads.start(name: name, stackBytes: Self.stackBytes) { self.run() }
+        } catch {
+            throw .failed("cannot start the thread of a poll loop", errno: error.errno)
+        }
     }
 
     /// Whether the caller runs on this loop.
@@ -182,24 +189,10 @@ package final class PollLoop: SerialExecutor {
     }
 
     private func drainOnNewThread() {
-        do {
-            try startThread {
-                self.owner.store(Threads.currentID, ordering: .relaxed)
-                var backlog = JobBacklog()
-                self.drain(&backlog)
-            }
-        } catch {
-            preconditionFailure("a job was enqueued after the shutdown of a poll loop and cannot run: \(error)")
-        }
-    }
-
-    /// Starts a thread with the same stack size on all systems: user code such as a coder recurses here, and macOS
-    /// gives 512 KiB by default.
-    private func startThread(_ body: @escaping @Sendable () -> Void) throws(ZeroMQError) {
-        do {
-            try Threads.start(name: name, stackBytes: 8 << 20, body)
-        } catch {
-            throw .failed("cannot start the thread of a poll loop", errno: error.errno)
+        Threads.run(name: name, stackBytes: Self.stackBytes) {
+            self.owner.store(Threads.currentID, ordering: .relaxed)
+            var backlog = JobBacklog()
+            self.drain(&backlog)
         }
     }
 }

@@ -159,7 +159,9 @@ final class WakeUp: Sendable {
     init() throws(ZeroMQError) {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw .failed("cannot make a poll loop", errno: errno, advice: "raise the limit of descriptors (ulimit -n)")
+            let number = errno
+            try Descriptors.check(for: "cannot make a poll loop")
+            throw .failed("cannot make a poll loop", errno: number)
         }
         for end in ends {
             _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)

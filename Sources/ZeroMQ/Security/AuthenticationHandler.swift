@@ -87,6 +87,8 @@ package final class AuthenticationHandler: @unchecked Sendable {
                 if let answer { _ = try socket.send(frames: answer) }
             }
         } catch {
+            // Only a shutdown of the context leads here. Nothing shuts down `Context.shared`, also not the end of the
+            // process, so this does not end a process that exits.
             fatalError("peers can no longer be authenticated, and libzmq would accept every peer: \(error)")
         }
     }

@@ -81,6 +81,7 @@ package struct Socket: ~Copyable {
         let claim: SocketFileClaim? =
             if let path = endpoint.socketFile { try SocketFileClaim(path, for: endpoint, in: folder) } else { nil }
         try prepare(for: endpoint)
+        try Descriptors.check(for: "cannot bind to \(endpoint)")
         guard zmq_bind(handle.used(), endpoint.wireText) == 0 else {
             let number = zmq_errno()
             throw .failed("cannot bind to \(endpoint)", errno: number, advice: Self.bindAdvice(for: endpoint, number))
@@ -352,11 +353,12 @@ final class SocketHandle {
     private var wasUsed = true
 
     init(_ kind: SocketKind, in context: Context) throws(ZeroMQError) {
+        try Descriptors.check(for: "cannot make a \(kind) socket")
         guard let contextPointer = context.pointer, let pointer = zmq_socket(contextPointer, kind.number) else {
             throw .failed(
                 "cannot make a \(kind) socket",
                 errno: zmq_errno(),
-                advice: "if descriptors ran out, raise the limit (ulimit -n)"
+                advice: "libzmq permits 1023 sockets in a process: use fewer nodes"
             )
         }
         self.pointer = pointer

@@ -26,8 +26,8 @@ final class CounterJournal {
     var path: String { bench.path }
 
     /// Begins a history, and its first epoch.
-    init(_ kind: JournalKind = .full) throws {
-        bench = JournalBench(kind)
+    init(_ kind: JournalKind = .full, at path: String? = nil) throws {
+        bench = JournalBench(kind, at: path)
         _ = try bench.journal.open()
         try bench.journal.begin(.sample, from: snapshot())
         try bench.journal.claim(.sample(1, at: 0))

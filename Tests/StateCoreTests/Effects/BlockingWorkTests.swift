@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import Testing
 import Threading
 
@@ -63,7 +65,7 @@ import Threading
         let ended = Recorder<Void>()
         let threads = BlockingThreadPool(threadCountMax: 2) { main in
             spawned.record(())
-            return BlockingThreadPool.spawnThread {
+            BlockingThreadPool.spawnThread {
                 main()
                 ended.record(())
             }
@@ -75,27 +77,33 @@ import Threading
         #expect(spawned.all.count == 3)
     }
 
-    @Test func `is not lost when the system has no thread left`() async {
-        let left = Locked(1)
-        let threads = BlockingThreadPool(threadCountMax: 8) { main in
-            let isThere = left.withLock { left in
-                left -= 1
-                return left >= 0
-            }
-            return isThere && BlockingThreadPool.spawnThread(main)
+    @Test func `does not occupy its caller when the system has no thread left`() async {
+        await #expect(processExitsWith: .success) {
+            // One thread of Dispatch is there, as always where tasks run.
+            let ready = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async { ready.signal() }
+            blockingWait(ready)
+            // The limit does not hold for root.
+            if geteuid() == 0 { #expect(setuid(65_534) == 0) }
+            var (limits, none) = (rlimit(), rlimit())
+            #expect(getrlimit(threads, &limits) == 0)
+            none.rlim_max = limits.rlim_max
+            #expect(setrlimit(threads, &none) == 0)
+            let ranWithinCall = Recorder<Bool>()
+            let caller = Locked<UInt?>(Threads.currentID)
+            BlockingThreadPool().start { ranWithinCall.record(caller.withLock { $0 } == Threads.currentID) }
+            // A thread of Dispatch may be this one, later.
+            caller.withLock { $0 = nil }
+            #expect(setrlimit(threads, &limits) == 0)
+            #expect(await ranWithinCall.reaching(1) == [false])
         }
-        let done = Recorder<Int>()
-        let (held, goOn) = (Gate(), Gate())
-        threads.start {
-            held.open()
-            goOn.block()
-            done.record(1)
-        }
-        await held.passed()
-        for number in 2...3 { threads.start { done.record(number) } }
-        #expect(done.all.isEmpty)
-        goOn.open()
-        let all = await done.reaching(3)
-        #expect(all == [1, 2, 3])
     }
 }
+
+private func blockingWait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
+#if canImport(Glibc)
+    private let threads = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
+#else
+    private let threads = RLIMIT_NPROC
+#endif

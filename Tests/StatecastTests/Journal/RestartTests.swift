@@ -128,6 +128,25 @@ import Testing
         await second.stop()
     }
 
+    @Test func `does not start when its records cannot be read, and does not read them in another way first`()
+        async throws
+    {
+        // A stop with a snapshot would leave nothing to replay.
+        let journal = FaultyJournal(takesSnapshots: false)
+        let primary = try Self.primary(journal)
+        try await primary.start()
+        for line in ["a", "b"] { try await primary.send(Written(line: line)) }
+        await primary.stop()
+        journal.failReplay(FaultyJournal.broken)
+        let failure = await #expect(throws: StatecastError.self) { try await Self.primary(journal).start() }
+        #expect(failure?.code == .journal)
+        #expect((failure?.cause as? JournalFailure)?.code == .inputOutput)
+        let again = try Self.primary(journal)
+        try await again.start()
+        #expect(again.state.lines == ["a", "b"])
+        await again.stop()
+    }
+
     @Test func `stores snapshots, prunes the history before them, and recovers from them`() async throws {
         let folder = try TemporaryFolder()
         let journal = Self.journals(.full, in: folder)

@@ -127,6 +127,7 @@ import Testing
     static let refused = [
         ("inproc://zeromq.zap.01", "within one process"), ("tcp://192.0.2.1:7101", "--insecure"),
         ("tcp://127.0.0.1:*", "cannot be connected to"), ("ipc://*", "cannot be connected to"),
+        ("ipc://actions", "a relative path"),
         ("udp://127.0.0.1:7101", "expected tcp://host:port"), ("", "is no endpoint"),
         ("ipc://" + String(repeating: "x", count: 100_000), "at most 512 bytes"),
     ]

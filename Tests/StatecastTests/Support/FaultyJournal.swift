@@ -35,6 +35,11 @@ final class FaultyJournal: Journal {
     /// Drops further appends without an error, as a crash below full durability does.
     func forget() { forgets.withLock { $0 = true } }
 
+    private let replayFailures = Locked<[JournalFailure]>([])
+
+    /// Makes the next replay fail. It reads more bytes at once than all others do.
+    func failReplay(_ failure: JournalFailure) { replayFailures.withLock { $0.append(failure) } }
+
     private let gate = Gate()
 
     /// Blocks appends, or resumes them.
@@ -62,7 +67,8 @@ final class FaultyJournal: Journal {
         try journal.append(records)
     }
     func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
-        try journal.records(after: sequence, bytesMax: bytesMax)
+        if bytesMax > 4 << 20, let failure = replayFailures.withLock({ $0.popLast() }) { throw failure }
+        return try journal.records(after: sequence, bytesMax: bytesMax)
     }
     func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
         try journal.sequence(at: revision)

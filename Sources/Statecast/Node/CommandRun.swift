@@ -1,4 +1,3 @@
-package import ArgumentParser
 package import Logging
 package import ServiceLifecycle
 internal import Threading
@@ -12,23 +11,7 @@ internal import UnixSignals
     internal import Darwin
 #endif
 
-extension AsyncParsableCommand {
-    /// Runs a command's work, and reports a failure as one line on standard error and an exit code.
-    package func reportingFailures(_ work: () async throws -> Void) async throws {
-        StandardStreams.reserve()
-        // A write to a closed pipe then fails with an error instead of ending the process.
-        signal(SIGPIPE, SIG_IGN)
-        do { try await work() } catch let code as ExitCode { throw code } catch is OutputClosed {
-            throw ExitCode.success
-        } catch {
-            let failure = CommandFailure(error)
-            StandardError.write("Error: " + VisibleText.line(failure.message))
-            throw failure.exitCode
-        }
-    }
-}
-
-/// A part of a command's run: its work, or a node that the work needs.
+/// A part of a program's run: its work, or a node that the work needs.
 package struct CommandRun: Service {
     /// The first failure of all parts. A service group that shuts down may report the end of another part instead, and
     /// reports nothing after the time limit.
