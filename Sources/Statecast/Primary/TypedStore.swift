@@ -133,13 +133,19 @@ struct RecoveryReport: Sendable {
 extension ActionTable {
     /// The table of a store's actions.
     ///
-    /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
+    /// - Throws: ``StatecastError`` with code `definition` if two actions have one name, or if a name is too long.
     convenience init(checking actions: [any Action.Type]) throws(StatecastError) {
         do { try self.init(actions) } catch {
-            throw StatecastError(
-                .definition,
-                "two actions are named \"\(error.name)\": give one another static name"
-            )
+            switch error {
+            case .duplicate(let name):
+                throw StatecastError(.definition, "two actions are named \"\(name)\": give one another static name")
+            case .tooLong(let name):
+                throw StatecastError(
+                    .definition,
+                    "the name of an action has at most \(Limits.actionNameBytesMax) bytes, "
+                        + "\"\(name.prefix(40))...\" has \(name.utf8.count): give the type a shorter static name"
+                )
+            }
         }
     }
 }
