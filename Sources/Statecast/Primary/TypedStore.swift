@@ -22,7 +22,7 @@ package struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinitio
     package let mailbox: LocalMailbox<State>
 
     /// - Throws: ``StatecastError`` with code `definition`: a name that is not well-formed, a state that cannot be
-    ///   encoded (the field is named), two actions of one name.
+    ///   encoded (the field is named), two actions of one name, a name of an action of more than 256 bytes.
     package init(
         name: String,
         state: State,
