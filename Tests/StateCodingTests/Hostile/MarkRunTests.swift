@@ -137,6 +137,8 @@ import Testing
         #expect(left == right)
         #expect(Value.text(left).precedes(.text(right)) != Value.text(right).precedes(.text(left)))
         #expect(!CanonicalOrder.areEqual(.text(left), .text(right)))
+        typealias Rows = Table<String, Int>
+        #expect(Rows.precedes(left, right) != Rows.precedes(right, left))
         // In the form of a key both are one.
         #expect(CanonicalOrder.areEqual(Value.text(left).canonical, Value.text(right).canonical))
     }
