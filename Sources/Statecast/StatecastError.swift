@@ -16,8 +16,8 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
         public static let resources = Code(description: "resources")
         /// The endpoint is not on this machine, and nothing protects its traffic.
         public static let insecure = Code(description: "insecure")
-        /// The definition of a store is wrong: its state cannot be encoded, or two actions have one name. Or a store
-        /// that the node does not serve has an endpoint.
+        /// The definition of a store is wrong: its state cannot be encoded, two actions have one name, or the name of
+        /// one is too long. Or a store that the node does not serve has an endpoint.
         public static let definition = Code(description: "definition")
         /// The journal is in use, damaged, removed, of another store, or not writable; the message says which.
         /// ``StatecastError/cause`` is a `JournalFailure` with a code of its own.

@@ -148,6 +148,8 @@ public struct Limits: Hashable, Sendable {
     /// The maximum size of a topic, its closing zero byte included. Longer topics arrive corrupted (libzmq issue
     /// 4564).
     package static let topicBytesMax = 245
+    /// The maximum size of the name of an action. A longer one is not compared with the names of a store's actions.
+    package static let actionNameBytesMax = 256
     /// The maximum number of chunks of a snapshot that a replica accepts; it allocates an entry for each when the
     /// offer arrives.
     package static let snapshotChunksMax = 1 << 20

@@ -1,28 +1,35 @@
 extension String {
-    /// The most similar name, ignoring case, in which at most a third of the characters differ.
+    /// The most similar name, ignoring case, in which at most a third of the Unicode scalars differ.
     ///
     /// - Returns: `nil` if no name is that similar.
     package func nearest(among names: some Sequence<String>) -> String? {
-        let own = Array(lowercased())
-        let near = names.lazy.map { (name: $0, distance: own.distance(to: Array($0.lowercased()))) }
-            .filter { $0.distance <= max(1, min(own.count, $0.name.count) / 3) }
+        let own = Array(lowercased().unicodeScalars)
+        let near = names.compactMap { name -> (name: String, distance: Int)? in
+            let other = Array(name.lowercased().unicodeScalars)
+            let distanceMax = max(1, min(own.count, other.count) / 3)
+            // The distance is at least the difference of the lengths.
+            guard abs(own.count - other.count) <= distanceMax else { return nil }
+            let distance = own.distance(to: other)
+            return distance <= distanceMax ? (name, distance) : nil
+        }
         return near.min { ($0.distance, $0.name) < ($1.distance, $1.name) }?.name
     }
 }
 
-extension [Character] {
+// Scalars, because comparing two characters normalizes them.
+extension [Unicode.Scalar] {
     /// The optimal string alignment distance: insertions, deletions, substitutions and transpositions of adjacent
-    /// characters. Considers the first ``charactersMax`` characters of each text.
-    fileprivate func distance(to other: [Character]) -> Int {
-        let (left, right) = (prefix(Self.charactersMax), other.prefix(Self.charactersMax))
+    /// scalars. Considers the first ``scalarsMax`` scalars of each text.
+    fileprivate func distance(to other: [Unicode.Scalar]) -> Int {
+        let (left, right) = (prefix(Self.scalarsMax), other.prefix(Self.scalarsMax))
         var before: [Int] = []
         var last = [Int](0...right.count)
-        for (row, character) in left.enumerated() {
+        for (row, scalar) in left.enumerated() {
             var current = [row + 1]
-            for (column, otherCharacter) in right.enumerated() {
-                let change = last[column] + (character == otherCharacter ? 0 : 1)
+            for (column, otherScalar) in right.enumerated() {
+                let change = last[column] + (scalar == otherScalar ? 0 : 1)
                 var least = Swift.min(change, last[column + 1] + 1, current[column] + 1)
-                if row > 0, column > 0, character == right[column - 1], left[row - 1] == otherCharacter {
+                if row > 0, column > 0, scalar == right[column - 1], left[row - 1] == otherScalar {
                     least = Swift.min(least, before[column - 1] + 1)
                 }
                 current.append(least)
@@ -33,5 +40,5 @@ extension [Character] {
     }
 
     /// Bounds the cost for names that a peer sends.
-    private static var charactersMax: Int { 64 }
+    private static var scalarsMax: Int { 64 }
 }

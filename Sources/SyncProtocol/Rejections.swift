@@ -1,3 +1,4 @@
+internal import StateCoding
 public import StateCore
 
 /// The reasons for which a primary refuses an action, a join or a frame.
@@ -71,17 +72,26 @@ extension Rejection.Code {
 
     /// The label for metrics: the code itself if the protocol names it, otherwise `policy`, so that codes from
     /// middlewares and peers cannot create unbounded labels.
-    package var group: String { Self.named.contains(self) ? rawValue : "policy" }
+    package var group: String { isOne(of: Self.named) ? rawValue : "policy" }
+
+    /// Whether a set of short codes has this one.
+    ///
+    /// A peer's code may have as many bytes as a frame, and hashing it would normalize them.
+    fileprivate func isOne(of codes: Set<Self>) -> Bool { rawValue.utf8.count <= Self.bytesMax && codes.contains(self) }
 
     private static let named: Set<Self> = reserved.union([
         .refused, .swallowed, .unknownAction, .notPermitted, .undecodable, .tooLarge, .unencodable, .crashedReducer,
     ])
 
-    /// Codes that a peer does not accept as the outcome of an action.
-    private static let reserved: Set<Self> = [
-        .overloaded, .storageFull, .busy, .unknownStore, .unsupportedVersion, .malformed,
-        .unknownSession, .sessionDiverged, .snapshotGone, .outcomeUnknown, .notSent, .kept, .endpointRefused,
-        .incompatible, .stopped,
+    /// Codes that cannot be the outcome of an action.
+    fileprivate static let reserved: Set<Self> = local.union([
+        .overloaded, .storageFull, .busy, .unknownStore, .unsupportedVersion, .malformed, .unknownSession,
+        .snapshotGone,
+    ])
+
+    /// Codes that are never on the wire: a peer decides them itself.
+    fileprivate static let local: Set<Self> = [
+        .sessionDiverged, .outcomeUnknown, .notSent, .kept, .endpointRefused, .incompatible, .stopped,
     ]
 }
 
@@ -99,10 +109,27 @@ extension Rejection {
     /// - Parameter messageBytesMax: the maximum size of the message, the code in it included.
     package func final(messageBytesMax: Int) -> Rejection {
         let truncated = truncated(to: messageBytesMax)
-        guard !code.isFinal else { return truncated }
+        guard !code.isFinal else { return truncated.readable }
         // Truncate both before joining them: either may have megabytes.
         let code = code.rawValue.utf8.text(truncatedTo: messageBytesMax) ?? code.rawValue
-        return Rejection(.refused, "\(code): \(truncated.message)").truncated(to: messageBytesMax)
+        return Rejection(.refused, "\(code): \(truncated.message)").truncated(to: messageBytesMax).readable
+    }
+
+    /// This rejection with a message that senders, and the journal, can read.
+    private var readable: Rejection {
+        message.hasTooManyMarks ? Rejection(code, CodingFailure.tooManyMarks) : self
+    }
+
+    /// This rejection as a receipt's. It is final, also with a code that says that there is no outcome yet, which no
+    /// correct primary sends: a program would wait for another one.
+    var ofReceipt: Rejection { replacing(Code.reserved) }
+
+    /// This rejection as a refusal's. It does not decide what only the sender knows.
+    var ofRefusal: Rejection { replacing(Code.local) }
+
+    /// This rejection with the code `refused` instead of one of some codes, which the message then begins with.
+    private func replacing(_ codes: Set<Code>) -> Rejection {
+        code.isOne(of: codes) ? Rejection(.refused, "\(code): \(message)") : self
     }
 
     /// This rejection with a message of at most `bytesMax` bytes of UTF-8.

@@ -108,7 +108,7 @@ import Testing
                     try await sender.send(named: "StepChangeRequested", payload: payload)
                 }
                 #expect(rejection?.code == .undecodable)
-                #expect(rejection?.message.contains("at most 1024 combining marks in a row") == true)
+                #expect(rejection?.message.contains("at most 128 combining marks in a row") == true)
             }
             try await expectAlive(cluster)
         }

@@ -18,6 +18,16 @@ import Testing
         #expect("bat".nearest(among: ["cat", "bet"]) == "bet")
     }
 
+    /// Comparing two characters normalizes them, which costs more than their size if they have many marks.
+    @Test func `names are compared by their scalars, also within one character`() {
+        let (name, other) = (
+            "x" + String(repeating: "\u{301}", count: 60), "y" + String(repeating: "\u{316}", count: 60)
+        )
+        #expect(name.count == 1 && other.count == 1)
+        #expect(name.nearest(among: [other]) == nil)
+        #expect(name.nearest(among: [name + "\u{316}"]) == name + "\u{316}")
+    }
+
     @Test func `no name is near without candidates, and long names are compared in bounded time`() {
         #expect("a".nearest(among: []) == nil)
         let long = String(repeating: "x", count: 100_000)

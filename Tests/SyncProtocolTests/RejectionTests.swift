@@ -1,3 +1,4 @@
+import StateCoding
 import StateCore
 import SyncProtocol
 import Testing
@@ -35,6 +36,19 @@ import Testing
         #expect(cut(flags, to: 256).utf8.elementsEqual(Array(flags.utf8.prefix(252)) + Array("...".utf8)))
         let accents = "e" + String(repeating: "\u{301}", count: 60_000)
         #expect(cut(accents, to: 256).utf8.elementsEqual(Array(accents.utf8.prefix(253)) + Array("...".utf8)))
+    }
+
+    /// A reader of texts would ignore the receipt, and a journal could not be recovered.
+    @Test func `has no more combining marks in a row than readers accept`() throws {
+        let most = "e" + String(repeating: "\u{301}", count: CodingLimits.combiningMarksMax)
+        for (message, isKept) in [(most, true), (most + "\u{301}", false)] {
+            for code in ["refused", "busy"] {
+                let final = Rejection(Rejection.Code(rawValue: code), message).final(messageBytesMax: 1000)
+                #expect(final.message.contains(message) == isKept)
+                #expect(try Value(decoding: Value.text(final.message).encoded) == .text(final.message))
+                #expect(final.message.contains("combining marks") == !isKept)
+            }
+        }
     }
 
     @Test func `is read only up to its limit`() {

@@ -46,6 +46,21 @@ import ZeroMQ
         #expect(try Endpoint(endpoint.description) == endpoint)
     }
 
+    @Test func `have at most bytesMax bytes`() throws {
+        let scheme = "inproc://"
+        let longest = scheme + String(repeating: "n", count: Endpoint.bytesMax - scheme.utf8.count)
+        #expect(try Endpoint(longest).description == longest)
+        let error = #expect(throws: ZeroMQError.self) { try Endpoint(longest + "n") }
+        #expect(error?.code == .invalidEndpoint)
+        #expect(error?.message.hasPrefix("an endpoint has at most 512 bytes, got a text of 513") == true)
+    }
+
+    /// To look for the last colon, the standard library would count all flags before each of them, for hours.
+    @Test(.timeLimit(.minutes(10))) func `of a peer are not searched if they are longer`() {
+        let text = "tcp://" + String(repeating: "\u{1F1E6}", count: 2_000_000)
+        #expect(throws: ZeroMQError.self) { try Endpoint(text) }
+    }
+
     @Test(arguments: [
         ("", "tcp://host:port, ipc://path or inproc://name"),
         ("127.0.0.1:7001", "tcp://host:port, ipc://path or inproc://name"),

@@ -149,6 +149,11 @@ package struct CBORReader: Sendable {
         return text
     }
 
+    /// The bytes of a text in the memory of the input. They are not checked.
+    package mutating func textInPlace() throws(CodingFailure) -> ArraySlice<UInt8> {
+        try content(of: .text, "a text")
+    }
+
     private mutating func skipText() throws(CodingFailure) {
         let start = position
         guard try !content(of: .text, "a text").isASCII else { return }

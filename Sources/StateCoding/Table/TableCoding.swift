@@ -47,13 +47,25 @@ extension Table: BuiltInDecodable, KeyedDecodable where Key: Decodable, Row: Dec
         var isSorted = true
         for _ in 0..<count {
             let row = try next()
-            if let last = rows.last, !(last.0 < row.0) { isSorted = false }
+            if let last = rows.last, !precedes(last.0, row.0) { isSorted = false }
             rows.append(row)
         }
-        if !isSorted { rows.sort { $0.0 < $1.0 } }
+        if !isSorted {
+            rows.sort { precedes($0.0, $1.0) }
+            for (row, later) in zip(rows, rows.dropFirst()) where !precedes(row.0, later.0) { return nil }
+        }
         var builder = SortedTreeBuilder<AscendingOrder<Key>, Row>(count: count)
-        for (key, row) in rows { guard builder.append(key, row) else { return nil } }
+        for (key, row) in rows { builder.append(unchecked: key, row) }
         return Table(tree: builder.finish())
+    }
+
+    /// The order `<` of two decoded keys.
+    ///
+    /// Decoded texts are in form C, in which their bytes have this order. To compare strings that are not ASCII, the
+    /// standard library normalizes them, and those of a peer may have many marks.
+    static func precedes(_ left: Key, _ right: Key) -> Bool {
+        guard Key.self == String.self else { return left < right }
+        return cast(left, to: String.self).utf8.lexicographicallyPrecedes(cast(right, to: String.self).utf8)
     }
 
     static var sample: Table { [:] }

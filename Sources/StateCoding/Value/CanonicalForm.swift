@@ -16,10 +16,31 @@ extension String {
             return precomposedStringWithCanonicalMapping
         #else
             var result = String.UnicodeScalarView()
-            for scalar in _nfc { result.append(scalar) }
+            for scalar in withoutCompositeMarks._nfc { result.append(scalar) }
             return String(result)
         #endif
     }
+
+    #if !canImport(Darwin)
+        /// The text with two marks in place of each mark that consists of two and has no combining class of its own.
+        /// The standard library does not order their parts among the other marks.
+        private var withoutCompositeMarks: String {
+            func parts(_ scalar: Unicode.Scalar) -> String? {
+                switch scalar.value {
+                case 0xF73: "\u{F71}\u{F72}"
+                case 0xF75: "\u{F71}\u{F74}"
+                case 0xF81: "\u{F71}\u{F80}"
+                default: nil
+                }
+            }
+            guard unicodeScalars.contains(where: { parts($0) != nil }) else { return self }
+            var result = String.UnicodeScalarView()
+            for scalar in unicodeScalars {
+                if let parts = parts(scalar) { result += parts.unicodeScalars } else { result.append(scalar) }
+            }
+            return String(result)
+        }
+    #endif
 }
 
 extension Value {
@@ -40,13 +61,12 @@ extension Value {
 
     /// How the encodings of two canonical values compare, without making them: below, at or above zero.
     ///
-    /// The encoding of an integer or a length grows with it, texts in NFC compare in Swift as their UTF-8 does, and no
-    /// encoding is the beginning of another one, so that containers compare part by part.
-    private func order(_ other: Value) -> Int {
+    /// The encoding of an integer or a length grows with it, and no encoding is the beginning of another one, so that
+    /// containers compare part by part.
+    func order(_ other: Value) -> Int {
         switch (self, other) {
-        case (.text(let left), .text(let right)):
-            let (leftCount, rightCount) = (left.utf8.count, right.utf8.count)
-            return leftCount == rightCount ? Self.order(left, right) : Self.order(leftCount, rightCount)
+        // By their bytes: to compare strings that are not ASCII, the standard library normalizes them.
+        case (.text(let left), .text(let right)): return Int(byteOrder(left.utf8, right.utf8))
         case (.unsigned(let left), .unsigned(let right)): return Self.order(left, right)
         case (.negative(let left), .negative(let right)): return Self.order(left, right)
         case (.bytes(let left), .bytes(let right)):

@@ -17,7 +17,7 @@ struct KeyedEntries<Element> {
         elements.reserveCapacity(entries.count)
         let sorted = zip(entries, entries.dropFirst()).allSatisfy { $0.key.precedes($1.key) }
         for (key, element) in sorted ? entries : entries.sorted(by: { $0.key.precedes($1.key) }) {
-            if keys.last == key {
+            if keys.last?.order(key) == 0 {
                 throw CodingFailure(.duplicateKey, "the key \(key.summary) comes twice in one map; keys must differ")
             }
             keys.append(key)
@@ -32,7 +32,7 @@ struct KeyedEntries<Element> {
             let middle = (low + high) / 2
             if keys[middle].precedes(key) { low = middle + 1 } else { high = middle }
         }
-        return (low, low < keys.count && keys[low] == key)
+        return (low, low < keys.count && keys[low].order(key) == 0)
     }
 
     func element(for key: Value) -> Element? {
@@ -79,7 +79,7 @@ struct KeyedEntries<Element> {
                 merged.append(keys[next], elements[next])
                 next += 1
             }
-            if next < count, keys[next] == key { next += 1 }
+            if next < count, keys[next].order(key) == 0 { next += 1 }
             if let element { merged.append(key, element) }
         }
         while next < count {

@@ -63,7 +63,7 @@ public struct ValueMap: Sendable {
 /// The order of canonical keys by their encodings.
 enum CanonicalOrder: KeyOrder {
     static func precedes(_ left: Value, _ right: Value) -> Bool { left.precedes(right) }
-    static func areEqual(_ left: Value, _ right: Value) -> Bool { left == right }
+    static func areEqual(_ left: Value, _ right: Value) -> Bool { left.order(right) == 0 }
 }
 
 extension ValueMap: Hashable {

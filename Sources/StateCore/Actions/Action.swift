@@ -12,7 +12,8 @@
 public protocol Action: Codable, Sendable {
     /// The name on the wire and in journals; by default the type's own name, without module or outer types.
     ///
-    /// Keep it stable and unique within a store. The default is computed at each call: cache it for lookups by name.
+    /// Keep it stable and unique within a store, with at most 256 bytes of UTF-8. Names are compared byte by byte. The
+    /// default is computed at each call: cache it for lookups by name.
     static var name: String { get }
 
     /// A sample for help texts, or nil (the default) for one with default values: 0, empty texts, empty collections.

@@ -19,7 +19,7 @@ public struct JournalReplay<State: Codable & Equatable & Sendable>: Sendable {
 
     /// Creates a replay with this build's types.
     ///
-    /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
+    /// - Throws: ``StatecastError`` with code `definition` if two actions have one name, or if a name is too long.
     public init(of state: State.Type, actions: [any Action.Type], reducer: Reducer<State>) throws {
         table = try ActionTable(checking: actions)
         self.reducer = reducer

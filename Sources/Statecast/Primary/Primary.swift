@@ -39,7 +39,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     ///   - reducer: pure and fast, since it runs on the loop that serves the sockets. Its effects run off the loop,
     ///     once their action is durable.
     /// - Throws: ``StatecastError`` with code `definition`: a malformed name, a state that cannot be encoded, two
-    ///   actions of one name.
+    ///   actions of one name, a name of an action of more than 256 bytes.
     public convenience init(
         store: String,
         state: State,

@@ -22,7 +22,7 @@ package struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinitio
     package let mailbox: LocalMailbox<State>
 
     /// - Throws: ``StatecastError`` with code `definition`: a name that is not well-formed, a state that cannot be
-    ///   encoded (the field is named), two actions of one name.
+    ///   encoded (the field is named), two actions of one name, a name of an action of more than 256 bytes.
     package init(
         name: String,
         state: State,
@@ -133,13 +133,19 @@ struct RecoveryReport: Sendable {
 extension ActionTable {
     /// The table of a store's actions.
     ///
-    /// - Throws: ``StatecastError`` with code `definition` if two actions have one name.
+    /// - Throws: ``StatecastError`` with code `definition` if two actions have one name, or if a name is too long.
     convenience init(checking actions: [any Action.Type]) throws(StatecastError) {
         do { try self.init(actions) } catch {
-            throw StatecastError(
-                .definition,
-                "two actions are named \"\(error.name)\": give one another static name"
-            )
+            switch error {
+            case .duplicate(let name):
+                throw StatecastError(.definition, "two actions are named \"\(name)\": give one another static name")
+            case .tooLong(let name):
+                throw StatecastError(
+                    .definition,
+                    "the name of an action has at most \(Limits.actionNameBytesMax) bytes, "
+                        + "\"\(name.prefix(40))...\" has \(name.utf8.count): give the type a shorter static name"
+                )
+            }
         }
     }
 }

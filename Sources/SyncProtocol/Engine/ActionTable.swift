@@ -16,29 +16,36 @@ package final class ActionTable: Sendable {
         let decode: @Sendable (borrowing ItemBuffer, Range<Int>) throws(CodingFailure) -> any Action
 
         /// - Parameter sender: with keys, all who may send can read the message. It then contains no part of the
-        ///   payload, as a failure does, nor its path beyond the field, which may have keys of a map.
+        ///   payload, as a failure does, nor its path beyond the field, which may have keys of a map. The name of a
+        ///   missing key is that of a field of the type.
         func rejection(_ failure: CodingFailure, to sender: FrameSender?) -> Rejection {
+            guard sender != nil else { return Rejection(.undecodable, "\(name): \(failure)") }
             let field = failure.path.first.map { $0 + ": " } ?? ""
-            return Rejection(.undecodable, "\(name): " + (sender == nil ? "\(failure)" : "\(field)\(failure.code)"))
+            let problem = failure.code == .missingKey ? failure.message : "\(failure.code)"
+            return Rejection(.undecodable, "\(name): \(field)\(problem)")
         }
     }
 
     /// The store's description of its actions, in the order of registration.
     package let entries: [StoreSchema.Entry]
     private let decoders: [Decoder]
-    private let indices: [String: Int]
+    /// By the bytes of the names. Strings are equal by canonical equivalence, which costs a peer's text more.
+    private let indices: [[UInt8]: Int]
 
-    package init(_ actions: [any Action.Type]) throws(DuplicateActionName) {
+    package init(_ actions: [any Action.Type]) throws(ActionNameFailure) {
         var entries: [StoreSchema.Entry] = []
         var decoders: [Decoder] = []
-        var indices: [String: Int] = [:]
+        var indices: [[UInt8]: Int] = [:]
+        var names: Set<String> = []
         for action in actions {
             let decoder = Self.decoder(of: action)
-            guard indices.updateValue(decoders.count, forKey: decoder.name) == nil else {
-                throw DuplicateActionName(name: decoder.name)
-            }
+            let name = decoder.name
+            guard name.utf8.count <= Limits.actionNameBytesMax else { throw .tooLong(name) }
+            // Also two spellings of one text: sets of names, such as those of rights, do not tell them apart.
+            guard names.insert(name).inserted else { throw .duplicate(name) }
+            indices[Array(name.utf8)] = decoders.count
             decoders.append(decoder)
-            entries.append(StoreSchema.Entry(name: decoder.name, example: Self.example(of: action)))
+            entries.append(StoreSchema.Entry(name: name, example: Self.example(of: action)))
         }
         self.entries = entries
         self.decoders = decoders
@@ -60,9 +67,9 @@ package final class ActionTable: Sendable {
     package struct Memory: Sendable {
         /// The index of the entry that matched last, which is tried first.
         package var index: Int
-        /// The first unknown name, and its rejection. Only this name gets a hint, which costs a comparison with all
-        /// known ones.
-        fileprivate var unknown: (name: String, rejection: Rejection)?
+        /// The first unknown name, its sender, and its rejection. Only this name gets a hint, which costs a comparison
+        /// with all known ones.
+        fileprivate var unknown: (name: [UInt8], sender: FrameSender?, rejection: Rejection)?
 
         package init(index: Int = 0) { self.index = index }
     }
@@ -74,7 +81,7 @@ package final class ActionTable: Sendable {
     ///   - sender: needs the right to send the action.
     ///   - memory: of the actions before it.
     /// - Throws: ``Rejection`` with code `unknown-action`, `not-permitted` or `undecodable`; the message names the
-    ///   known actions, the missing right, or the field.
+    ///   actions that the sender may send, the missing right, or the field.
     package func decode(
         _ content: Range<Int>,
         in items: borrowing ItemBuffer,
@@ -119,7 +126,7 @@ package final class ActionTable: Sendable {
         after memory: inout Memory
     ) throws(Rejection) -> any Action {
         let (name, payload) = try parts(of: bytes)
-        guard let index = indices[name] else { throw unknown(name, after: &memory) }
+        guard let index = indices[Array(name.utf8)] else { throw unknown(name, from: sender, after: &memory) }
         try sender?.requirePermission(toSend: name)
         do throws(CodingFailure) {
             return try ItemBuffer.withItems(bytes[payload]) { items throws(CodingFailure) in
@@ -130,25 +137,43 @@ package final class ActionTable: Sendable {
         }
     }
 
-    private func unknown(_ name: String, after memory: inout Memory) -> Rejection {
-        if let (known, rejection) = memory.unknown, known == name { return rejection }
+    /// - Parameter sender: the message names only actions that it may send.
+    private func unknown(_ name: String, from sender: FrameSender?, after memory: inout Memory) -> Rejection {
+        let bytes = Array(name.utf8)
+        if let unknown = memory.unknown, unknown.name == bytes, unknown.sender == sender { return unknown.rejection }
         let isFirst = memory.unknown == nil
-        let names = entries.map(\.name)
+        let names = entries.map(\.name).filter { sender?.maySend($0) ?? true }
         let near = isFirst ? name.nearest(among: names) : nil
         let hint = near.map { " (did you mean \"\($0)\"?)" } ?? ""
         let known = names.joined(separator: ", ")
         let rejection = Rejection(.unknownAction, "there is no action \"\(name.prefix(64))\"\(hint), only: \(known)")
-        if isFirst { memory.unknown = (name, rejection) }
+        if isFirst { memory.unknown = (bytes, sender, rejection) }
         return rejection
     }
 
     /// The name of an action, and the range of its payload.
+    ///
+    /// - Throws: ``Rejection`` with code `unknown-action` for a name that no action can have, which is not read; with
+    ///   code `undecodable` for other bytes than those of an action.
     private func parts(of bytes: [UInt8]) throws(Rejection) -> (name: String, payload: Range<Int>) {
+        var reader = CBORReader(bytes)
+        let nameBytes: Int
         do throws(CodingFailure) {
-            var reader = CBORReader(bytes)
             guard try reader.arrayCount() == 2 else {
                 throw CodingFailure(.malformed, "an action is an array of its name and its payload")
             }
+            var ahead = reader
+            nameBytes = try ahead.textInPlace().count
+        } catch {
+            throw Rejection(.undecodable, "not an action: \(error)")
+        }
+        guard nameBytes <= Limits.actionNameBytesMax else {
+            throw Rejection(
+                .unknownAction,
+                "the name of an action has at most \(Limits.actionNameBytesMax) bytes, this one has \(nameBytes)"
+            )
+        }
+        do throws(CodingFailure) {
             let name = try reader.text()
             let start = reader.offset
             try reader.skip()
@@ -168,7 +193,10 @@ extension ActionTable {
     }
 }
 
-/// Two actions of a store have one name.
-package struct DuplicateActionName: Error {
-    package let name: String
+/// A store cannot have actions with such names.
+package enum ActionNameFailure: Error, Hashable {
+    /// Two actions have one name.
+    case duplicate(String)
+    /// A name is longer than ``Limits/actionNameBytesMax``.
+    case tooLong(String)
 }

@@ -163,6 +163,9 @@ struct Admission: Hashable, Sendable {
                 inbox.consume(actions: known, leaving: frame)
                 return nil
             }
+            // Actions beyond the window are dropped: their sender has to send them again. At once, since the window
+            // moves when the first actions are durable.
+            frame.truncate(to: count)
             let share = inbox.share
             let permitted = user.map { rates.share(of: $0, min: Inbox.shareOfUser, at: now) } ?? share
             let slice = frame.removeFirst(
@@ -171,8 +174,7 @@ struct Admission: Hashable, Sendable {
             )
             budget.actions -= slice.count
             budget.bytes -= slice.byteCount
-            // Actions beyond the window are dropped: their sender has to send them again.
-            let rest = slice.count < count ? frame : nil
+            let rest = frame.count > 0 ? frame : nil
             inbox.consume(actions: known + slice.count, bytes: slice.byteCount, leaving: rest)
             if let user {
                 sessions.claim(frame.frame.header.session, for: user)

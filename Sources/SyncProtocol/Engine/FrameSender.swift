@@ -13,6 +13,9 @@ package struct FrameSender: Hashable, Sendable {
         self.actions = actions
     }
 
+    /// Whether the user may send one of the store's actions.
+    func maySend(_ action: String) -> Bool { actions?.contains(action) ?? true }
+
     /// - Throws: ``Rejection`` with code `not-permitted` if the user may not send the action.
     func requirePermission(toSend action: String) throws(Rejection) {
         guard let actions, !actions.contains(action) || PlantedFault.needsAllRights.isPlanted,

@@ -141,6 +141,9 @@ struct PendingFrame: Hashable, Sendable {
     /// The identity of the frame in a refusal.
     var identity: Refusal.PushedFrame { Refusal.PushedFrame(opened: frame.header.opened, first: first) }
 
+    /// Drops the actions after its first `countMax` ones.
+    mutating func truncate(to countMax: Int) { count = min(count, countMax) }
+
     /// Removes and returns its first actions: at most `countMax`, and none that begins `bytesMax` or more bytes after
     /// the first one.
     mutating func removeFirst(_ countMax: Int, bytesMax: Int = .max) -> FrameSlice {

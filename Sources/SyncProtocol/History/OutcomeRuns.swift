@@ -277,7 +277,8 @@ extension OutcomeRuns {
     }
 
     /// Reads the outcomes from number `first` on. Joins outcomes that are not written as one run and could be, such as
-    /// lists of single outcomes.
+    /// lists of single outcomes. Drops the message of a run that states more actions than their messages have bytes for
+    /// in an `Int`; a reader needs the outcomes of few of them.
     ///
     /// - Throws: ``CodingFailure`` for anything that is no sequence of runs; with code `tooLarge` if more than
     ///   `runsMax` runs are left after joining.
@@ -285,10 +286,9 @@ extension OutcomeRuns {
         self.init(first: first)
         let elements = try reader.arrayCount()
         for _ in 0..<elements {
-            let (count, outcome) = try reader.outcomeRun()
-            guard let run = OutcomeRun(first: end, count: count, outcome: outcome),
-                !messageBytes.addingReportingOverflow(run.messageBytes).overflow
-            else {
+            let (count, stated) = try reader.outcomeRun()
+            let outcome = stated.withCountableMessage(for: count, beside: messageBytes)
+            guard let run = OutcomeRun(first: end, count: count, outcome: outcome) else {
                 throw CodingFailure(.malformed, "\(count) outcomes from number \(end) on are out of range")
             }
             append(run)
@@ -296,6 +296,16 @@ extension OutcomeRuns {
                 throw CodingFailure(.tooLarge, "expected at most \(runsMax) runs of outcomes, got more")
             }
         }
+    }
+}
+
+extension Outcome {
+    /// This outcome without its message, if an `Int` cannot count the bytes of that for each action.
+    fileprivate func withCountableMessage(for count: Int, beside bytes: Int) -> Outcome {
+        guard case .rejected(let rejection) = self else { return self }
+        let (all, overflow) = rejection.message.utf8.count.multipliedReportingOverflow(by: count)
+        let isCountable = !overflow && !bytes.addingReportingOverflow(all).overflow
+        return isCountable ? self : .rejected(Rejection(rejection.code, ""))
     }
 }
 

@@ -309,6 +309,9 @@ package struct ReplicaMachine: Hashable, Sendable {
         }
         guard case .following = phase else { return [.time(heartbeat.time)] }
         if heartbeat.head != known.revision { return [.time(heartbeat.time)] + gap(at: now, using: &generator) }
+        if let head = join?.head, head > heartbeat.head {
+            return [.time(heartbeat.time)] + unreachable(head, heartbeat, at: now, using: &generator)
+        }
         return [.time(heartbeat.time), .verify(known, digest: heartbeat.digest)]
     }
 
@@ -353,6 +356,27 @@ package struct ReplicaMachine: Hashable, Sendable {
     ) -> [ReplicaDirective] {
         let jitter = Duration.random(upTo: limits.gapJitterMax, using: &generator)
         return [.count(.gap)] + rejoin(after: jitter, at: now, using: &generator)
+    }
+
+    /// Handles a heartbeat whose head is below that of the welcome. A heartbeat of a connection that was replaced may be
+    /// read after the welcome; a primary that does it again before it was live is faulty.
+    private mutating func unreachable(
+        _ head: Revision,
+        _ heartbeat: Heartbeat,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
+        unverifiedResyncs += 1
+        if unverifiedResyncs > 1 {
+            unverifiedResyncs = 0
+            let reason = Rejection(
+                .incompatible,
+                "expected the updates up to revision \(head), as the primary's welcome promised; its heartbeats end at "
+                    + "\(heartbeat.head)"
+            )
+            return incompatible(reason, lineage: heartbeat.lineage, epoch: heartbeat.epoch)
+        }
+        return rejoin(after: backoff.next(using: &generator), at: now, using: &generator)
     }
 
     private mutating func leaveJoinIfCaughtUp() -> [ReplicaDirective] {

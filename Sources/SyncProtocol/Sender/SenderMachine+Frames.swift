@@ -132,7 +132,7 @@ extension SenderMachine {
             switch outcome {
             case .applied(let revision):
                 kind = .applied(Position(lineage: receipts.lineage, epoch: receipts.epoch, revision: revision))
-            case .rejected(let rejection): kind = .rejected(rejection)
+            case .rejected(let rejection): kind = .rejected(rejection.ofReceipt)
             }
             runs.append(actions.resolved(kind, in: session))
         }
@@ -204,7 +204,7 @@ extension SenderMachine {
             }
             return [count] + directives + askAgain(at: now, using: &generator)
         }
-        return [count] + refuse(refusal.reason, until: now.advanced(by: delay), using: &generator)
+        return [count] + refuse(refusal.reason.ofRefusal, until: now.advanced(by: delay), using: &generator)
     }
 
     /// Whether a refusal answers a subscription or an outstanding frame of this sender. Others answer late duplicates,

@@ -127,10 +127,21 @@ extension Endpoint {
     /// The maximum size of an `ipc` path: the capacity of the system's `sun_path` without the final 0.
     package static let ipcPathBytesMax = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
+    /// The maximum size of an endpoint. A peer may name one of any size, and to step through some texts backwards, as
+    /// to find the port, the standard library needs quadratic time.
+    package static let bytesMax = 512
+
     /// Parses an endpoint.
     ///
     /// - Throws: `invalidEndpoint`, with the expected form, the actual text, and an example.
     package init(_ text: String) throws(ZeroMQError) {
+        guard text.utf8.count <= Self.bytesMax else {
+            throw ZeroMQError(
+                .invalidEndpoint,
+                "an endpoint has at most \(Self.bytesMax) bytes, got a text of \(text.utf8.count); an example is "
+                    + "tcp://127.0.0.1:7001"
+            )
+        }
         let (scheme, rest) = Self.split(text)
         do throws(Mistake) {
             switch scheme {

@@ -91,3 +91,32 @@ import Testing
         await primary.stop()
     }
 }
+
+@Suite struct `A store's actions` {
+    private struct TooLong: Action {
+        static let name = String(repeating: "n", count: 257)
+    }
+
+    private struct Noted: Action {}
+
+    private struct Other: Action {
+        static let name = "Noted"
+    }
+
+    @Test func `have different names that are not too long`() {
+        let wrong: [([any Action.Type], String)] = [
+            ([Noted.self, Other.self], "two actions are named \"Noted\": give one another static name"),
+            (
+                [TooLong.self],
+                "the name of an action has at most 256 bytes, \"\(TooLong.name.prefix(40))...\" has 257: "
+                    + "give the type a shorter static name"
+            ),
+        ]
+        for (actions, message) in wrong {
+            let error = #expect(throws: StatecastError.self) {
+                try Primary(store: "diary", state: Diary(), actions: actions, reducer: Reducer<Diary> { _, _ in })
+            }
+            #expect(error?.code == .definition && error?.message == message)
+        }
+    }
+}

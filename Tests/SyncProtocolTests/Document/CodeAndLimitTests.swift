@@ -73,6 +73,7 @@ import Testing
                 "topicBytesMax \(Limits.topicBytesMax)",
                 "subscriptionBytesMax \(Limits.subscriptionBytesMax)",
                 "storeNameBytesMax \(StoreName.bytesMax)",
+                "actionNameBytesMax \(Limits.actionNameBytesMax)",
                 "depthMax \(CodingLimits.standard.depthMax)",
                 "combiningMarksMax \(CodingLimits.combiningMarksMax)",
                 "snapshotChunksMax \(Limits.snapshotChunksMax)",

@@ -72,6 +72,26 @@ import Testing
         #expect(messages == ["Moved: x: type-mismatch", "Moved: x: expected an integer, got text \"secret\""])
     }
 
+    @Test func `names a missing field, also to a user`() throws {
+        let user = FrameSender(user: "operator", sendingTo: try StoreName("store"), actions: nil)
+        let payload = Value.map(["parts": .map(["secret": .map(["size": 1])])])
+        let actions = [
+            [0x82] + Value.text("Moved").encoded + [0xA0], [0x82] + Value.text("Packed").encoded + payload.encoded,
+        ]
+        let (frame, packing) = (Self.frame(actions), try ActionTable([Moved.self, Packed.self]))
+        let messages = ItemBuffer.withItems(frame.actions) { buffer in
+            frame.items().map { item in
+                var memory = ActionTable.Memory()
+                do throws(Rejection) {
+                    _ = try packing.decode(item.content, in: buffer, from: user, after: &memory)
+                    return ""
+                } catch { return error.message }
+            }
+        }
+        // The key of the dictionary is of the payload.
+        #expect(messages == ["Moved: missing the key \"x\"", "Packed: parts: missing the key \"weight\""])
+    }
+
     /// A hint costs a comparison with all known names.
     @Test func `computes one hint, for the first unknown name`() throws {
         let table = try table()
@@ -118,7 +138,132 @@ import Testing
     @Test func `has one entry for a name`() throws {
         #expect(try table().entries.map(\.name) == Self.types.map { $0.name })
         #expect(try table().entries.first?.example == StateEncoder().encode(Moved(x: 5, y: 0.5)))
-        #expect(throws: DuplicateActionName.self) { try ActionTable(Self.types + [Other.Stopped.self]) }
+        #expect(throws: ActionNameFailure.duplicate("Stopped")) { try ActionTable(Self.types + [Other.Stopped.self]) }
+        // A set of names, such as that of a user's rights, has one of these.
+        #expect(throws: ActionNameFailure.duplicate("Cafe\u{301}Opened")) {
+            try ActionTable(Self.types + [Other.CaféOpened.self])
+        }
+    }
+
+    // MARK: Names
+
+    @Test func `has names of at most actionNameBytesMax bytes`() throws {
+        #expect(LongestName.name.utf8.count == Limits.actionNameBytesMax)
+        let table = try ActionTable([LongestName.self])
+        let action = try table.decode([0x98, 2] + Value.text(LongestName.name).encoded + [0xA0])
+        #expect(action is LongestName)
+        #expect(throws: ActionNameFailure.tooLong(TooLongName.name)) { try ActionTable([TooLongName.self]) }
+    }
+
+    /// The name would be refused as undecodable if it was read, and so would the payload.
+    @Test func `knows no action with a longer name, which it does not read`() throws {
+        let table = try table()
+        for (bytes, code) in [(256, Rejection.Code.undecodable), (257, .unknownAction), (245_000, .unknownAction)] {
+            let name = Array(
+                CBORWriter.bytes(reserving: 9) { $0.text(String(repeating: "n", count: bytes)) }.dropLast(bytes)
+            )
+            for payload in [[0xA0], [0xFF], []] as [[UInt8]] {
+                let action = [0x82] + name + Array(repeating: 0xCC, count: bytes) + payload
+                let rejection = #expect(throws: Rejection.self) { try table.decode(action) }
+                #expect(rejection?.code == code)
+                let says = "the name of an action has at most 256 bytes, this one has \(bytes)"
+                #expect((rejection?.message == says) == (code == .unknownAction))
+            }
+        }
+    }
+
+    @Test func `rejects a long name for good, and goes on with the next number`() throws {
+        var bench = PrimaryBench()
+        let long = [0x82] + Value.text(String(repeating: "\u{301}\u{316}", count: 1000)).encoded + [0xA0]
+        let frame = ActionsFrame(
+            lineage: Fixture.lineage,
+            session: Fixture.session,
+            opened: JournalSequence(0),
+            base: ActionNumber(1),
+            first: ActionNumber(1),
+            actions: [TestAction(number: 1).encoded, long, TestAction(number: 3).encoded]
+        )
+        bench.receive(frame)
+        bench.turn()
+        let receipts = bench.commit().receipts()
+        #expect([receipts[1]?.code, receipts[2]?.code, receipts[3]?.code] == [nil, .unknownAction, nil])
+        #expect(receipts.count == 3 && bench.reduced == Revision(2))
+        bench.receive(frame)
+        #expect(bench.turn().receipts()[2]?.code == .unknownAction, "it is remembered")
+    }
+
+    @Test func `compares names by their bytes`() throws {
+        let table = try table()
+        let other = "Cafe\u{301}Opened"
+        #expect(other == CaféOpened.name)
+        #expect(try table.decode([0x98, 2] + Value.text(CaféOpened.name).encoded + [0xA0]) is CaféOpened)
+        let rejection = #expect(throws: Rejection.self) {
+            try table.decode([0x82] + Value.text(other).encoded + [0xA0])
+        }
+        #expect(rejection?.code == .unknownAction)
+        #expect(rejection?.message.contains("(did you mean \"Caf\u{E9}Opened\"?)") == true)
+    }
+
+    /// A payload's key is brought into its canonical form, which costs more than to read a value.
+    @Test func `rejects combining marks in a key as it does in a value`() throws {
+        let table = try table()
+        let most = "e" + String(repeating: "\u{301}", count: CodingLimits.combiningMarksMax)
+        for (text, isRead) in [(most, true), (most + "\u{301}", false)] {
+            let payloads: [Value] = [
+                ["name": .text(text)], ["name": "a", .text(text): 1], ["name": "a", "b": [.text(text): 1]],
+            ]
+            for payload in payloads {
+                let result = Result { () throws(Rejection) in
+                    try table.decode([0x82] + Value.text("Renamed").encoded + payload.encoded)
+                }
+                switch result {
+                case .success(let action): #expect(action is Renamed && isRead)
+                case .failure(let reason):
+                    #expect(!isRead && reason.code == .undecodable)
+                    #expect(reason.message.contains("at most 128 combining marks"))
+                }
+            }
+        }
+    }
+
+    /// Who may send one action does not learn the names of the others.
+    @Test func `names only actions that the sender may send`() throws {
+        let table = try table()
+        let store = try StoreName("store")
+        let limited = FrameSender(user: "operator", sendingTo: store, actions: ["Moved", "Renamed"])
+        let free = FrameSender(user: "admin", sendingTo: store, actions: nil)
+        let frame = Self.frame(["Stoped", "Stoped", "Other"].map { [0x82] + Value.text($0).encoded + [0xA0] })
+        func messages(_ senders: [FrameSender?]) -> [[String]] {
+            ItemBuffer.withItems(frame.actions) { buffer in
+                var memory = ActionTable.Memory()
+                return senders.map { sender in
+                    frame.items().map { item in
+                        do throws(Rejection) {
+                            _ = try table.decode(item.content, in: buffer, from: sender, after: &memory)
+                            return ""
+                        } catch { return error.message }
+                    }
+                }
+            }
+        }
+        let known = "only: Moved, Stopped, Renamed, Caf\u{E9}Opened, MeasuredWithAVeryLongNameIndeed"
+        // In one batch, in any order: what one of them gets is not repeated to the other.
+        for senders in [[free, limited], [limited, free], [nil, limited], [limited, limited]] {
+            for (sender, messages) in zip(senders, messages(senders)) {
+                #expect(messages[0] == messages[1])
+                for message in messages {
+                    #expect(message.hasSuffix(sender == limited ? "only: Moved, Renamed" : known))
+                    #expect(!message.contains("Stopped") || sender != limited)
+                }
+            }
+        }
+        #expect(messages([free])[0][0].contains("did you mean \"Stopped\"?"))
+        #expect(
+            messages([limited])[0]
+                == ["Stoped", "Stoped", "Other"].map {
+                    "there is no action \"\($0)\", only: Moved, Renamed"
+                }
+        )
     }
 
     // MARK: Encoded actions
@@ -212,7 +357,7 @@ import Testing
         } catch {
             throw Rejection(.undecodable, "not an action: \(error)")
         }
-        guard let type = Self.types.first(where: { $0.name == name }) else {
+        guard let type = Self.types.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
             let names = Self.types.map { $0.name }
             let hint = name.nearest(among: names).map { " (did you mean \"\($0)\"?)" } ?? ""
             let known = names.joined(separator: ", ")
@@ -262,6 +407,20 @@ private struct MeasuredWithAVeryLongNameIndeed: Action {
     var x: Double
 }
 
+private struct Packed: Action {
+    struct Part: Codable { var size: Int, weight: Int }
+    var parts: [String: Part]
+}
+
+private struct LongestName: Action {
+    static let name = String(repeating: "\u{E9}", count: 128)
+}
+
+private struct TooLongName: Action {
+    static let name = String(repeating: "n", count: 257)
+}
+
 private enum Other {
     struct Stopped: Action {}
+    struct CaféOpened: Action { static let name = "Cafe\u{301}Opened" }
 }

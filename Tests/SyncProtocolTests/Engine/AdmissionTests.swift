@@ -121,6 +121,22 @@ import Testing
         #expect(bench.reduced == Revision(8))
     }
 
+    /// The window moves when the first actions of the frame are durable, and the frame does not grow into it.
+    @Test(arguments: [1, 3] as [UInt64]) func `of one frame at most windowActionsMax actions are reduced`(first: UInt64)
+    {
+        var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
+        bench.engine.budget = TurnBudget(actions: 2)
+        if first > 1 { bench.push(1...(first - 1)) }
+        bench.turnAndCommit()
+        bench.push(first...(first + 9))
+        while bench.hasWork { bench.turnAndCommit() }
+        #expect(bench.reduced == Revision(first + 3))
+        // The sender sends the others again.
+        bench.push((first + 4)...(first + 5))
+        bench.turnAndCommit()
+        #expect(bench.reduced == Revision(first + 5))
+    }
+
     @Test func `the last windowActionsMax outcomes are remembered, older ones are not`() {
         var bench = PrimaryBench(.with { $0.windowActionsMax = 4 })
         bench.verdicts[1] = .rejected(Rejection(.refused, "no"))

@@ -67,6 +67,43 @@ import Testing
         #expect(bench.subscriptions == [.feed], "not when an older one does")
     }
 
+    /// A heartbeat is published after all updates up to its head, and after the welcome.
+    @Test func `of a primary that does not reach the head of its welcome, it joins again, then says so`() throws {
+        var bench = ReplicaBench()
+        bench.welcome(head: 9, offer: ReplicaBench.offer(5, bytes: 1, chunk: 1))
+        bench.chunk(0, [1], of: 5)
+        let join = try #require(bench.joinTopic)
+        #expect(bench.heartbeat(head: 5) == [.time(Fixture.time), .unsubscribe(join)])
+        bench.wait()
+        #expect(bench.joinsFrom == .some(Fixture.position(5)))
+        bench.welcome(head: .max)
+        #expect(bench.status == .joining)
+        bench.heartbeat(head: 5)
+        let reason =
+            "expected the updates up to revision \(UInt64.max), as the primary's welcome promised; its heartbeats "
+            + "end at 5"
+        #expect(bench.status == .incompatible(Rejection(.incompatible, reason)))
+        #expect(bench.subscriptions == [.feed])
+    }
+
+    /// The heartbeat may be of a connection that was replaced.
+    @Test func `it is live after one heartbeat below the head of its welcome`() {
+        var bench = ReplicaBench()
+        for _ in 0..<3 {
+            bench.welcome(head: 9, offer: ReplicaBench.offer(5, bytes: 1, chunk: 1))
+            bench.chunk(0, [1], of: 5)
+            bench.heartbeat(head: 5)
+            bench.wait()
+            bench.welcome(head: 9)
+            bench.receive(Fixture.update(5, 9), on: bench.joinTopic ?? .feed)
+            #expect(bench.status == .live)
+            bench.machine.confirmed(at: Fixture.position(9))
+            bench.fail(at: Fixture.position(9))
+            #expect(bench.joinsFrom == .some(nil))
+            bench.machine.confirmed(at: Fixture.position(9))
+        }
+    }
+
     @Test func `a failure in another history is ignored`() {
         var bench = ReplicaBench.live(at: 5)
         let before = bench.machine

@@ -24,8 +24,11 @@ private struct StatedRun {
     /// The outcome of the action at an offset in the run.
     func outcome(at offset: UInt64) -> Outcome {
         switch kind {
-        case .applied(let revision): .applied(Revision(revision.rawValue + offset))
-        case .rejected(let rejection): .rejected(rejection)
+        case .applied(let revision): return .applied(Revision(revision.rawValue + offset))
+        case .rejected(let rejection):
+            // More messages than can be counted are not kept.
+            let bytes = UInt128(rejection.message.utf8.count) * UInt128(count)
+            return .rejected(bytes > UInt128(Int.max) ? Rejection(rejection.code, "") : rejection)
         }
     }
 }
@@ -155,6 +158,64 @@ extension SeededGenerator {
         let honest = StatedRun(count: 1, kind: .applied(Revision(1)))
         #expect(StatedReceipts(first: 1, runs: [honest, run, honest]).frame == nil)
         #expect(StatedReceipts(first: 1, runs: [honest]).frame != nil)
+    }
+
+    @Test func `gets its outcome from a run of rejections whose messages nothing can count`() throws {
+        let reason = Rejection(.refused, "no")
+        let runs = [
+            StatedRun(count: 1, kind: .applied(Revision(5))), StatedRun(count: 1 << 62, kind: .rejected(reason)),
+        ]
+        for (runs, messages) in [
+            (runs, ["", ""]), ([StatedRun(count: 3, kind: .rejected(reason))] + runs, ["no", "no"]),
+        ] {
+            var bench = SenderBench.open()
+            let tickets = bench.send(3)
+            bench.push()
+            bench.receive(try #require(StatedReceipts(first: 1, runs: runs).frame))
+            #expect(bench.machine.pendingCount == 0)
+            for (ticket, message) in zip(tickets.dropFirst(), messages) {
+                #expect(bench.outcomes[ticket]?.result == .failure(Rejection(.refused, message)))
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            .kept, .notSent, .outcomeUnknown, .sessionDiverged, .endpointRefused, .incompatible, .stopped, .overloaded,
+            .storageFull, .busy, .unknownSession, .unknownStore, .malformed,
+        ] as [Rejection.Code]
+    )
+    func `takes a receipt for final that says that the action has no outcome`(code: Rejection.Code) throws {
+        var bench = SenderBench.open()
+        let ticket = bench.send()[0]
+        bench.push()
+        let run = StatedRun(count: 1, kind: .rejected(Rejection(code, "later")))
+        bench.receive(try #require(StatedReceipts(first: 1, runs: [run]).frame))
+        #expect(bench.outcomes[ticket]?.result == .failure(Rejection(.refused, "\(code): later")))
+        #expect(bench.machine.pendingCount == 0)
+    }
+
+    @Test func `takes other codes as they are, however long they are`() throws {
+        for code in ["over-quota", "Over Quota", "", String(repeating: "x", count: 100_000)] {
+            var bench = SenderBench.open()
+            let ticket = bench.send()[0]
+            bench.push()
+            let rejection = Rejection(Rejection.Code(rawValue: code), "no")
+            let run = StatedRun(count: 1, kind: .rejected(rejection))
+            bench.receive(try #require(StatedReceipts(first: 1, runs: [run]).frame))
+            #expect(bench.outcomes[ticket]?.result == .failure(rejection))
+        }
+    }
+
+    /// Only the sender knows whether an action was sent, or whether its next process finds it.
+    @Test(arguments: [.kept, .notSent, .outcomeUnknown, .stopped] as [Rejection.Code])
+    func `believes no refusal about what only it knows`(code: Rejection.Code) {
+        var bench = SenderBench.open()
+        bench.send()
+        bench.push()
+        let unsent = bench.send()[0]
+        bench.refuse(code)
+        #expect(bench.outcomes[unsent]?.result == .failure(Rejection(.refused, "\(code): because")))
     }
 
     @Test func `reads no frame of more than receiptRunsMax runs`() {
