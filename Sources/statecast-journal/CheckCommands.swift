@@ -77,7 +77,8 @@ struct ReplayCommand: AsyncParsableCommand {
                     "to": Value(difference.revisions.upperBound.rawValue),
                     "patch": try patch.jsonPatch(from: difference.recorded),
                 ])
-                try await LineOutput().write(line.description)
+                // A reader that needs no patch does not make the outcomes the same.
+                do { try await LineOutput().write(line.description) } catch is OutputClosed {}
             }
             throw CommandFailure.failed(
                 "different from revision \(difference.revisions.lowerBound) on: \(difference.reason)"
