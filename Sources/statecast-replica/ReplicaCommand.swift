@@ -28,9 +28,11 @@ struct ReplicaCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show only this part, such as hosts.web-1.latest or notes.0, and only when it changes. A missing part is "
-                + "shown as null with a notice; if the state of --once or --until lacks it, the command ends with 66.",
-            valueName: "a.b.c"
+            "Show only this part, such as hosts.web-1.latest or notes.0, and only when it changes. A path that begins "
+                + "with a slash is a JSON Pointer, for keys with dots: /hosts/web-1.example.com/latest. A missing part "
+                + "is shown as null with a notice; if the state of --once or --until lacks it, the command ends with "
+                + "66.",
+            valueName: "path"
         )
     )
     var select: String?
@@ -68,7 +70,7 @@ struct ReplicaCommand: AsyncParsableCommand {
             )
             let upstream = try await Upstream(settings)
             let goal = FollowGoal(
-                select: select,
+                select: try select.map { try StatePath($0) },
                 end: once ? .firstState : until.map { .revision(Revision($0)) } ?? .never,
                 timeout: try await settings.duration(.timeout)
             )
