@@ -56,7 +56,6 @@ package struct StateFollower: Sendable {
     /// Counts only live states as new. Logs a notice before a state that does not continue the previous one.
     private func show(on display: some StateDisplay, _ progress: Progress) async throws {
         var display = display
-        defer { display.close() }
         var latest: StateSnapshot<Value>?
         var wasAbsent = false
         for await _ in replica.changes(every: display.interval) {
