@@ -180,7 +180,8 @@ extension BoardProps.Freshness {
     fileprivate var text: String {
         switch self {
         case .fresh: "fresh"
-        case .silent(let silence): "silent " + HumanUnits.duration(seconds: Double(silence.components.seconds))
+        case .silent(nil): "silent"
+        case .silent(let silence?): "silent " + HumanUnits.duration(seconds: Double(silence.components.seconds))
         case .retired: "retired"
         }
     }
