@@ -52,7 +52,8 @@ struct ReplayCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The reducer's app: fleet or counter. (STATECAST_APP, default: the one whose state the journal has)",
             valueName: "app"
-        )
+        ),
+        completion: .values(of: ReplayedApp.self)
     )
     var app: String?
 

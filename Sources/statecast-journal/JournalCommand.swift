@@ -52,7 +52,7 @@ struct JournalCommand: AsyncParsableCommand {
 }
 
 struct JournalArgument: ParsableArguments {
-    @Argument(help: "The journal's directory.")
+    @Argument(help: "The journal's directory.", completion: .directory)
     var path: String
 }
 

@@ -209,6 +209,22 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
+    // MARK: Completions
+
+    @Test(arguments: [
+        (Tool.primary, [["fleet", "counter"], ["full", "normal", "relaxed"]]), (.journal, [["fleet", "counter"]]),
+        (.send, []), (.replica, []), (.agent, []),
+    ]) func `completions know the values of options with some words`(tool: Tool, words: [[String]]) async throws {
+        let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+        for shell in ["bash", "zsh", "fish"] {
+            let script = try await tool.run(["--generate-completion-script", shell]).output.joined(separator: "\n")
+            for words in words + [levels] {
+                let lists = [" ", "' '", #"'$'\n''"#].map { words.joined(separator: $0) }
+                #expect(lists.contains { script.contains($0) }, "\(shell): \(words)")
+            }
+        }
+    }
+
     // MARK: Exit codes
 
     @Test func `a journal of another store has an exit code of its own`() async throws {
