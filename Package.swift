@@ -70,6 +70,7 @@ let layers: [Target] = [
     .target(name: "DurableFiles", swiftSettings: settings),
     .target(name: "StateCore", dependencies: ["Threading"], swiftSettings: settings),
     .target(name: "StateCoding", swiftSettings: settings),
+    .target(name: "TerminalText", swiftSettings: settings),
     .target(name: "StateJSON", dependencies: ["StateCoding"], swiftSettings: settings),
     .systemLibrary(
         name: "CSodium",
@@ -201,7 +202,7 @@ let examples: [Target] = [
     .target(name: "CounterApp", dependencies: ["StateCore"], path: "Examples/CounterApp", swiftSettings: settings),
     .target(
         name: "FleetApp",
-        dependencies: ["StateCore", "StateCoding"],
+        dependencies: ["TerminalText", "StateCore", "StateCoding"],
         path: "Examples/FleetApp",
         swiftSettings: settings
     ),
@@ -225,8 +226,8 @@ let executables: [Target] = [
     .target(
         name: "CommandLineSupport",
         dependencies: [
-            "CPlatform", "Threading", "DurableFiles", "Statecast", "StateCoding", "StateJSON", "SyncProtocol",
-            "Journal",
+            "CPlatform", "Threading", "DurableFiles", "TerminalText", "Statecast", "StateCoding", "StateJSON",
+            "SyncProtocol", "Journal",
             argumentParser, logging, lifecycle, configuration,
         ],
         swiftSettings: settings
@@ -349,8 +350,8 @@ let tests: [Target] = [
     .testTarget(
         name: "CommandLineSupportTests",
         dependencies: [
-            "CommandLineSupport", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", logging, argumentParser,
-            lifecycle,
+            "CommandLineSupport", "TerminalText", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", logging,
+            argumentParser, lifecycle,
         ],
         swiftSettings: settings
     ),

@@ -23,8 +23,9 @@ package struct BoardProps: Equatable, Sendable {
     package enum Freshness: Equatable, Sendable {
         /// The sample is recent.
         case fresh
-        /// No recent sample, for this duration in whole seconds, so that the props change at most once a second.
-        case silent(for: Duration)
+        /// No recent sample, for this duration in whole seconds, so that the props change at most once a second; `nil`
+        /// if the primary's clock has been set back since the latest one.
+        case silent(for: Duration?)
         /// The host is out of service.
         case retired
     }
@@ -84,6 +85,8 @@ package struct BoardConnector: Connector {
     private func freshness(of host: Host, at now: Timestamp) -> BoardProps.Freshness {
         if host.isRetired { return .retired }
         let silence = host.lastSeen.duration(to: now)
-        return silence > silentAfter ? .silent(for: .seconds(silence.components.seconds)) : .fresh
+        if silence > silentAfter { return .silent(for: .seconds(silence.components.seconds)) }
+        // The clock may be adjusted a little between a sample and now, but not by more than a sample takes to age.
+        return silence < .zero - silentAfter ? .silent(for: nil) : .fresh
     }
 }

@@ -1,3 +1,5 @@
+internal import TerminalText
+
 /// Renders a board as lines of text for a terminal.
 ///
 /// ```text
@@ -18,47 +20,60 @@ package struct BoardText: Sendable {
         case colour
     }
 
+    /// A line of the board.
+    package struct Line: Equatable, Sendable {
+        package let text: String
+        /// The host that the line is about, if it is a row of the table.
+        package let host: String?
+    }
+
     private let columns: Int
+    private let first: Int
     private let rowsMax: Int?
     private let styling: Styling
 
     /// - Parameters:
     ///   - columns: the width of the screen.
+    ///   - first: the first host to show.
     ///   - rowsMax: the most hosts; a line counts the others, which have lower loads. `nil`: all.
-    package init(columns: Int = 80, rowsMax: Int? = nil, styling: Styling = .plain) {
+    package init(columns: Int = 80, first: Int = 0, rowsMax: Int? = nil, styling: Styling = .plain) {
         self.columns = columns
-        self.rowsMax = rowsMax
+        self.first = max(0, first)
+        self.rowsMax = rowsMax.map { max(0, $0) }
         self.styling = styling
     }
 
     /// The board below a title, as text.
     package func text(of props: BoardProps, title: String) -> String {
-        lines(of: props, title: title).map { $0 + "\n" }.joined()
+        lines(of: props, title: title).map { $0.text + "\n" }.joined()
     }
 
     /// The board below a title, line by line.
-    package func lines(of props: BoardProps, title: String) -> [String] {
-        var lines = [styled(clipped(printable(title)), .strong), clipped(props.totals.text), ""]
-        lines += table(of: props.rows.prefix(max(0, rowsMax ?? .max)))
-        let hidden = props.rows.count - max(0, rowsMax ?? .max)
+    package func lines(of props: BoardProps, title: String) -> [Line] {
+        let shown = props.rows.dropFirst(first).prefix(rowsMax ?? .max)
+        var lines = [styled(clipped(printable(title)), .strong), clipped(props.totals.text), ""].map(Self.line)
+        lines += table(of: shown)
+        let hidden = props.rows.count - shown.endIndex
         if hidden > 0 {
-            lines.append(clipped("and \(hidden) more"))
+            lines.append(Self.line(clipped("and \(hidden) more")))
         }
         if !props.notes.isEmpty {
-            lines.append("")
-            lines += props.notes.map { clipped($0.line) }
+            lines.append(Self.line(""))
+            lines += props.notes.map { Self.line(clipped($0.line)) }
         }
         return lines
     }
 
-    private func table(of rows: ArraySlice<BoardProps.Row>) -> [String] {
+    private static func line(_ text: String) -> Line { Line(text: text, host: nil) }
+
+    private func table(of rows: ArraySlice<BoardProps.Row>) -> [Line] {
         let layout = layout(for: rows)
         let heading = layout.map { $0.column.heading.padded(to: $0.width, alignment: $0.column.alignment) }
         let body = rows.map { row in
             let cells = layout.map { $0.column.text(row).padded(to: $0.width, alignment: $0.column.alignment) }
-            return styled(joined(cells), LineStyle(row))
+            return Line(text: styled(joined(cells), LineStyle(row)), host: row.name)
         }
-        return [styled(joined(heading), .strong)] + body
+        return [Self.line(styled(joined(heading), .strong))] + body
     }
 
     /// The columns that fit, with their widths.
@@ -165,7 +180,8 @@ extension BoardProps.Freshness {
     fileprivate var text: String {
         switch self {
         case .fresh: "fresh"
-        case .silent(let silence): "silent " + HumanUnits.duration(seconds: Double(silence.components.seconds))
+        case .silent(nil): "silent"
+        case .silent(let silence?): "silent " + HumanUnits.duration(seconds: Double(silence.components.seconds))
         case .retired: "retired"
         }
     }

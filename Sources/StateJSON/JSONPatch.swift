@@ -56,11 +56,11 @@ private struct JSONPatchWriter {
     private mutating func write(_ fields: ValueMap, on map: ValueMap, at pointer: String) throws(CodingFailure) {
         // Removals come first: a new key may look like a removed one in JSON.
         for (key, change) in fields where change.isNull && map[key] != nil {
-            append("remove", pointer + Self.escaped(key.keyName))
+            append("remove", pointer + JSONPointer.token(key.keyName))
         }
         for (key, change) in fields where !change.isNull {
             let name = key.keyName
-            let inner = pointer + Self.escaped(name)
+            let inner = pointer + JSONPointer.token(name)
             if let element = map[key] {
                 do throws(CodingFailure) { try write(change, on: element, at: inner) } catch {
                     throw error.inside(name)
@@ -113,18 +113,5 @@ private struct JSONPatchWriter {
 
     private func misfit(_ expected: String, _ value: Value) -> CodingFailure {
         CodingFailure(.patchMismatch, "expected \(expected), got \(value.summary)")
-    }
-
-    /// A token of a JSON pointer (RFC 6901), its slash in front.
-    private static func escaped(_ token: String) -> String {
-        var result = "/"
-        for scalar in token.unicodeScalars {
-            switch scalar {
-            case "~": result += "~0"
-            case "/": result += "~1"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }

@@ -19,15 +19,21 @@ struct ActionsCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The first revision. (default: the oldest one in the journal)", valueName: "revision")
+        help: ArgumentHelp(
+            "The first revision, or a time such as 2026-11-28T10:00:00Z. (default: the oldest revision in the journal)",
+            valueName: "revision-or-time"
+        )
     )
-    var from: UInt64?
+    var from: JournalPlace?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The last revision. (default: the last one)", valueName: "revision")
+        help: ArgumentHelp(
+            "The last revision, or the time of the last action. (default: the last revision)",
+            valueName: "revision-or-time"
+        )
     )
-    var to: UInt64?
+    var to: JournalPlace?
 
     @Option(help: ArgumentHelp("Only the actions of one session.", valueName: "session"))
     var sender: String?
@@ -41,24 +47,27 @@ struct ActionsCommand: AsyncParsableCommand {
         guard sender.map({ SessionID($0) != nil }) ?? true else {
             throw ValidationError("A session has 32 lower-case hexadecimal digits.")
         }
-        guard from ?? 0 <= to ?? .max else {
+        switch (from, to) {
+        case (.revision(let from), .revision(let to)) where from > to:
             throw ValidationError("--from is higher than --to: give the lower revision to --from.")
+        case (.time(let from), .time(let to)) where from > to:
+            throw ValidationError("--from is later than --to: give the earlier time to --from.")
+        default: break
         }
     }
 
     func run() async throws {
         try await reportingFailures {
             let session = sender.flatMap { SessionID($0) }
-            let revisions = Revision(from ?? 0)...Revision(to ?? .max)
             let reader = try JournalReader(at: journal.path)
-            for revision in [from, to] { try revision.map { try reader.requireKept(Revision($0)) } }
-            let start = try reader.start(before: revisions.lowerBound)
+            for case .revision(let revision)? in [from, to] { try reader.requireKept(revision) }
+            let start = try reader.start(before: from?.revision ?? Revision(0))
             var closed: (any Error)?
             try reader.forEachRecord(after: start) { record throws(JournalFailure) in
-                guard record.from <= revisions.upperBound else { return false }
+                guard record.from <= to?.revision ?? Revision(.max) else { return false }
                 let lines = try ActionLine.lines(of: BatchRecord(reading: record))
                 let wanted = lines.filter { line in
-                    revisions.contains(line.revision) && session ?? line.session == line.session
+                    line.isFrom(from) && line.isTo(to) && session ?? line.session == line.session
                         && (name == nil || name == line.name)
                 }
                 do { try LineOutput.writeNow(Array(wanted.map { $0.json + "\n" }.joined().utf8)) } catch {
@@ -69,6 +78,11 @@ struct ActionsCommand: AsyncParsableCommand {
             if let closed { throw closed }
         }
     }
+}
+
+extension JournalPlace {
+    /// `nil` for a time.
+    fileprivate var revision: Revision? { if case .revision(let revision) = self { revision } else { nil } }
 }
 
 extension JournalReader {
@@ -122,6 +136,24 @@ private struct ActionLine {
         (self.number, self.revision, self.run) = (number, revision, run)
         session = run.session
         rejection = entry.rejection
+    }
+
+    /// Whether it is at a place or after it.
+    func isFrom(_ place: JournalPlace?) -> Bool {
+        switch place {
+        case nil: true
+        case .revision(let first): revision >= first
+        case .time(let first): run.time >= first
+        }
+    }
+
+    /// Whether it is at a place or before it.
+    func isTo(_ place: JournalPlace?) -> Bool {
+        switch place {
+        case nil: true
+        case .revision(let last): revision <= last
+        case .time(let last): run.time <= last
+        }
     }
 
     /// As a line of NDJSON.

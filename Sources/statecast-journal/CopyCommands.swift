@@ -73,7 +73,10 @@ struct ExportCommand: AsyncParsableCommand {
                     "an archive cannot be written to a terminal: redirect it to a file, with > FILE"
                 )
             }
-            try JournalArchive.export(JournalReader(at: journal.path), LineOutput.writeNow)
+            let reader = try JournalReader(at: journal.path)
+            do { try JournalArchive.export(reader, LineOutput.writeNow) } catch is OutputClosed {
+                throw CommandFailure.failed("the archive is incomplete: standard output is closed")
+            }
         }
     }
 }

@@ -86,21 +86,26 @@ struct StateCommand: AsyncParsableCommand {
             {"revision":12,"state":{...}}
 
             The journal records a state for each batch of actions: the output is the last one at or before the \
-            revision, and has its revision.
+            revision, and has its revision. At a time, it is the last one whose actions the primary had received by \
+            then, by the primary's clock.
             """
     )
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The revision. (default: the last one)", valueName: "revision")
+        help: ArgumentHelp(
+            "The revision, or a time such as 2026-11-28T10:00:00Z. (default: the last revision)",
+            valueName: "revision-or-time"
+        )
     )
-    var at: UInt64?
+    var at: JournalPlace?
 
     @OptionGroup var journal: JournalArgument
 
     func run() async throws {
         try await reportingFailures {
-            let walk = try JournalReader(at: journal.path).walk(to: Revision(at ?? .max))
+            let reader = try JournalReader(at: journal.path)
+            let walk = try reader.walk(to: at?.revision(in: reader) ?? Revision(.max))
             let line = JSONLine(["revision": Value(walk.place.revision.rawValue), "state": walk.tree])
             try await LineOutput().write(line.description)
         }
@@ -119,23 +124,30 @@ struct DiffCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The first revision.", valueName: "revision"))
-    var from: UInt64
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "The first revision, or a time such as 2026-11-28T10:00:00Z.",
+            valueName: "revision-or-time"
+        )
+    )
+    var from: JournalPlace
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The second revision, which may be the earlier one.", valueName: "revision")
+        help: ArgumentHelp("The second revision or time, which may be the earlier one.", valueName: "revision-or-time")
     )
-    var to: UInt64
+    var to: JournalPlace
 
     @OptionGroup var journal: JournalArgument
 
     func run() async throws {
         try await reportingFailures {
             let reader = try JournalReader(at: journal.path)
-            let earlier = try reader.walk(to: Revision(min(from, to)))
+            let (from, to) = (try from.revision(in: reader), try to.revision(in: reader))
+            let earlier = try reader.walk(to: min(from, to))
             var later = earlier
-            try reader.walkOn(&later, to: Revision(max(from, to)))
+            try reader.walkOn(&later, to: max(from, to))
             let (start, end) = from <= to ? (earlier, later) : (later, earlier)
             let line = JSONLine([
                 "from": Value(start.place.revision.rawValue), "to": Value(end.place.revision.rawValue),

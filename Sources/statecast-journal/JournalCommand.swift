@@ -52,7 +52,7 @@ struct JournalCommand: AsyncParsableCommand {
 }
 
 struct JournalArgument: ParsableArguments {
-    @Argument(help: "The journal's directory.")
+    @Argument(help: "The journal's directory.", completion: .directory)
     var path: String
 }
 
@@ -62,7 +62,8 @@ extension Timestamp {
     /// In RFC 3339; the milliseconds since 1970 beyond the years that RFC 3339 can represent.
     var text: String {
         guard (Self.firstYear...Self.lastYear).contains(milliseconds) else { return "\(milliseconds)" }
-        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        // The style cuts digits off: a `Double` just below the millisecond would lose one.
+        let date = Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000)
         return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import Journal
 import Logging
 import Statecast
 
@@ -22,7 +23,10 @@ struct PrimaryCommand: AsyncParsableCommand {
         version: Release.line(of: "statecast-primary")
     )
 
-    @Option(help: ArgumentHelp("The app to serve: fleet or counter. (STATECAST_APP, default: fleet)", valueName: "app"))
+    @Option(
+        help: ArgumentHelp("The app to serve: fleet or counter. (STATECAST_APP, default: fleet)", valueName: "app"),
+        completion: .values(of: ServedApp.self)
+    )
     var app: String?
 
     @Option(help: ArgumentHelp("The store's name. (STATECAST_STORE, default: the app's)", valueName: "name"))
@@ -67,7 +71,8 @@ struct PrimaryCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The file with this primary's keys, which encrypt all connections; see statecast-keys. (STATECAST_KEYS)",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var keys: String?
 
@@ -76,7 +81,8 @@ struct PrimaryCommand: AsyncParsableCommand {
             "The file that lists who may follow and send, with --keys; read again when it has changed, and on SIGHUP. "
                 + "(STATECAST_ACCESS)",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var access: String?
 
@@ -95,7 +101,8 @@ struct PrimaryCommand: AsyncParsableCommand {
             "The directory of the store's journal, or memory for none. (STATECAST_JOURNAL, default: a directory "
                 + "named after the store in $STATE_DIRECTORY, $XDG_STATE_HOME/statecast or ~/.local/state/statecast)",
             valueName: "path"
-        )
+        ),
+        completion: .directory
     )
     var journal: String?
 
@@ -105,7 +112,8 @@ struct PrimaryCommand: AsyncParsableCommand {
                 + "lose the last second) or relaxed (a graceful stop; a crash can lose the last moments). "
                 + "(STATECAST_DURABILITY, default: full)",
             valueName: "durability"
-        )
+        ),
+        completion: .values(of: Durability.self)
     )
     var durability: String?
 

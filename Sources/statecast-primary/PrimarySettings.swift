@@ -1,5 +1,4 @@
 import CommandLineSupport
-import Foundation
 import Journal
 import SQLiteJournal
 import Statecast
@@ -47,12 +46,13 @@ enum JournalLocation {
                 "no directory can be named after the store \"\(store)\": give --journal PATH, or another --store"
             )
         }
-        let environment = ProcessInfo.processInfo.environment
-        func folder(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        func folder(_ variable: String) throws -> String? {
+            try InvocationText.variable(variable).flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
         // systemd separates several directories with colons.
-        if let state = folder("STATE_DIRECTORY")?.split(separator: ":").first { return "\(state)/\(store)" }
-        if let state = folder("XDG_STATE_HOME") { return "\(state)/statecast/\(store)" }
-        if let home = folder("HOME") { return "\(home)/.local/state/statecast/\(store)" }
+        if let state = try folder("STATE_DIRECTORY")?.split(separator: ":").first { return "\(state)/\(store)" }
+        if let state = try folder("XDG_STATE_HOME") { return "\(state)/statecast/\(store)" }
+        if let home = try folder("HOME") { return "\(home)/.local/state/statecast/\(store)" }
         throw CommandFailure.wrongUsage(
             "no HOME to keep the journal in: give --journal PATH, or --journal \(memory) to keep none"
         )

@@ -11,7 +11,9 @@ struct ReplicaCommand: AsyncParsableCommand {
         commandName: "statecast-replica",
         abstract: "Follows a store and shows its state.",
         discussion: """
-            On a terminal it draws the state as a tree, the fleet store as a board, and again on each change. \
+            On a terminal it draws the state as a tree, the fleet store as a board, and again on each change. A star \
+            marks a line that has changed since the previous state, for a second at least. The arrow keys (or k and \
+            j), PgUp and PgDn (b and space), Home and End (g and G) scroll, q ends it like Ctrl-C. \
             Elsewhere, on a terminal whose TERM is dumb, or with --json, it prints each state as a line: \
             {"lineage":"...","epoch":1,"revision":3,"state":{...}}. A slow reader misses states in between, never the \
             newest. Without a UTF-8 locale, pictures are drawn in ASCII.
@@ -28,9 +30,11 @@ struct ReplicaCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show only this part, such as hosts.web-1.latest or notes.0, and only when it changes. A missing part is "
-                + "shown as null with a notice; if the state of --once or --until lacks it, the command ends with 66.",
-            valueName: "a.b.c"
+            "Show only this part, such as hosts.web-1.latest or notes.0, and only when it changes. A path that begins "
+                + "with a slash is a JSON Pointer, for keys with dots: /hosts/web-1.example.com/latest. A missing part "
+                + "is shown as null with a notice; if the state of --once or --until lacks it, the command ends with "
+                + "66.",
+            valueName: "path"
         )
     )
     var select: String?
@@ -68,7 +72,7 @@ struct ReplicaCommand: AsyncParsableCommand {
             )
             let upstream = try await Upstream(settings)
             let goal = FollowGoal(
-                select: select,
+                select: try select.map { try StatePath($0) },
                 end: once ? .firstState : until.map { .revision(Revision($0)) } ?? .never,
                 timeout: try await settings.duration(.timeout)
             )
@@ -81,9 +85,11 @@ struct ReplicaCommand: AsyncParsableCommand {
                     guard isPicture else { return try await follower.run(JSONLines(output)) }
                     let mode: DrawMode = goal.end == .firstState ? .last : .live
                     if upstream.store == Fleet.storeName, goal.select == nil {
-                        try await follower.run(LivePicture(BoardPicture(), on: output, mode: mode))
+                        let picture = LivePicture(BoardPicture(), on: output, mode: mode)
+                        try await picture.whileOpen { try await follower.run(picture) }
                     } else {
-                        try await follower.run(LivePicture(TreePicture(), on: output, mode: mode))
+                        let picture = LivePicture(TreePicture(), on: output, mode: mode)
+                        try await picture.whileOpen { try await follower.run(picture) }
                     }
                 },
                 beside: [replica],
@@ -101,13 +107,22 @@ private struct BoardPicture: Picture {
     /// Lines of the board besides hosts and notes: title, totals, headings, the count of hidden hosts, two blank ones.
     private static let otherLines = 6
 
-    func lines(of state: FollowedState, columns: Int, rows: Int?) -> [String] {
+    func page(of state: FollowedState, since earlier: FollowedState?, in frame: PictureFrame) -> PicturePage {
         guard let part = state.part, let now = state.primaryTime,
             let fleet = try? StateDecoder().decode(Fleet.self, from: part)
-        else { return TreePicture().lines(of: state, columns: columns, rows: rows) }
+        else { return TreePicture().page(of: state, since: earlier, in: frame) }
         let props = connector.props(from: fleet, at: now)
-        let rowsMax = rows.map { max(1, $0 - Self.otherLines - props.notes.count) }
-        let board = BoardText(columns: columns, rowsMax: rowsMax, styling: styling)
-        return board.lines(of: props, title: state.title)
+        let rowsMax = frame.rows.map { max(1, $0 - Self.otherLines - props.notes.count) }
+        let first = rowsMax.map { min(frame.first, max(0, props.rows.count - $0)) } ?? 0
+        let board = BoardText(columns: frame.columns, first: first, rowsMax: rowsMax, styling: styling)
+        let lines = board.lines(of: props, title: state.title).map { line in
+            PicturePage.Line(line.text, isChanged: line.host.map { Self.hasChanged($0, part, since: earlier) } ?? false)
+        }
+        return PicturePage(lines, first: first)
+    }
+
+    private static func hasChanged(_ host: String, _ part: Value, since earlier: FollowedState?) -> Bool {
+        guard let earlier = earlier?.part else { return false }
+        return part["hosts"]?[host] != earlier["hosts"]?[host]
     }
 }

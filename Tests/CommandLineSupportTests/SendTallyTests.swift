@@ -6,13 +6,17 @@ import Testing
 
 /// How a command that sent actions ends.
 @Suite struct SendTallyTests {
-    private func end(_ outcomes: [SendOutcome], because cause: String? = nil) async throws -> (any Error)? {
+    private func end(
+        _ outcomes: [SendOutcome],
+        _ inputEnd: Result<Void, any Error> = .success(()),
+        because cause: String? = nil
+    ) async throws -> (any Error)? {
         let settings = try await Settings(flags: [.from: .text("tcp://127.0.0.1:7")], file: nil)
         let upstream = try await Upstream(settings)
         var tally = SendTally()
         for outcome in outcomes { tally.count(outcome) }
         do {
-            try tally.conclude(upstream, .open, because: cause)
+            try tally.conclude(upstream, .open, inputEnd, because: cause)
             return nil
         } catch { return error }
     }
@@ -45,6 +49,14 @@ import Testing
     @Test func `a command succeeds if all actions were applied`() async throws {
         #expect(try await end([]) == nil)
         #expect(try await end([.applied(1, revision: 1), .applied(2, revision: 2)]) == nil)
+    }
+
+    @Test(arguments: ["interrupted", nil])
+    func `a command whose input was not read to its end fails, whatever the cause`(cause: String?) async throws {
+        let stopped = Result<Void, any Error>.failure(CancellationError())
+        let failure = try await end([.applied(1, revision: 1)], stopped, because: cause) as? CommandFailure
+        #expect(failure?.exitCode == .failure)
+        #expect(failure?.message == "\(cause ?? "stopped") before the input ended")
     }
 
     @Test func `one rejection among many is exit code 2`() async throws {

@@ -26,7 +26,22 @@ import Testing
     @Test func `an ASCII line keeps its width`() {
         #expect(PlainText.line("a ██░ 50% …") == "a ##. 50% ~")
         #expect(PlainText.line("Zu\u{308}rich é") == "Z?rich ?")
+        #expect(PlainText.line("東京 👍🏽") == "???? ??")
         #expect(PlainText.line("\u{1B}[1mplain\u{1B}[0m") == "\u{1B}[1mplain\u{1B}[0m")
+    }
+}
+
+@Suite struct PictureKeyTests {
+    @Test(
+        arguments: [
+            ("\u{1B}[A\u{1B}OB", [.up, .down]), ("kjbg G", [.up, .down, .pageUp, .home, .pageDown, .end]),
+            ("\u{1B}[5~\u{1B}[6~", [.pageUp, .pageDown]), ("\u{1B}[H\u{1B}[4~", [.home, .end]), ("q", [.quit]),
+            ("", []),
+            ("x\u{1B}[15~j\u{1B}[1;5Ak\u{1B}", [.down, .up]), ("é\u{1B}xj\u{1B}[", [.down]),
+        ] as [(String, [PictureKey])]
+    )
+    func `keys are recognized, and others are skipped`(input: String, keys: [PictureKey]) {
+        #expect(PictureKey.keys(in: Array(input.utf8)) == keys)
     }
 }
 

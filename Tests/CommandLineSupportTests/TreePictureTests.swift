@@ -1,9 +1,16 @@
 import StateCoding
 import StateJSON
 import Statecast
+import TerminalText
 import Testing
 
 @testable import CommandLineSupport
+
+extension TreePicture {
+    fileprivate func lines(of state: FollowedState, columns: Int, rows: Int?) -> [String] {
+        page(of: state, since: nil, in: PictureFrame(columns: columns, rows: rows)).lines.map(\.text)
+    }
+}
 
 @Suite struct TreePictureTests {
     private func state(_ part: Value?, status: ReplicaStatus = .live) async throws -> FollowedState {
@@ -58,8 +65,48 @@ import Testing
         #expect(TreePicture().lines(of: state, columns: 9, rows: nil).last == "key: abc…")
         for columns in 0...3 {
             let lines = TreePicture().lines(of: state, columns: columns, rows: 1)
-            #expect(lines.allSatisfy { $0.count <= max(1, columns) })
+            #expect(lines.allSatisfy { $0.displayWidth <= columns })
         }
+    }
+
+    @Test func `lines are cut by columns, not by characters`() async throws {
+        let state = try await state(["メモ": "東京の新しいディスク", "note": "e\u{301}👍🏽🇨🇭한각"])
+        for columns in 0...40 {
+            for line in TreePicture().lines(of: state, columns: columns, rows: nil) {
+                #expect(line.displayWidth <= columns, "\(line)")
+            }
+        }
+        let lines = TreePicture().lines(of: state, columns: 12, rows: nil)
+        #expect(lines.contains("メモ: 東京…"), "\(lines)")
+        #expect(lines.contains("note: e\u{301}👍🏽🇨🇭…"), "\(lines)")
+    }
+
+    @Test func `scrolling shows the following lines below the title, up to the last ones`() async throws {
+        let state = try await state(["list": .array((0..<6).map { Value($0) })])
+        func shown(from first: Int) -> (lines: [String], first: Int) {
+            let page = TreePicture().page(of: state, since: nil, in: PictureFrame(columns: 80, rows: 5, first: first))
+            return (page.lines.dropFirst(2).map(\.text), page.first)
+        }
+        #expect(shown(from: 0) == (["list:", "  0: 0", "…"], 0))
+        #expect(shown(from: 2) == (["  1: 1", "  2: 2", "…"], 2))
+        for first in [4, 5, 7, 1_000, .max] { #expect(shown(from: first) == (["  3: 3", "  4: 4", "  5: 5"], 4)) }
+        let small = try await self.state(["a": 1])
+        #expect(TreePicture().page(of: small, since: nil, in: PictureFrame(columns: 80, rows: 9, first: 7)).first == 0)
+    }
+
+    @Test func `lines that differ from an earlier state are marked`() async throws {
+        let hosts: Value = ["web-1": ["load": 1, "up": true], "web-2": ["load": 2], "list": .array([1, 2])]
+        let changed: Value = ["web-1": ["load": 3, "up": true], "web-3": ["load": 2], "list": .array([1, 7, 8])]
+        func marked(since earlier: Value?) async throws -> Set<String> {
+            let earlier = if let earlier { try await state(earlier) } else { FollowedState?.none }
+            let frame = PictureFrame(columns: 80, rows: nil)
+            let page = TreePicture().page(of: try await state(changed), since: earlier, in: frame)
+            return Set(page.lines.filter(\.isChanged).map(\.text))
+        }
+        #expect(try await marked(since: nil) == [])
+        #expect(try await marked(since: changed) == [])
+        #expect(try await marked(since: hosts) == ["  load: 3", "web-3:", "  load: 2", "  1: 7", "  2: 8"])
+        #expect(try await marked(since: ["web-1": 5]).isSuperset(of: ["web-1:", "  up: true", "list:"]))
     }
 
     @Test func `any size of the screen is possible`() async throws {
@@ -74,7 +121,7 @@ import Testing
     private func lines(_ value: Value, linesMax: Int = 100) -> [String] {
         var tree = TreeText(linesMax: linesMax)
         tree.append(value)
-        return tree.lines
+        return tree.lines.map(\.text)
     }
 
     @Test func `a map is a line for each entry, indented by depth`() {
@@ -122,7 +169,7 @@ import Testing
     @Test func `nested values beyond the limit are not visited`() {
         var tree = TreeText(linesMax: 2)
         tree.append(["a": ["b": ["c": ["d": 1]]]])
-        #expect(tree.lines == ["a:", "  b:"])
+        #expect(tree.lines.map(\.text) == ["a:", "  b:"])
         #expect(tree.isCut)
     }
 

@@ -53,6 +53,69 @@ import Testing
         }
     }
 
+    @Test func `an input of which a part was not sent because the output was closed ends with 1`() async throws {
+        let folder = try Folder()
+        try increases(50_000).write(toFile: folder.path + "/input", atomically: true, encoding: .utf8)
+        try await withServed { served in
+            let command = "statecast-send --store counter --ndjson < \(folder.path)/input"
+            let ending = try await Tool.shell(
+                "{ \(command); echo \"ended with $?\" >&2; } | head -1",
+                from: served.publish
+            )
+            #expect(ending.output.count == 1)
+            #expect(ending.errors.contains("standard output is closed before the input ended"), "\(ending.errors)")
+            #expect(ending.errors.hasSuffix("ended with 1\n"), "\(ending.errors)")
+        }
+    }
+
+    @Test(arguments: [("", "0"), ("--until 1000", "1")])
+    func `a replica whose reader stops ends with 0, but with 1 before the state of --until`(
+        goal: String,
+        code: String
+    ) async throws {
+        try await withServed { served in
+            let replica = "statecast-replica --store counter --json \(goal)"
+            // The pipe breaks when the reader takes another input; then states follow.
+            let ending = try await Tool.shell(
+                """
+                { \(replica); echo "ended with $?" >&2; } | {
+                    head -1
+                    exec < /dev/null
+                    for _ in 1 2 3; do statecast-send --store counter CounterIncreaseRequested; done
+                }
+                """,
+                from: served.publish
+            )
+            #expect(ending.errors.hasSuffix("ended with \(code)\n"), "\(ending)")
+            #expect(ending.errors.contains("the state of --once or --until was not printed") == (code == "1"))
+        }
+    }
+
+    @Test func `an archive whose reader stops ends with 1, a listing with 0`() async throws {
+        let folder = try Folder()
+        let journal = folder.path + "/journal"
+        try await withServed(["--journal", journal, "--durability", "relaxed"]) { served in
+            // More than a pipe holds.
+            let more = String(repeating: "x", count: 200)
+            let step = #"{"action":"StepChangeRequested","payload":{"step":5,"more":"\#(more)"}}"#
+            let sent = try await Tool.send.run(
+                served.upstream + ["--ndjson"],
+                input: String(repeating: step + "\n", count: 2_000)
+            )
+            #expect(sent.exitCode == 0, "\(sent.errors)")
+            for (command, code) in [("export", "1"), ("actions", "0")] {
+                let ending = try await Tool.shell(
+                    "{ statecast-journal \(command) \(journal); echo \"ended with $?\" >&2; } | :",
+                    from: served.publish
+                )
+                #expect(ending.errors.hasSuffix("ended with \(code)\n"), "\(ending.errors)")
+            }
+            let full = try await Tool.shell("statecast-journal export \(journal) > /dev/full", from: served.publish)
+            #expect(full.exitCode == 1)
+            #expect(full.errors.contains("No space left on device"), "\(full.errors)")
+        }
+    }
+
     @Test(arguments: [(">&-", "output"), ("<&-", "input"), ("<&- >&-", "input")])
     func `a closed standard stream is not replaced by another file`(_ closing: String, _ stream: String) async throws {
         let folder = try Folder()

@@ -41,6 +41,28 @@ import Testing
             let selected = try await Tool.replica.run(served.upstream + ["--once", "--json", "--select", "step"])
             let parts = [#"{"lineage":"...","epoch":1,"revision":1,"state":7}"#]
             #expect(selected.output.elementsEqual(parts, by: matches))
+            let wrong = try await Tool.replica.run(served.upstream + ["--once", "--select", "/a~2"])
+            #expect(wrong.exitCode == 64)
+            #expect(wrong.errors.contains("expected a JSON Pointer such as"), "\(wrong.errors)")
+        }
+    }
+
+    @Test func `a key with dots is selected with a JSON Pointer`() async throws {
+        try await withServed(app: "fleet") { served in
+            let sample = """
+                {"load1":1.25,"load5":1,"load15":1,"cpuCount":4,"memoryTotalBytes":2,"memoryAvailableBytes":1,\
+                "uptimeSeconds":1,"cpuSeconds":1,"diskTotalBytes":2,"diskFreeBytes":1}
+                """
+            let payload = #"{"host":"web-1.example.com","sample":\#(sample)}"#
+            let sent = try await Tool.send.run(served.upstream + ["HostSampled", payload])
+            #expect(sent.exitCode == 0, "\(sent)")
+            let load = "/hosts/web-1.example.com/latest/load1"
+            let shown = try await Tool.replica.run(served.upstream + ["--once", "--select", load])
+            #expect(shown.output.first?.hasSuffix(#""state":1.25}"#) == true, "\(shown)")
+            let dotted = String(load.dropFirst()).replacing("/", with: ".")
+            let absent = try await Tool.replica.run(served.upstream + ["--once", "--select", dotted])
+            #expect(absent.exitCode == 66, "\(absent)")
+            #expect(absent.errors.contains("did you mean /hosts/web-1.example.com?"), "\(absent.errors)")
         }
     }
 
@@ -101,7 +123,7 @@ import Testing
                 #expect(ending.output.isEmpty)
                 #expect(
                     ending.errors.contains(
-                        "revision 0 has nothing at coutner: the state has no coutner; did you mean counter?"
+                        "revision 0 has nothing at /coutner: the state has no coutner; did you mean /counter?"
                     ),
                     "\(ending.errors)"
                 )

@@ -98,6 +98,45 @@ import Testing
         #expect(state.output == [#"{"revision":3,"state":{"step":1,"counter":3}}"#])
     }
 
+    @Test func `a time leads to the state that the primary had then`() async throws {
+        struct Action: Decodable {
+            let revision: UInt64
+            let time: String
+        }
+        let folder = try Folder()
+        let journal = folder.path + "/counter"
+        try await withServed(["--journal", journal]) { served in
+            for step in 1...3 {
+                let sent = try await Tool.send.run(served.upstream + ["StepChangeRequested", "step=\(step)"])
+                #expect(sent.exitCode == 0, "\(sent)")
+            }
+        }
+        func output(_ arguments: [String]) async throws -> [String] {
+            let ending = try await Tool.journal.run([arguments[0], journal] + arguments.dropFirst())
+            #expect(ending.exitCode == 0, "\(ending)")
+            return ending.output
+        }
+        let actions = try await output(["actions"]).map { try JSONDecoder().decode(Action.self, from: Data($0.utf8)) }
+        #expect(actions.map(\.revision) == [1, 2, 3])
+        let (first, second, third) = (actions[0].time, actions[1].time, actions[2].time)
+        for (time, revision, step) in [
+            (first, 1, 1), (second, 2, 2), (third, 3, 3), ("2999-01-01T00:00:00Z", 3, 3),
+            ("1999-12-31T23:59:59+01:00", 0, 1),
+        ] {
+            let shown = try await output(["state", "--at", time])
+            #expect(shown == [#"{"revision":\#(revision),"state":{"step":\#(step),"counter":0}}"#], "\(time)")
+        }
+        let changes = [#"{"from":1,"to":3,"patch":[{"op":"replace","path":"/step","value":3}]}"#]
+        #expect(try await output(["diff", "--from", first, "--to", "3"]) == changes)
+        #expect(try await output(["actions", "--from", second, "--to", second]).count == 1)
+        #expect(try await output(["actions", "--from", second]).count == 2)
+        let wrong = try await Tool.journal.run(["state", journal, "--at", "yesterday"])
+        #expect(wrong.exitCode == 64)
+        let reverse = try await Tool.journal.run(["actions", journal, "--from", third, "--to", first])
+        #expect(reverse.exitCode == 64)
+        #expect(reverse.errors.contains("--from is later than --to"), "\(reverse.errors)")
+    }
+
     @Test func `a replay derives the app from the journal, not from the name of the store`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"

@@ -186,6 +186,45 @@ import Testing
         }
     }
 
+    // MARK: Bytes that are not UTF-8
+
+    @Test(arguments: [
+        (#"statecast-primary --journal "$path""#, "argument 2"),
+        (#"STATECAST_JOURNAL="$path" statecast-primary"#, "the variable STATECAST_JOURNAL"),
+        (#"env -u STATECAST_JOURNAL HOME="$path" statecast-primary"#, "the variable HOME"),
+        (#"statecast-primary --config "$path""#, "argument 2"), (#"statecast-primary --keys="$path""#, "argument 1"),
+        (#"STATECAST_CONFIG="$path" statecast-replica"#, "the variable STATECAST_CONFIG"),
+        (#"statecast-send --ndjson --session "$path""#, "argument 3"), (#"statecast-send A @"$path""#, "argument 2"),
+        (#"statecast-journal info "$path""#, "argument 2"), (#"statecast-journal backup . "$path""#, "argument 3"),
+        (#"statecast-keys generate "$path""#, "argument 2"), (#"fleet-agent --keys "$path""#, "argument 2"),
+        (#"statecast-replica --select "$path""#, "argument 2"),
+    ]) func `a path that is not UTF-8 is refused, and not mistaken for another one`(command: String, place: String)
+        async throws
+    {
+        let folder = try Folder()
+        let script = #"path='\#(folder.path)/'$(printf '\377'); \#(command)"#
+        let ending = try await Tool.shell(script, from: "tcp://127.0.0.1:9")
+        #expect(ending.exitCode == 64, "\(ending)")
+        #expect(ending.errors.contains("expected UTF-8, got other bytes in \(place)"), "\(ending.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    // MARK: Completions
+
+    @Test(arguments: [
+        (Tool.primary, [["fleet", "counter"], ["full", "normal", "relaxed"]]), (.journal, [["fleet", "counter"]]),
+        (.send, []), (.replica, []), (.agent, []),
+    ]) func `completions know the values of options with some words`(tool: Tool, words: [[String]]) async throws {
+        let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+        for shell in ["bash", "zsh", "fish"] {
+            let script = try await tool.run(["--generate-completion-script", shell]).output.joined(separator: "\n")
+            for words in words + [levels] {
+                let lists = [" ", "' '", #"'$'\n''"#].map { words.joined(separator: $0) }
+                #expect(lists.contains { script.contains($0) }, "\(shell): \(words)")
+            }
+        }
+    }
+
     // MARK: Exit codes
 
     @Test func `a journal of another store has an exit code of its own`() async throws {

@@ -17,6 +17,8 @@ import Testing
         var revisions: [UInt64] = []
         var endings: [Tool.Ending] = []
         var lastRevision = ""
+        /// The lines of statecast-journal.
+        var actions: [String] = []
     }
 
     /// Sends actions to primaries, one after the other.
@@ -54,6 +56,7 @@ import Testing
             }
         }
         let info = try await Tool.journal.run(["info", journal]).output
+        result.actions = try await Tool.journal.run(["actions", journal]).output
         result.lastRevision = info.first { $0.hasPrefix("revisions") } ?? "\(info)"
         return result
     }
@@ -73,6 +76,9 @@ import Testing
         #expect(result.codes == [nil, .tooLarge, nil, .crashedReducer, nil])
         #expect(result.revisions == [1, 2, 3])
         #expect(result.lastRevision.hasSuffix(" 0 to 3"), "\(result.lastRevision)")
+        let reason = "the primary crashed twice in a row while it reduced Poison, and does not try again"
+        #expect(result.endings[2].errors.contains(reason), "\(result.endings[2].errors)")
+        #expect(result.actions.filter { $0.contains(#""code":"crashed-reducer""#) && $0.contains(reason) }.count == 1)
     }
 
     /// The state is encoded for a whole batch.

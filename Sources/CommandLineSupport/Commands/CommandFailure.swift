@@ -60,7 +60,8 @@ package struct CommandFailure: Error, CustomStringConvertible {
     }
 }
 
-/// The reader of standard output closed it. A command that only prints treats that as success.
+/// The reader of standard output closed it. A command that only prints treats that as success: the reader has what it
+/// wants. A command with more to do must not let this error pass.
 package struct OutputClosed: Error, CustomStringConvertible {
     package var description: String { "cannot write to standard output: its reader closed it" }
 }

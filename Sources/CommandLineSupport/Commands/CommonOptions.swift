@@ -6,7 +6,8 @@ internal import SyncProtocol
 /// The options of every executable.
 package struct CommonOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("A JSON file with settings. (STATECAST_CONFIG)", valueName: "file")
+        help: ArgumentHelp("A JSON file with settings. (STATECAST_CONFIG)", valueName: "file"),
+        completion: .file(extensions: ["json"])
     )
     package var config: String?
 
@@ -15,7 +16,8 @@ package struct CommonOptions: ParsableArguments {
             "The level of log lines on standard error: trace, debug, info, notice, warning, error or critical. "
                 + "(STATECAST_LOG_LEVEL, default: notice)",
             valueName: "level"
-        )
+        ),
+        completion: .values(of: Logger.Level.self)
     )
     package var logLevel: String?
 
@@ -58,6 +60,14 @@ package struct CommonOptions: ParsableArguments {
             the journal is damaged, 66 nothing at the path of --select, 78 the journal is of another store or build, 1 \
             anything else. SIGINT and SIGTERM stop gracefully, SIGHUP too where it is not ignored.
             """
+}
+
+extension CompletionKind {
+    /// The words of an option that accepts some words.
+    package static func values<Choice: RawRepresentable<String> & CaseIterable>(of type: Choice.Type) -> CompletionKind
+    {
+        .list(type.allCases.map(\.rawValue))
+    }
 }
 
 /// The options of every executable that runs a node.

@@ -14,7 +14,10 @@ extension AsyncParsableCommand {
         StandardStreams.reserve()
         // A write to a closed pipe then fails with an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
-        do { try await work() } catch let code as ExitCode { throw code } catch is OutputClosed {
+        do {
+            try InvocationText.checkArguments()
+            try await work()
+        } catch let code as ExitCode { throw code } catch is OutputClosed {
             throw ExitCode.success
         } catch {
             let failure = CommandFailure(error)

@@ -39,9 +39,6 @@ package protocol StateDisplay: Sendable {
     ///   - isNew: whether this is the first call with this state.
     ///   - isLast: whether this is the last call.
     mutating func show(_ state: FollowedState, isNew: Bool, isLast: Bool) async throws
-
-    /// Called once, after the last state, an error or a cancellation.
-    mutating func close()
 }
 
 /// Writes each live state as a line: `{"lineage":"...","epoch":1,"revision":3,"state":{...}}`. Writes a selected part
@@ -66,6 +63,4 @@ package struct JSONLines: StateDisplay {
         ])
         try await output.write(line.description)
     }
-
-    package mutating func close() {}
 }

@@ -20,12 +20,16 @@ package struct StateFollower: Sendable {
 
     /// Shows states until the goal is reached, the time limit expires or the process is asked to stop.
     ///
-    /// - Throws: ``CommandFailure`` on a timeout, or if the process is asked to stop before the last state;
-    ///   ``Rejection`` if the primary refuses the replica; ``OutputClosed``.
+    /// - Throws: ``CommandFailure`` on a timeout, or if the process is asked to stop or the output is closed before the
+    ///   last state; ``Rejection`` if the primary refuses the replica; ``OutputClosed`` without a last state.
     package func run(_ display: some StateDisplay) async throws {
         let progress = Progress()
         do { try await cancelWhenGracefulShutdown { try await follow(display, progress) } } catch is CancellationError {
             // The process was asked to stop; without a goal that is the normal end.
+        } catch is OutputClosed where goal.hasEnd {
+            throw CommandFailure.failed(
+                "standard output is closed: the state of --once or --until was not printed"
+            )
         }
         if goal.hasEnd, !progress.isDone { throw goal.interrupted(upstream, replica.snapshot) }
     }
@@ -52,7 +56,6 @@ package struct StateFollower: Sendable {
     /// Counts only live states as new. Logs a notice before a state that does not continue the previous one.
     private func show(on display: some StateDisplay, _ progress: Progress) async throws {
         var display = display
-        defer { display.close() }
         var latest: StateSnapshot<Value>?
         var wasAbsent = false
         for await _ in replica.changes(every: display.interval) {

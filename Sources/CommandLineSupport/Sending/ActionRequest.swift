@@ -25,14 +25,22 @@ package struct ActionRequest: Sendable, Equatable {
             if text.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { return nil }
             try self.init(line: Array(text), number: number)
         case .tooLong(let number):
-            throw MalformedLine(number: number, message: "longer than \(InputLines.lineBytesMax) bytes")
+            let message = "longer than \(InputLines.lineBytesMax) bytes; a line must end with a line feed"
+            throw MalformedLine(number: number, message: message)
         }
     }
 
     /// Reads `{"action":"StepChangeRequested","payload":{"step":7}}`; the payload's default is `{}`.
     init(line: [UInt8], number: Int) throws(MalformedLine) {
         let value: Value
-        do throws(CodingFailure) { value = try JSON.value(parsing: line) } catch {
+        do throws(CodingFailure) { value = try JSONInput.value(parsing: line) } catch {
+            if error.code == .trailingBytes, line.dropLast().contains(UInt8(ascii: "\r")) {
+                throw MalformedLine(
+                    number: number,
+                    message: "expected lines that end with a line feed (LF), got carriage returns (CR) alone: convert "
+                        + "them, as with tr '\\r' '\\n'"
+                )
+            }
             // The parser counts lines within its text, which is one line of the input.
             let position = error.message.hasPrefix("line 1, ") ? error.message.dropFirst(8) : error.message[...]
             throw MalformedLine(number: number, message: "not JSON: \(position)")
@@ -121,7 +129,7 @@ private struct PayloadArguments {
     }
 
     private static func json(_ bytes: [UInt8], _ place: String) throws -> Value {
-        do { return try JSON.value(parsing: Array(bytes.withoutByteOrderMark)) } catch {
+        do { return try JSONInput.value(parsing: bytes) } catch {
             throw CommandFailure.wrongUsage("\(place) is not JSON: \(error.message)")
         }
     }

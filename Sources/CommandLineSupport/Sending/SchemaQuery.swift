@@ -2,6 +2,7 @@ internal import StateCoding
 internal import StateJSON
 package import Statecast
 internal import SyncProtocol
+internal import TerminalText
 
 /// Queries a store's schema: its actions, epoch, revision and sessions.
 package struct SchemaQuery: Sendable {
@@ -30,14 +31,14 @@ package struct SchemaQuery: Sendable {
     /// - Throws: ``CommandFailure`` if no answer came; ``Rejection`` if there is no such store; ``OutputClosed``.
     package func list() async throws {
         let actions = try await upstream.answer(within: timeout) { try await sender.actions() }
-        let width = actions.map(\.name.count).max() ?? 0
-        for action in actions {
-            let padding = String(repeating: " ", count: width - action.name.count)
+        let names = actions.map { VisibleText.line($0.name) }
+        let width = names.map(\.displayWidth).max() ?? 0
+        for (action, name) in zip(actions, names) {
             let example = action.example.map { JSON.text(of: $0) } ?? "(no example)"
             let line =
                 format == .json
                 ? JSONLine(["action": .text(action.name), "payload": action.example ?? .null]).description
-                : VisibleText.line(action.name + padding + "  " + example)
+                : name.padded(to: width) + "  " + VisibleText.line(example)
             try await output.write(line)
         }
     }

@@ -88,7 +88,10 @@ package struct SendPipeline: Sendable {
             }
         }
         var tally = await withGracefulShutdownHandler {
-            await printOutcomes(of: submitted) { submitting.cancel() }
+            await printOutcomes(of: submitted) { reason in
+                if let reason { cause.set(reason) }
+                submitting.cancel()
+            }
         } onGracefulShutdown: {
             cause.set("interrupted")
             submitting.cancel()
@@ -203,7 +206,7 @@ package struct SendPipeline: Sendable {
     /// preserved.
     private func printOutcomes(
         of submitted: BoundedQueue<SubmittedRequest>,
-        stopInput: () -> Void
+        stopInput: (_ reason: String?) -> Void
     ) async -> SendTally {
         var tally = SendTally()
         var canPrint = true
@@ -220,7 +223,7 @@ package struct SendPipeline: Sendable {
                     tally.count(outcome)
                     isKept = file != nil && (outcome.kind == .kept || outcome.kind == .notSent)
                     if tally.refusal != nil {
-                        stopInput()
+                        stopInput(nil)
                     } else if canPrint, !isKept {
                         lines.text += outcome.line(format, position: request.position) + "\n"
                     }
@@ -238,7 +241,7 @@ package struct SendPipeline: Sendable {
                 } catch {
                     (canPrint, canForget) = (false, false)
                     (lines.text, lines.last) = ("", printed)
-                    stopInput()
+                    stopInput(error is OutputClosed ? Self.outputClosed : nil)
                     if let message = message(of: error) { tally.setOutputFailure(message) }
                 }
             }
@@ -247,12 +250,14 @@ package struct SendPipeline: Sendable {
         return tally
     }
 
-    /// The message for an error of the output; `nil` if the command ends normally.
+    private static let outputClosed = "standard output is closed"
+
+    /// The message for an error of the output; `nil` if all outcomes may have been printed that the reader wants.
     private func message(of error: any Error) -> String? {
         switch error {
         case let failure as CommandFailure: failure.message
         // A reader may close the output early; but outcomes in a session file still have to be printed.
-        case is OutputClosed where file != nil: "standard output is closed"
+        case is OutputClosed where file != nil: Self.outputClosed
         default: nil
         }
     }

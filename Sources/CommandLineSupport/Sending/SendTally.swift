@@ -99,7 +99,7 @@ struct SendTally: Sendable {
                 let failure = CommandFailure(error)
                 throw failure.exitCode == .failure ? .failed(failure.message + rest) : failure
             }
-            if let cause { throw CommandFailure.failed("\(cause) before the input ended" + rest) }
+            throw CommandFailure.failed("\(cause ?? "stopped") before the input ended" + rest)
         }
         if rejectedCount > 0 { throw ExitCode.actionRejected }
     }

@@ -10,7 +10,8 @@ package struct SessionOptions: ParsableArguments {
             "Keep unfinished work in this file, so that a later run can resume it and no action is lost or applied "
                 + "twice.",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     package var session: String?
 

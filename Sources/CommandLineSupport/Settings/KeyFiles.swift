@@ -1,5 +1,4 @@
 internal import CPlatform
-internal import Foundation
 package import Statecast
 
 /// The key files of commands. Before a secret key is in memory, core dumps of the process are disabled.
@@ -9,7 +8,7 @@ package enum KeyFiles {
     /// - Throws: `StatecastError` with code `keys`; ``CommandFailure``.
     package static func keys(at path: String) throws -> NodeKeys {
         try disableCoreDumps()
-        let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        let credentials = try InvocationText.variable("CREDENTIALS_DIRECTORY")
         return try NodeKeys(readingFileAt: path, credentialsDirectory: credentials)
     }
 

@@ -62,7 +62,7 @@ package struct Settings: Sendable {
     /// - Parameters:
     ///   - path: the config file; without one the variable `STATECAST_CONFIG` may name it.
     ///   - variables: the environment; `nil`: this process's.
-    /// - Throws: ``CommandFailure`` if the config file cannot be read, or is invalid.
+    /// - Throws: ``CommandFailure`` if the config file cannot be read, or is invalid, or a variable is not UTF-8.
     package init(
         flags: [SettingKey: SettingFlag],
         file path: String?,
@@ -71,6 +71,9 @@ package struct Settings: Sendable {
         var given: [AbsoluteConfigKey: ConfigValue] = [:]
         for (key, flag) in flags {
             given[[key.rawValue]] = flag.content.map { ConfigValue($0, isSecret: false) }
+        }
+        if variables == nil {
+            for name in Self.variables { _ = try InvocationText.variable(name) }
         }
         let environment =
             variables.map { EnvironmentVariablesProvider(environmentVariables: $0) } ?? EnvironmentVariablesProvider()
@@ -84,11 +87,13 @@ package struct Settings: Sendable {
         unknownVariables = Self.unknownVariables(in: variables ?? ProcessInfo.processInfo.environment)
     }
 
+    /// The variables that are settings.
+    private static let variables = SettingKey.allCases.map(\.variable) + ["STATECAST_CONFIG"]
+
     /// Warnings, not errors: Kubernetes, for example, sets such variables for a service named after an executable.
     private static func unknownVariables(in environment: [String: String]) -> [String] {
-        let known = SettingKey.allCases.map(\.variable) + ["STATECAST_CONFIG"]
-        return environment.keys.filter { $0.hasPrefix("STATECAST_") && !known.contains($0) }.sorted().map { name in
-            let hint = name.nearest(among: known).map { ": did you mean \($0)?" } ?? ""
+        environment.keys.filter { $0.hasPrefix("STATECAST_") && !variables.contains($0) }.sorted().map { name in
+            let hint = name.nearest(among: variables).map { ": did you mean \($0)?" } ?? ""
             return "the variable \(name) is not a setting and is ignored\(hint)"
         }
     }
@@ -225,7 +230,7 @@ private enum SettingsFile {
             throw CommandFailure.wrongUsage("the config file \(path) cannot be read: \(error.localizedDescription)")
         }
         let value: Value
-        do { value = try JSON.value(parsing: Array(bytes.withoutByteOrderMark)) } catch {
+        do { value = try JSONInput.value(parsing: bytes) } catch {
             throw CommandFailure.wrongUsage("the config file \(path) is not JSON: \(error.message)")
         }
         guard let entries = value.mapValue else {

@@ -22,7 +22,8 @@ package struct UpstreamOptions: ParsableArguments {
         help: ArgumentHelp(
             "The file with this node's keys, which encrypt the connection; see statecast-keys. (STATECAST_KEYS)",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     package var keys: String?
 

@@ -1,5 +1,6 @@
 package import StateCoding
 internal import StateJSON
+internal import TerminalText
 
 /// Escapes text of foreign origin for a terminal.
 package enum VisibleText {
@@ -59,11 +60,14 @@ package struct JSONLine: CustomStringConvertible {
 
 /// Converts text for a terminal that shows ASCII alone.
 enum PlainText {
-    /// The line with a substitute for each character beyond ASCII, which keeps the width of narrow characters.
+    /// The line with a substitute of the same width for each character beyond ASCII.
     static func line(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
-        return String(text.map { $0.isASCII ? $0 : substitutes[$0] ?? "?" })
+        return text.map { character in
+            if character.isASCII { return String(character) }
+            return substitutes[character] ?? String(repeating: "?", count: character.displayWidth)
+        }.joined()
     }
 
-    private static let substitutes: [Character: Character] = ["█": "#", "░": ".", "…": "~"]
+    private static let substitutes: [Character: String] = ["█": "#", "░": ".", "…": "~"]
 }

@@ -1,9 +1,51 @@
+internal import TerminalText
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// Renders a state for a terminal.
 package protocol Picture: Sendable {
-    /// The state line by line, below its title. ``LivePicture`` drops the lines that do not fit.
+    /// The picture of a state, or the part of it that the frame shows.
     ///
-    /// - Parameter rows: the height of the screen; `nil`: unlimited.
-    func lines(of state: FollowedState, columns: Int, rows: Int?) -> [String]
+    /// - Parameter earlier: a state that was shown before, to mark what has changed since; `nil` marks nothing.
+    func page(of state: FollowedState, since earlier: FollowedState?, in frame: PictureFrame) -> PicturePage
+}
+
+/// The part of a screen for a picture.
+package struct PictureFrame: Sendable, Equatable {
+    /// The most columns of a line.
+    package let columns: Int
+    /// The most lines; `nil`: unlimited.
+    package let rows: Int?
+    /// The first line below the picture's headings to show. A picture that ends before shows its last lines.
+    package let first: Int
+
+    package init(columns: Int, rows: Int?, first: Int = 0) {
+        (self.columns, self.rows, self.first) = (columns, rows, first)
+    }
+}
+
+/// The lines of a picture in a frame.
+package struct PicturePage: Sendable, Equatable {
+    /// A line of a picture.
+    package struct Line: Sendable, Equatable {
+        package let text: String
+        /// Whether its content has changed.
+        package let isChanged: Bool
+
+        package init(_ text: String, isChanged: Bool = false) { (self.text, self.isChanged) = (text, isChanged) }
+    }
+
+    package var lines: [Line]
+    /// The first line below the headings that is shown.
+    package let first: Int
+
+    package init(_ lines: [Line], first: Int = 0) { (self.lines, self.first) = (lines, first) }
 }
 
 /// The states that a ``LivePicture`` draws.
@@ -14,13 +56,20 @@ package enum DrawMode: Sendable {
     case last
 }
 
-/// A picture on a terminal, drawn again whenever the state, its status or the time changes it.
-package struct LivePicture<Content: Picture>: StateDisplay {
+/// A picture on a terminal, drawn again whenever the state, its status, the time, a key or the window changes it.
+package actor LivePicture<Content: Picture>: StateDisplay {
     private let content: Content
     private let output: LineOutput
     private let mode: DrawMode
     private let showsUnicode = Terminal.showsUnicode
     private var isEntered = false
+    /// Whether the process is about to stop, or stopped: the terminal is the shell's.
+    private var isStopping = false
+    private var keyMode: KeyMode?
+    private var shown: FollowedState?
+    /// The state since which changes are marked, and the time at which it became that.
+    private var marked: (state: FollowedState, at: ContinuousClock.Instant)?
+    private var first = 0
 
     package init(_ content: Content, on output: LineOutput, mode: DrawMode) {
         self.content = content
@@ -28,36 +77,143 @@ package struct LivePicture<Content: Picture>: StateDisplay {
         self.mode = mode
     }
 
-    /// Once a second: a host falls silent without an action, and a window changes its size.
-    package var interval: Duration? { mode == .live ? .seconds(1) : nil }
+    /// Once a second: a host falls silent without an action.
+    package nonisolated var interval: Duration? { mode == .live ? .seconds(1) : nil }
+
+    /// Obeys the keys and the signals of the terminal while the work shows states; then restores the terminal.
+    package nonisolated func whileOpen(_ work: () async throws -> Void) async throws {
+        guard mode == .live else { return try await work() }
+        let hasKeys = await enterKeyMode()
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { await TerminalSignals.forEach { await self.obey($0) } }
+                if hasKeys { group.addTask { await self.obeyKeys() } }
+                try await work()
+            }
+        } catch {
+            await leave()
+            throw error
+        }
+        await leave()
+    }
+
+    private func enterKeyMode() -> Bool {
+        keyMode = KeyMode()
+        return keyMode != nil
+    }
 
     /// Draws the state; the last one so that it remains on the terminal.
-    package mutating func show(_ state: FollowedState, isNew: Bool, isLast: Bool) async throws {
-        let size = Terminal.size
+    package func show(_ state: FollowedState, isNew: Bool, isLast: Bool) async throws {
+        if isNew { mark(shown) }
+        shown = state
         if isLast {
-            close()
-            let lines = lines(of: state, columns: size.columns, rows: nil)
-            try await output.write(lines.joined(separator: "\n"))
+            leave()
+            let page = content.page(of: state, since: nil, in: PictureFrame(columns: Terminal.size.columns, rows: nil))
+            try await output.write(page.lines.map { plain($0.text) }.joined(separator: "\n"))
         } else if mode == .live {
-            if !isEntered {
-                isEntered = true
-                try await output.write(raw: ScreenCodes.enter)
-            }
-            let lines = lines(of: state, columns: size.columns, rows: size.rows)
-            try await output.write(raw: ScreenCodes.frame(lines.prefix(size.rows)))
+            try await draw()
         }
     }
 
-    private func lines(of state: FollowedState, columns: Int, rows: Int?) -> [String] {
-        let lines = content.lines(of: state, columns: columns, rows: rows)
-        return showsUnicode ? lines : lines.map(PlainText.line)
+    /// Marks changes since the previous state, and keeps each mark for a second at least.
+    private func mark(_ previous: FollowedState?) {
+        let now = ContinuousClock.now
+        guard let previous, previous.part != nil else { return }
+        guard let marked, now < marked.at + .seconds(1) else { return marked = (previous, now) }
+    }
+
+    private func draw() async throws {
+        guard let shown, !isStopping else { return }
+        if !isEntered {
+            isEntered = true
+            try await output.write(raw: ScreenCodes.enter)
+        }
+        try await output.write(raw: ScreenCodes.frame(frame(of: shown)))
+    }
+
+    /// The lines of the screen: the picture with a margin for its marks and, if there are keys, a line that names them.
+    private func frame(of state: FollowedState) -> [String] {
+        let (columns, rows) = Terminal.size
+        let help = keyMode == nil || rows < 3 ? 0 : 1
+        let margin = 2
+        let frame = PictureFrame(columns: max(0, columns - margin), rows: rows - help, first: first)
+        let page = content.page(of: state, since: marked?.state, in: frame)
+        first = page.first
+        var lines = page.lines.prefix(rows - help).map { line in
+            line.isChanged ? styled("* " + plain(line.text), "\u{1B}[1m") : "  " + plain(line.text)
+        }
+        if help > 0 {
+            lines += Array(repeating: "", count: max(0, rows - help - lines.count))
+            let position = first > 0 ? ", from line \(first + 1) on" : ""
+            lines.append(styled((PictureKey.help + position).padded(to: columns), "\u{1B}[7m"))
+        }
+        return lines
+    }
+
+    private func styled(_ line: String, _ code: String) -> String {
+        Terminal.showsColour ? code + line + "\u{1B}[0m" : line
+    }
+
+    private func plain(_ line: String) -> String { showsUnicode ? line : PlainText.line(line) }
+
+    // MARK: Keys and signals
+
+    private func obeyKeys() async {
+        let queue = BlockingCallQueue("keys")
+        while let chunk = try? await queue.run(InputLines.readChunk).get() {
+            for key in PictureKey.keys(in: chunk) { await obey(key) }
+        }
+    }
+
+    private func obey(_ key: PictureKey) async {
+        let page = max(1, Terminal.size.rows - 4)
+        switch key {
+        case .up: first = max(0, first - 1)
+        case .down: first += 1
+        case .pageUp: first = max(0, first - page)
+        case .pageDown: first += page
+        case .home: first = 0
+        // More than any picture has: the page says which line that is.
+        case .end: first = .max / 2
+        // Ends the command in the same way as Ctrl-C.
+        case .quit: kill(getpid(), SIGINT)
+        }
+        try? await draw()
+    }
+
+    private func obey(_ signal: TerminalSignal) async {
+        switch signal {
+        case .stop: await stop()
+        case .continue where isEntered && !isStopping:
+            // Another program may have used the screen: begin with what it left.
+            keyMode?.resume()
+            try? await output.write(raw: ScreenCodes.leave + ScreenCodes.enter)
+            try? await draw()
+        case .continue: break
+        case .resize: try? await draw()
+        }
+    }
+
+    private func stop() async {
+        isStopping = true
+        // After the frames that are being written.
+        if isEntered { try? await output.write(raw: ScreenCodes.leave) }
+        keyMode?.leave()
+        TerminalSignals.stop()
+        isStopping = false
+        keyMode?.resume()
+        guard isEntered else { return }
+        try? await output.write(raw: ScreenCodes.enter)
+        try? await draw()
     }
 
     /// Restores the terminal.
-    package mutating func close() {
-        guard isEntered else { return }
-        isEntered = false
+    private func leave() {
         // Synchronous, because a cancelled task cannot wait for an asynchronous write.
-        try? LineOutput.writeNow(Array(ScreenCodes.leave.utf8))
+        if isEntered { try? LineOutput.writeNow(Array(ScreenCodes.leave.utf8)) }
+        isEntered = false
+        keyMode?.leave()
+        keyMode = nil
     }
 }

@@ -35,7 +35,8 @@ extension Value {
         return value
     }
 
-    private func child(_ component: String) -> Value? {
+    /// The value under a text key or, without it, under an integer key; in an array, at an index.
+    package func child(_ component: String) -> Value? {
         switch self {
         case .map(let map): map[.text(component)] ?? Int64(component).flatMap { map[Value($0)] }
         case .array: Int(component).flatMap { self[$0] }

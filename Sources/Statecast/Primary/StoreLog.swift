@@ -61,7 +61,8 @@ struct StoreLog {
         case .rejected(let rejection, let user, _):
             var metadata: Logger.Metadata = ["reason": "\(rejection)"]
             metadata["user"] = user.map { "\($0)" }
-            log(.debug, "action rejected", metadata)
+            // The operator of the primary learns by this alone which action ended the process.
+            log(rejection.code == .crashedReducer ? .error : .debug, "action rejected", metadata)
         case .otherUser(let session, let user, let owner):
             log(
                 .warning,

@@ -109,6 +109,13 @@ package final class ActionTable: Sendable {
         return nil
     }
 
+    /// The name of an action, without decoding its payload; `nil` if the store has no such action.
+    package func name(of content: Range<Int>, in items: borrowing ItemBuffer) -> String? {
+        if let index = index(of: content, in: items, after: 0) { return decoders[index].name }
+        guard let name = try? parts(of: items.copy(of: content)).name, indices[name] != nil else { return nil }
+        return name
+    }
+
     /// Decodes an action of this process, or of the journal.
     ///
     /// - Throws: as ``decode(_:in:from:after:)``.

@@ -104,7 +104,9 @@ final class Batch<State: Codable & Equatable & Sendable> {
         _ session: SessionID,
         _ number: ActionNumber
     ) throws(Rejection) -> any Action {
-        if suspects.containsPoison(session, number) { throw .crashedReducer }
+        if suspects.containsPoison(session, number) {
+            throw .crashedReducer(context.program.table.name(of: content, in: buffer))
+        }
         if content.count > context.settings.limits.actionBytesMax {
             throw .tooLarge(content.count, bytesMax: context.settings.limits.actionBytesMax)
         }

@@ -44,8 +44,11 @@ struct Suspects: Hashable, Sendable {
 }
 
 extension Rejection {
-    static let crashedReducer = Rejection(
-        .crashedReducer,
-        "the primary crashed twice in a row while it reduced this action, and does not try again"
-    )
+    /// - Parameter name: the action's name; `nil` if the store has no such action.
+    static func crashedReducer(_ name: String?) -> Rejection {
+        Rejection(
+            .crashedReducer,
+            "the primary crashed twice in a row while it reduced \(name ?? "this action"), and does not try again"
+        )
+    }
 }

@@ -27,10 +27,21 @@ import Testing
         #expect(freshness(143_000) == .fresh)
     }
 
-    @Test func `treats a sample from the future as fresh`() {
+    @Test func `shows a host as silent that the clock, which was set back, saw last in the future`() {
         var fleet = Fleet()
-        fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 100)
-        #expect(connector.props(from: fleet, at: .earliest).rows.first?.freshness == .fresh)
+        fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 4_000)
+        func props(_ milliseconds: Int64) -> BoardProps {
+            connector.props(from: fleet, at: Timestamp(milliseconds: milliseconds))
+        }
+        // A little, as clocks are adjusted.
+        #expect(props(3_990_000).rows.first?.freshness == .fresh)
+        for milliseconds in [3_989_999, 400_000, 0, Timestamp.earliest.milliseconds] {
+            #expect(props(milliseconds).rows.first?.freshness == .silent(for: nil))
+        }
+        #expect(BoardText().text(of: props(0), title: "t").contains(" silent "))
+        #expect(props(0).totals.silent == 1)
+        fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 400)
+        #expect(props(400_000).rows.first?.freshness == .fresh)
     }
 
     @Test func `shows the same within a second`() {

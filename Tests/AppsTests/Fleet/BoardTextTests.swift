@@ -46,9 +46,9 @@ import Testing
     }
 
     @Test func `drops the least important columns on a narrow screen`() {
-        let lines = BoardText(columns: 80).lines(of: props(fleet()), title: "fleet")
+        let lines = BoardText(columns: 80).lines(of: props(fleet()), title: "fleet").map(\.text)
         #expect(lines[3] == "HOST      STATE        LOAD  CPU            MEMORY                            UP")
-        let narrow = BoardText(columns: 30).lines(of: props(fleet()), title: "fleet")
+        let narrow = BoardText(columns: 30).lines(of: props(fleet()), title: "fleet").map(\.text)
         #expect(
             narrow[3...6] == [
                 "HOST      STATE        LOAD", "web-1     fresh        3.20",
@@ -63,7 +63,7 @@ import Testing
         fleet.reduce(HostSampled(host: String(repeating: "机", count: 20), sample: .loaded(.greatestFiniteMagnitude)))
         fleet.reduce(NoteAdded(text: String(repeating: "long ", count: 50)))
         let title = String(repeating: "title ", count: 40)
-        for line in BoardText(columns: columns).lines(of: props(fleet), title: title) {
+        for line in BoardText(columns: columns).lines(of: props(fleet), title: title).map(\.text) {
             // Wide characters here are all from one block; the others have one column each.
             let width = line.reduce(0) { $0 + ($1 == "机" ? 2 : 1) }
             #expect(width <= max(0, columns), "\(line)")
@@ -74,7 +74,7 @@ import Testing
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "机器一", sample: .loaded(2)), second: 100)
         fleet.reduce(HostSampled(host: "e\u{301}t\u{301}e", sample: .loaded(1)), second: 100)
-        let lines = BoardText(columns: 30).lines(of: props(fleet), title: "t")
+        let lines = BoardText(columns: 30).lines(of: props(fleet), title: "t").map(\.text)
         #expect(lines[4] == "机器一    fresh        2.00")
         #expect(lines[5] == "e\u{301}t\u{301}e       fresh        1.00")
     }
@@ -82,21 +82,25 @@ import Testing
     @Test func `shortens a long name before it drops a column`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: String(repeating: "n", count: 60), sample: .loaded(2)), second: 100)
-        let lines = BoardText(columns: 60).lines(of: props(fleet), title: "t")
+        let lines = BoardText(columns: 60).lines(of: props(fleet), title: "t").map(\.text)
         #expect(lines[4].hasPrefix("nnnnnnnnnnnnnnnnnnn…  fresh        2.00"))
     }
 
     @Test func `counts the hosts that do not fit`() {
-        let lines = BoardText(columns: 80, rowsMax: 1).lines(of: props(fleet()), title: "t")
+        let lines = BoardText(columns: 80, rowsMax: 1).lines(of: props(fleet()), title: "t").map(\.text)
         #expect(lines[4].hasPrefix("web-1"))
         #expect(lines[5] == "and 2 more")
+        let second = BoardText(columns: 80, first: 1, rowsMax: 1).lines(of: props(fleet()), title: "t")
+        let hosts = BoardText(columns: 80).lines(of: props(fleet()), title: "t").compactMap(\.host)
+        #expect(second.compactMap(\.host) == [hosts[1]])
+        #expect(second.contains { $0.text == "and \(hosts.count - 2) more" } == (hosts.count > 2))
         #expect(!BoardText(columns: 80, rowsMax: 3).text(of: props(fleet()), title: "t").contains("more"))
     }
 
     @Test func `is plain by default`() {
         let plain = BoardText(columns: 80).text(of: props(fleet()), title: "fleet \u{1B}[2J")
         #expect(!plain.contains("\u{1B}"))
-        let lines = BoardText(columns: 80, styling: .colour).lines(of: props(fleet()), title: "fleet")
+        let lines = BoardText(columns: 80, styling: .colour).lines(of: props(fleet()), title: "fleet").map(\.text)
         #expect(lines[0] == "\u{1B}[1mfleet\u{1B}[0m")
         #expect(lines[4].hasPrefix("\u{1B}[33mweb-1"))
         #expect(lines[5].hasPrefix("\u{1B}[31mdb-1"))
@@ -104,7 +108,7 @@ import Testing
     }
 
     @Test func `shows an empty fleet`() {
-        let lines = BoardText(columns: 40).lines(of: props(Fleet()), title: "fleet")
+        let lines = BoardText(columns: 40).lines(of: props(Fleet()), title: "fleet").map(\.text)
         #expect(lines[1] == "0 machines: 0 fresh, 0 silent, 0 retire…")
         #expect(lines.count == 4)
     }
