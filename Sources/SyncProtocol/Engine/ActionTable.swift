@@ -111,9 +111,10 @@ package final class ActionTable: Sendable {
 
     /// The name of an action, without decoding its payload; `nil` if the store has no such action.
     package func name(of content: Range<Int>, in items: borrowing ItemBuffer) -> String? {
-        if let index = index(of: content, in: items, after: 0) { return decoders[index].name }
-        guard let name = try? parts(of: items.copy(of: content)).name, indices[name] != nil else { return nil }
-        return name
+        let known =
+            index(of: content, in: items, after: 0)
+            ?? (try? parts(of: items.copy(of: content)).name).flatMap { indices[Array($0.utf8)] }
+        return known.map { decoders[$0].name }
     }
 
     /// Decodes an action of this process, or of the journal.
