@@ -41,6 +41,18 @@ import Testing
             }
         }
 
+        @Test func `a picture in the background leaves the shell's mode of the terminal as it is`() async throws {
+            try await withServed { served in
+                try await TerminalWindow.with(served) { window in
+                    try await window.type("statecast-replica --store counter & stty -a\n")
+                    try await window.line(with: "revision 0, live")
+                    #expect(try await window.settings().isSuperset(of: ["icanon", "echo"]))
+                    try await window.type("kill %1; wait; echo done=$?\n")
+                    try await window.line(with: "done=")
+                }
+            }
+        }
+
         @Test func `a picture follows the size of its window, scrolls, and marks what changed`() async throws {
             try await withServed(["--store", "notes"], app: "fleet") { served in
                 for number in 1...20 { try await Self.note("東京の新しいディスク、東京の新しいディスク \(number)", to: served) }

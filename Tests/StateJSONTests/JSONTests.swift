@@ -155,6 +155,14 @@ import Testing
         #expect(try comesBack(Int64.min, .max))
         #expect(try comesBack([UInt8](), [1, 2, 255]))
         #expect(try comesBack(Int?.none, 5))
+        enum Word: String, Codable { case first, second }
+        #expect(try comesBack(Word.first, .second))
+        // A key that is no text and no scalar is only shown.
+        enum Place: Codable, Hashable { case row(Int), balcony }
+        let guests = try StateEncoder().value(of: [Place.row(7): "Ada"])
+        #expect(JSON.text(of: guests) == #"{"{\"row\":{\"_0\":7}}":"Ada"}"#)
+        let shown = try JSON.value(parsing: JSON.text(of: guests))
+        #expect(throws: CodingFailure.self) { try StateDecoder().decode([Place: String].self, from: shown) }
         let wrong = try JSON.value(parsing: #"{"07": 1}"#)
         #expect(throws: CodingFailure.self) {
             try StateDecoder(acceptsJSONForms: true).decode([Int: Int].self, from: wrong)

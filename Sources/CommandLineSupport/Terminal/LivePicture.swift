@@ -109,6 +109,8 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         shown = state
         if isLast {
             leave()
+            // A key or a signal must not draw it again.
+            shown = nil
             let page = content.page(of: state, since: nil, in: PictureFrame(columns: Terminal.size.columns, rows: nil))
             try await output.write(page.lines.map { plain($0.text) }.joined(separator: "\n"))
         } else if mode == .live {
@@ -164,6 +166,9 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         while let chunk = try? await queue.run(InputLines.readChunk).get() {
             for key in PictureKey.keys(in: chunk) { await obey(key) }
         }
+        // The end of the input, or an error in the background: no more keys.
+        keyMode?.leave()
+        keyMode = nil
     }
 
     private func obey(_ key: PictureKey) async {

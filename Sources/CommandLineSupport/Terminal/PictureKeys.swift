@@ -42,8 +42,7 @@ enum PictureKey: Equatable, Sendable {
 struct KeyMode: Sendable {
     private let lineMode: termios
 
-    /// Enters the mode; `nil` if standard input is no terminal. In the background, the process stops as its shell
-    /// expects.
+    /// Enters the mode; `nil` if standard input is no terminal, or the process is in its background.
     init?() {
         var mode = termios()
         guard !StandardStreams.isClosed(STDIN_FILENO), tcgetattr(STDIN_FILENO, &mode) == 0 else { return nil }
@@ -57,12 +56,16 @@ struct KeyMode: Sendable {
         var mode = lineMode
         // Signals of keys such as Ctrl-C stay on.
         mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
-        return tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) == 0
+        return Self.set(mode)
     }
 
     /// Restores the mode that the terminal had.
-    func leave() {
-        var mode = lineMode
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &mode)
+    func leave() { _ = Self.set(lineMode) }
+
+    /// In the background, the mode belongs to the shell. The system would not stop the process, as it stops others,
+    /// because threads of Dispatch block signals.
+    private static func set(_ mode: termios) -> Bool {
+        var mode = mode
+        return tcgetpgrp(STDIN_FILENO) == getpgrp() && tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) == 0
     }
 }

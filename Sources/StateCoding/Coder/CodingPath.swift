@@ -186,6 +186,27 @@ extension CodingFailure {
         }
     }
 
+    /// The most cases that a message lists.
+    private static let casesMax = 16
+
+    /// The failure, with the raw values of an enum that lists its cases.
+    ///
+    /// - Parameter isInner: whether the failure is that of a part of the type.
+    func listingCases(of type: Any.Type, unless isInner: Bool) -> CodingFailure {
+        func rawValues<C: CaseIterable>(of type: C.Type) -> [String] {
+            type.allCases.prefix(Self.casesMax + 1).compactMap { $0 as? any RawRepresentable }.map { "\($0.rawValue)" }
+        }
+        guard !isInner, code == .refusedByType, let type = type as? any CaseIterable.Type else { return self }
+        let values = rawValues(of: type)
+        guard !values.isEmpty else { return self }
+        let more = values.count > Self.casesMax ? ", …" : ""
+        return CodingFailure(
+            code,
+            "\(message): expected one of \(values.prefix(Self.casesMax).joined(separator: ", "))\(more)",
+            path: path
+        )
+    }
+
     /// The failure for a place that holds, or could hold, a class instance.
     static func classInstance(_ type: Any.Type, path: [String]) -> CodingFailure {
         let message = "\(type) is a class: its changes cannot be seen; make it a struct"

@@ -56,7 +56,8 @@ final class ItemDecoder: CodingPathNode, Decoder {
         } catch {
             source.delegate?.leave(hasRead: false)
             decoder.close(source)
-            throw decoder.unknownCase(error, of: type) ?? CodingFailure(error, path: decoder.path)
+            throw decoder.unknownCase(error, of: type)
+                ?? CodingFailure(error, path: decoder.path).listingCases(of: type, unless: error is CodingFailure)
         }
     }
 

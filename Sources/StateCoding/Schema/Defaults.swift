@@ -20,7 +20,8 @@ extension Value {
     /// 0, "", false, empty collections and the first of all cases. Optional fields are filled in if their type has a
     /// default.
     ///
-    /// - Returns: `nil` if the type refuses defaults, such as an enum with payloads or a price that must be above 0.
+    /// - Returns: `nil` if the type refuses defaults, such as a price that must be above 0, or an enum with payloads
+    ///   whose `CodingKeys` are not `CaseIterable`: no other way leads to the names of its cases.
     package init?<T: Decodable>(exampleOf type: T.Type) {
         guard let instance = try? Defaults().instance(of: type, at: []) as? any Encodable,
             let tree = try? StateEncoder().value(of: instance)
@@ -103,12 +104,16 @@ private struct DefaultDecoder: Decoder, SingleValueDecodingContainer {
     func nested(_ component: String) -> DefaultDecoder { DefaultDecoder(defaults: defaults, path: path + [component]) }
 }
 
-/// Has each field that is asked for. An enum with payloads asks for the key of its case, and finds none.
+/// Has each field that is asked for. An enum with payloads asks for the key of its case, and finds the first one if its
+/// coding keys list themselves.
 private struct DefaultFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: DefaultDecoder
 
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { [] }
+    var allKeys: [Key] {
+        func first<C: CaseIterable>(of type: C.Type) -> Key? { type.allCases.first as? Key }
+        return (Key.self as? any CaseIterable.Type).flatMap { first(of: $0) }.map { [$0] } ?? []
+    }
 
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) -> Bool { false }

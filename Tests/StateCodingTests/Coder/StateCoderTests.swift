@@ -111,6 +111,14 @@ import Testing
         #expect(failure(Step.self, ["step": .null]) == "step: expected an integer, got null")
     }
 
+    @Test func `the failure of an enum that lists its cases names them`() {
+        #expect(failure([String: [Way]].self, ["ways": ["up", "left"]])?.hasPrefix("ways.1: ") == true)
+        #expect(failure([Way].self, ["left"])?.hasSuffix(": expected one of up, down") == true)
+        #expect(failure([Level].self, [7])?.hasSuffix(": expected one of 1, 2") == true)
+        #expect(failure([Many].self, [70])?.hasSuffix(", 14, 15, …") == true)
+        #expect(failure([Unlisted].self, ["left"])?.contains("expected one of") == false)
+    }
+
     @Test func `codes distinguish the kinds of failure`() {
         func code<T: Decodable>(_ type: T.Type, _ value: Value) -> CodingFailure.Code? {
             do throws(CodingFailure) { _ = try StateDecoder(acceptsJSONForms: true).decode(type, from: value) } catch {
@@ -296,3 +304,8 @@ private struct Containers: Codable, Equatable {
         try base.encode(a, forKey: .a)
     }
 }
+
+private enum Way: String, Codable, CaseIterable { case up, down }
+private enum Unlisted: String, Codable { case up, down }
+private enum Level: Int, Codable, CaseIterable { case low = 1, high }
+private enum Many: Int, Codable, CaseIterable { case a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q }

@@ -25,6 +25,12 @@ import Testing
         #expect(Value(exampleOf: Mode.self) == nil)
     }
 
+    @Test func `is the first case of an enum with payloads whose coding keys list themselves`() {
+        #expect(Value(exampleOf: Shape.self) == ["circle": ["radius": 0.0]])
+        #expect(Value(exampleOf: Drawing.self)?.description == #"{"shape":{"circle":{"radius":0.0}},"title":""}"#)
+        #expect(Value(exampleOf: Listless.self) == nil)
+    }
+
     @Test func `does not exist if the type refuses default values`() {
         #expect(Value(exampleOf: Priced.self) == nil)
         #expect(Value(exampleOf: MayBePriced.self) == [:])
@@ -36,6 +42,18 @@ import Testing
     }
 }
 
+private enum Shape: Codable {
+    case circle(radius: Double), square(side: Double), nothing
+    enum CodingKeys: CodingKey, CaseIterable { case circle, square, nothing }
+}
+private struct Drawing: Codable {
+    var shape: Shape
+    var title: String
+}
+private struct Listless: Codable {
+    enum Unlisted: Codable { case one(Int) }
+    var unlisted: Unlisted
+}
 private enum Way: String, Codable, CaseIterable { case up, down }
 private enum Numbered: Int, Codable { case none, one }
 private struct Sub: Codable { var x: Int }
