@@ -111,8 +111,9 @@ public struct Limits: Hashable, Sendable {
     /// The maximum silence before a replica replaces its connection again: it doubles with each replacement, until a
     /// message arrives.
     public var reconnectDelayMax = Duration.seconds(60)
-    /// The number of consecutive requests without an answer, or with an answer that shows no progress of what was sent,
-    /// after which a sender replaces its connections. It doubles with each replacement, up to eight times as many.
+    /// The number of consecutive requests without an answer after which a sender replaces its connections; it doubles
+    /// with each replacement, up to eight times as many. After as many answers in a row that show no progress of what
+    /// was pushed, a sender replaces the connection for actions.
     public var requestsUnansweredMax = 2
     /// The delay before the first retry of a request.
     public var retryDelayMin = Duration.seconds(1)

@@ -63,6 +63,6 @@ extension Timestamp {
     fileprivate init?(_ text: String) {
         let styles = [true, false].map { Date.ISO8601FormatStyle(includingFractionalSeconds: $0) }
         guard let date = styles.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
-        self.init(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded()))
+        self.init(date)
     }
 }

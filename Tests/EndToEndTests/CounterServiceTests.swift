@@ -51,7 +51,7 @@ import Testing
         try await withServed(["--journal", other, "--store", "meter"]) { served in
             let causes: [(arguments: [String], exitCode: Int32, message: String)] = [
                 (Self.arguments(journal: own, publish: served.publish), 1, "cannot bind to \(served.publish)"),
-                (Self.arguments(journal: own, actions: "7101"), 1, #""7101" is no endpoint"#),
+                (Self.arguments(journal: own, actions: "7101"), 64, #""7101" is no endpoint"#),
                 (Self.arguments(journal: other), 1, "is in use by process"),
                 (
                     Self.arguments(journal: own, publish: "tcp://0.0.0.0:*"), 64,

@@ -67,6 +67,7 @@ import ZeroMQ
             for _ in 1...3 { sender.dispatch(Written(line: "a")) }
             // Its caller learns of it.
             await #expect(throws: Rejection.self) { try await sender.send(Written(line: "b")) }
+            try await logs("warning: a dispatched action was rejected")
             let lines = log.events.filter { $0.hasPrefix("warning: a dispatched action was rejected") }
             #expect(lines.count == 1, "\(log.events)")
             #expect(lines.first?.contains("reason=unknown-action: ") == true, "\(lines)")

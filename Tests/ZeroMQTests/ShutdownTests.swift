@@ -38,22 +38,6 @@ import ZeroMQ
         #expect(!loop.isOnLoop)
     }
 
-    #if os(Linux)
-        @Test func `runs later jobs even if the system refuses a thread for them`() async {
-            await #expect(processExitsWith: .success) {
-                let loop = try PollLoop()
-                let probe = Probe(on: loop)
-                loop.shutdown()
-                // Of the loop, so that no thread of it is left when the job comes.
-                await probe.record("ended")
-                while isRunning(threadNamed: "statecast-loop") { await Task.yield() }
-                let shortage = try ThreadShortage()
-                await probe.run { _ in shortage.end() }
-                #expect(await probe.events == ["ended"])
-            }
-        }
-    #endif
-
     @Test func `releases all handlers, even those that retain their actor`() async throws {
         let loop = try PollLoop()
         let released = try await startClinging(on: loop)

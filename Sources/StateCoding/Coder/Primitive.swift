@@ -36,6 +36,15 @@ extension Primitive {
         return tree.isWritten(for: value)
     }
 
+    /// The failure for a value that only the payload of an action may have.
+    static func inexact(_ value: Value, at place: CodingPath) -> CodingFailure {
+        place.failure(
+            .typeMismatch,
+            "expected \(Self.self) as it is encoded, got \(value.untagged.summary): other forms, such as those of JSON, "
+                + "are accepted in the payloads of actions only"
+        )
+    }
+
     /// Whether a source accepts this value, which was made from `value`.
     func isRead(from value: Value, _ source: DecodingSource) -> Bool { isExact(value) || source.acceptsJSONForms() }
 
@@ -62,8 +71,9 @@ extension Primitive {
 
     private static func unshape(_ value: Value, _ source: DecodingSource, at place: CodingPath) throws -> Self {
         // Tags that the type does not know are ignored.
-        if let result = Self(tree: value) ?? Self(tree: value.untagged), result.isRead(from: value, source) {
-            return result
+        if let result = Self(tree: value) ?? Self(tree: value.untagged) {
+            if result.isRead(from: value, source) { return result }
+            throw inexact(value, at: place)
         }
         let content = value.untagged
         if content.isNull { throw place.failure(.missingValue, "expected \(expected), got null") }
@@ -84,10 +94,13 @@ extension Value {
     /// Whether a value that the encoder writes as this one may come as `value`.
     fileprivate func isWritten(for value: Value) -> Bool {
         switch (value, self) {
-        case (.tagged, .tagged), (.text, .text), (.bytes, .bytes), (.array, .array), (.map, .map), (.bool, .bool),
-            (.unsigned, .unsigned), (.negative, .negative), (.unsigned, .float), (.negative, .float):
+        case (.text, .text), (.bytes, .bytes), (.array, .array), (.map, .map), (.bool, .bool),
+            (.unsigned, .unsigned), (.negative, .negative):
             true
         case (.float(let came), .float(let written)): written == came || came.isNaN
+        case (.unsigned(let came), .float(let written)): written == Double(came)
+        case (.negative(let came), .float(let written)): written == -1 - Double(came)
+        case (.tagged(let came, _), .tagged(let written, _)) where came == written: true
         case (.tagged(_, let content), _): isWritten(for: content)
         default: false
         }

@@ -2,6 +2,7 @@ internal import DurableFiles
 internal import Foundation
 internal import Journal
 public import Logging
+internal import ZeroMQ
 
 /// Runs the body until it returns or the process receives SIGINT or SIGTERM, and ends the process: the main of a program
 /// that runs nodes.
@@ -17,15 +18,15 @@ public import Logging
 /// A signal starts a graceful shutdown, on which the nodes in the body stop; after five seconds the body is cancelled.
 /// SIGHUP is such a signal, too, unless the process ignores it, as under `nohup`.
 ///
-/// A failure is one line on standard error. The process ends with 0 if the body returned or was cancelled, and otherwise
-/// with a code from which a supervisor can tell whether a restart can help, the same as those of the executables:
+/// A failure is one line on standard error. The process ends with 0 if the body returned, and otherwise with a code from
+/// which a supervisor can tell whether a restart can help, the same as those of the executables:
 ///
 /// | code | failure |
 /// |---|---|
-/// | 64 | a `StatecastError` that names a mistake of the program or its settings (`definition`, `insecure`, `keys`) |
+/// | 64 | a mistake of the program or its settings: `definition`, `insecure`, `keys`, or a malformed `endpoint` |
 /// | 65 | the journal is damaged, or was removed: restore a backup |
 /// | 78 | the journal is of another store or build, or a copy |
-/// | 1 | any other; a restart can help |
+/// | 1 | any other, also that the body had to be cancelled; a restart can help |
 ///
 /// - Parameters:
 ///   - logger: logs the shutdown.
@@ -34,8 +35,9 @@ public func runUntilSignal(
     logger: Logger = Logger(label: "statecast"),
     _ body: @escaping @Sendable () async throws -> Void
 ) async -> Never {
-    do { try await CommandRun.until(done: body, logger: logger) } catch is CancellationError {} catch {
-        let line = "\(error)".split(whereSeparator: \.isNewline).joined(separator: " ")
+    do { try await CommandRun.until(done: body, logger: logger) } catch {
+        let message = error is CancellationError ? "the work was cancelled before it was done" : "\(error)"
+        let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
         try? FileHandle.standardError.write(contentsOf: Data("Error: \(line)\n".utf8))
         exit(ProcessExit.code(of: error))
     }
@@ -64,6 +66,7 @@ package enum ProcessExit {
     private static func code(of error: StatecastError) -> Int32 {
         switch error.code {
         case .insecure, .definition: wrongUsage
+        case .endpoint where (error.cause as? ZeroMQError)?.code == .invalidEndpoint: wrongUsage
         // A file that could not be read may be readable later.
         case .keys where !(error.cause is SystemFailure): wrongUsage
         default: failed

@@ -42,7 +42,7 @@ struct SenderMetrics {
     func count(_ event: SenderEvent) {
         switch event {
         case .asked: asked.increment()
-        case .reconnecting: reconnects.increment()
+        case .reconnecting, .actionsReconnecting: reconnects.increment()
         case .rewound: rewound.increment()
         case .lineageChanged: lineages.increment()
         case .outcomesLost: losses.increment()

@@ -77,6 +77,8 @@ package struct SentAction: Hashable, Sendable {
 package enum SenderEvent: Hashable, Sendable {
     case asked
     case reconnecting
+    /// The connection for actions alone is replaced: what was pushed does not arrive.
+    case actionsReconnecting
     case rewound
     case framePushed(actions: Int)
     case lineageChanged

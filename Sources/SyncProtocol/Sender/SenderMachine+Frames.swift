@@ -45,8 +45,11 @@ extension SenderMachine {
         if uplink == nil || registration?.watermark?.endpoint != watermark.endpoint
             || stalledCount >= limits.requestsUnansweredMax
         {
+            if uplink != nil, stalledCount >= limits.requestsUnansweredMax {
+                connecting = [.count(.actionsReconnecting)]
+            }
             (uplink, stalledCount) = (nil, 0)
-            connecting = [.connect(watermark.endpoint)]
+            connecting.append(.connect(watermark.endpoint))
         }
         if let registration, registration.saved.lineage == watermark.lineage,
             watermark.number != nil || outbox.hasOutstanding
@@ -87,9 +90,12 @@ extension SenderMachine {
     }
 
     private mutating func opened() -> [SenderDirective] {
-        guard case .open = phase, !isStillRefused else { return [] }
+        // A connection that accepts a frame, or is writable, ends `unreachable`.
+        guard case .open = phase, !isStillRefused, !isUnreachable else { return [] }
         return changed(to: .open)
     }
+
+    private var isUnreachable: Bool { if case .unreachable = status { uplink != nil } else { false } }
 
     /// Whether the primary refused actions when it was last asked, and may refuse the remaining ones again.
     private var isStillRefused: Bool { if case .waiting = status { pendingCount > 0 } else { false } }

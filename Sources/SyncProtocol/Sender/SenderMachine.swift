@@ -286,7 +286,7 @@ package struct SenderMachine: Hashable, Sendable {
         outbox.markSent(count: frame.header.count)
         hasNewReceipts = false
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
-        return [.count(.framePushed(actions: frame.header.count))]
+        return [.count(.framePushed(actions: frame.header.count))] + reached()
     }
 
     /// The socket has no connection, or its queue is full.
@@ -296,7 +296,7 @@ package struct SenderMachine: Hashable, Sendable {
     ) -> [SenderDirective] {
         uplink?.isBlocked = true
         if case .open(nil) = phase { awaitReceipts(at: now, using: &generator) }
-        return uplink.map { [.status(.unreachable($0.endpoint))] } ?? []
+        return uplink.map { changed(to: .unreachable($0.endpoint)) } ?? []
     }
 
     /// Whether ``writable(at:using:)`` is awaited: there is no connection, or another frame is ready.
@@ -310,8 +310,13 @@ package struct SenderMachine: Hashable, Sendable {
     ) -> [SenderDirective] {
         guard let uplink, uplink.isBlocked else { return [] }
         self.uplink?.isBlocked = false
-        guard case .open = phase, uplink.wasConnected else { return [.status(status)] }
-        return ask(at: now, using: &generator) + [.status(status)]
+        guard case .open = phase else { return [] }
+        return uplink.wasConnected ? ask(at: now, using: &generator) : reached()
+    }
+
+    /// The endpoint for actions is reachable.
+    private mutating func reached() -> [SenderDirective] {
+        if case .unreachable = status { changed(to: .open) } else { [] }
     }
 
     /// The maximum size of an action; before the watermark, the sender's own limit.
@@ -345,7 +350,7 @@ package struct SenderMachine: Hashable, Sendable {
         guard let nextDeadline, now >= nextDeadline else { return [] }
         guard !isAnswered else { return ask(at: now, using: &generator) }
         unansweredCount += 1
-        // About a minute at the longest delay between requests.
+        // At the longest delay between requests, the sixteen take two minutes.
         let unansweredMax = limits.requestsUnansweredMax << min(replacements, 3)
         return unansweredCount < unansweredMax ? ask(at: now, using: &generator) : reconnect(at: now, using: &generator)
     }
@@ -408,6 +413,8 @@ package struct SenderMachine: Hashable, Sendable {
         switch (self.status, status) {
         case (.refused, .connecting): return []
         case (.waiting, .connecting) where !isSilent: return []
+        // That the primary answers says nothing about its endpoint for actions.
+        case (.unreachable, .connecting) where !isSilent: return []
         default: break
         }
         guard status != self.status else { return [] }

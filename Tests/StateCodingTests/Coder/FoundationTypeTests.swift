@@ -185,6 +185,26 @@ import Testing
     }
 }
 
+@Suite struct `A value of Foundation in a state` {
+    @Test func `comes in its encoded form alone`() throws {
+        func isAccepted<T: Decodable>(_ type: T.Type, _ tree: Value) -> Bool {
+            (try? StateDecoder().decode(type, from: tree)) != nil
+        }
+        let tag = try #require(StateEncoder().value(of: uuid).tag)
+        #expect(isAccepted(UUID.self, .tagged(tag, .bytes(bytes))))
+        #expect(isAccepted(UUID.self, .tagged(99, .tagged(tag, .bytes(bytes)))))
+        #expect(!isAccepted(UUID.self, .tagged(99, .bytes(bytes))) && !isAccepted(UUID.self, .bytes(bytes)))
+        #expect(isAccepted(Date.self, 1) && !isAccepted(Date.self, "2026-01-02T03:04:05Z"))
+        #expect(isAccepted(Data.self, .bytes([1])) && !isAccepted(Data.self, [1]) && !isAccepted(Data.self, "AQID"))
+        #expect(isAccepted(Decimal.self, .tagged(4, [-1, 15])) && !isAccepted(Decimal.self, 1.5))
+        #expect(!isAccepted(Decimal.self, 1) && !isAccepted(URL.self, "https://example.com"))
+    }
+}
+
+extension Value {
+    fileprivate var tag: UInt64? { if case .tagged(let tag, _) = self { tag } else { nil } }
+}
+
 @Suite struct `A Decimal` {
     @Test(arguments: seeds(0..<20)) func `decodes to an equal one, and has one encoding`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

@@ -98,6 +98,23 @@ import Testing
         #expect(failure(Float.self, 1e300) != nil)
     }
 
+    @Test func `a state's decoder accepts the encoded form alone`() {
+        func message<T: Decodable>(_ type: T.Type, _ value: Value) -> String? {
+            do throws(CodingFailure) { _ = try StateDecoder().decode(type, from: value) } catch { return error.message }
+            return nil
+        }
+        let advice = ": other forms, such as those of JSON, are accepted in the payloads of actions only"
+        #expect(message(Int.self, 1.0) == "expected Int as it is encoded, got the number 1.0" + advice)
+        #expect(message(Double.self, "NaN") == #"expected Double as it is encoded, got text "NaN""# + advice)
+        #expect(message(Float.self, 0.1) != nil && message(Float.self, 0.5) == nil)
+        // Integers are floats where that is exact.
+        #expect(message(Double.self, 3) == nil && message(Double.self, -3) == nil)
+        #expect(message(Float.self, 16_777_216) == nil && message(Float.self, 16_777_217) != nil)
+        #expect(message(Float.self, -16_777_216) == nil && message(Float.self, -16_777_217) != nil)
+        // Tags that a type does not write are ignored.
+        #expect(message(Int.self, .tagged(99, 1)) == nil && message(Int.self, .tagged(99, 1.0)) != nil)
+    }
+
     @Test func `failures name the field`() {
         #expect(failure(World.self, ["rows": ["a": ["title": 5]]]) == "missing the key \"name\"")
         #expect(failure([String: Row].self, ["a": ["title": 5]]) == "a.title: expected a text, got the integer 5")

@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import Testing
 import Threading
 
@@ -77,33 +75,12 @@ import Threading
         #expect(spawned.all.count == 3)
     }
 
-    @Test func `does not occupy its caller when the system has no thread left`() async {
-        await #expect(processExitsWith: .success) {
-            // One thread of Dispatch is there, as always where tasks run.
-            let ready = DispatchSemaphore(value: 0)
-            DispatchQueue.global().async { ready.signal() }
-            blockingWait(ready)
-            // The limit does not hold for root.
-            if geteuid() == 0 { #expect(setuid(65_534) == 0) }
-            var (limits, none) = (rlimit(), rlimit())
-            #expect(getrlimit(threads, &limits) == 0)
-            none.rlim_max = limits.rlim_max
-            #expect(setrlimit(threads, &none) == 0)
-            let ranWithinCall = Recorder<Bool>()
-            let caller = Locked<UInt?>(Threads.currentID)
-            BlockingThreadPool().start { ranWithinCall.record(caller.withLock { $0 } == Threads.currentID) }
-            // A thread of Dispatch may be this one, later.
-            caller.withLock { $0 = nil }
-            #expect(setrlimit(threads, &limits) == 0)
-            #expect(await ranWithinCall.reaching(1) == [false])
-        }
+    @Test func `runs on a thread of Dispatch if the system refuses to start one`() async {
+        // No system has memory for such a stack.
+        let stackBytes = 1 << 60
+        #expect(throws: ThreadStartError.self) { try Threads.start(name: "none", stackBytes: stackBytes) {} }
+        let ran = Recorder<Void>()
+        Threads.run(name: "none", stackBytes: stackBytes) { ran.record(()) }
+        await ran.reaching(1)
     }
 }
-
-private func blockingWait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
-
-#if canImport(Glibc)
-    private let threads = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
-#else
-    private let threads = RLIMIT_NPROC
-#endif

@@ -88,6 +88,22 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...1])
     }
 
+    @Test func `stays unreachable, however often the primary answers, until the endpoint for actions accepts a frame`()
+    {
+        var bench = SenderBench.open()
+        bench.send()
+        bench.push()
+        for _ in 0..<6 {
+            bench.blocked()
+            bench.wait()
+            bench.watermark(0)
+        }
+        #expect(bench.connections.count > 1)
+        #expect(bench.statuses == [.connecting, .open, .unreachable(Fixture.endpoint)])
+        #expect(bench.push().map(\.numbers) == [1...1])
+        #expect(bench.status == .open)
+    }
+
     @Test func `keeps a connection on which anything that was pushed is answered`() {
         let answers: [(inout SenderBench) -> Void] = [
             { $0.expect(1) }, { $0.refuse(.overloaded, retryAfter: .seconds(1), first: 1) },
