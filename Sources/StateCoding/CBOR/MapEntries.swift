@@ -157,19 +157,6 @@ func byteOrder(_ bytes: UnsafeBufferPointer<UInt8>, _ left: Range<Int>, _ right:
     return memcmp(base + left.lowerBound, base + right.lowerBound, min(left.count, right.count))
 }
 
-/// The order of the encodings of two texts, which begin with their lengths: below, at or above zero.
-func byteOrder(_ left: String.UTF8View, _ right: String.UTF8View) -> Int32 {
-    if left.count != right.count { return left.count < right.count ? -1 : 1 }
-    let order = left.withContiguousStorageIfAvailable { left in
-        right.withContiguousStorageIfAvailable { right -> Int32 in
-            guard let leftBase = left.baseAddress, let rightBase = right.baseAddress else { return 0 }
-            return memcmp(leftBase, rightBase, left.count)
-        }
-    }
-    if let order, let order { return order }
-    return left.elementsEqual(right) ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
-}
-
 /// The first eight bytes of an encoded key as one number, padded with zeros. It decides nearly every comparison of two
 /// keys: the deterministic order of a map is bytewise (RFC 8949, section 4.2.1).
 ///

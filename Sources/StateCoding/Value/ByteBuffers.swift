@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    private import Darwin
+#elseif canImport(Glibc)
+    private import Glibc
+#elseif canImport(Musl)
+    private import Musl
+#endif
+
 extension UnsafeBufferPointer<UInt8> {
     /// The first eight bytes as a big-endian number, padded with zeros. At most two overlapping loads read them.
     @inline(__always)
@@ -32,4 +40,17 @@ extension UnsafeBufferPointer<UInt8> {
 extension ArraySlice<UInt8> {
     /// Whether all bytes are below 0x80.
     var isASCII: Bool { withUnsafeBufferPointer(\.isASCII) }
+}
+
+/// The order of the encodings of two texts, which begin with their lengths: below, at or above zero.
+func byteOrder(_ left: String.UTF8View, _ right: String.UTF8View) -> Int32 {
+    if left.count != right.count { return left.count < right.count ? -1 : 1 }
+    let order = left.withContiguousStorageIfAvailable { left in
+        right.withContiguousStorageIfAvailable { right -> Int32 in
+            guard let leftBase = left.baseAddress, let rightBase = right.baseAddress else { return 0 }
+            return memcmp(leftBase, rightBase, left.count)
+        }
+    }
+    if let order, let order { return order }
+    return left.elementsEqual(right) ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
 }
