@@ -69,7 +69,7 @@ final class Subscriber {
 
     /// The node replaces the socket.
     ///
-    /// - Parameter noticedAfter: when the server notices it: a connection that delivers nothing does not announce its end.
+    /// - Parameter noticedAfter: when the server notices it, as a connection that delivers nothing announces no end.
     func replace(noticedAfter delay: Duration) {
         isClosed = true
         unread = []

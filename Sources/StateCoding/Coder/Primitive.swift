@@ -40,8 +40,8 @@ extension Primitive {
     static func inexact(_ value: Value, at place: CodingPath) -> CodingFailure {
         place.failure(
             .typeMismatch,
-            "expected \(Self.self) as it is encoded, got \(value.untagged.summary): other forms, such as those of JSON, "
-                + "are accepted in the payloads of actions only"
+            "expected \(Self.self) as it is encoded, got \(value.untagged.summary): other forms, such as those of "
+                + "JSON, are accepted in the payloads of actions only"
         )
     }
 

@@ -1,8 +1,8 @@
 /// Decodes typed values from CBOR, or from the untyped tree.
 ///
-/// Values that ``StateEncoder`` wrote come back as they were, also if a type tries several types in turn. Integers serve
-/// as floats. A number that does not fit is an error. Keys that a type does not know are ignored. Failures name the
-/// field: `step: expected an integer, got text "abc"`.
+/// Values that ``StateEncoder`` wrote come back as they were, also if a type tries several types in turn. Integers
+/// serve as floats. A number that does not fit is an error. Keys that a type does not know are ignored. Failures name
+/// the field: `step: expected an integer, got text "abc"`.
 public struct StateDecoder: Sendable {
     /// The limits of the input.
     public var limits: CodingLimits

@@ -45,8 +45,8 @@ public enum PlaintextPolicy: Sendable {
 
 /// Decides where a node may bind and connect.
 enum EndpointPolicy {
-    /// Parses an endpoint to bind or to advertise, as ``permitted(_:_:isEncrypted:)``. A relative path becomes absolute:
-    /// peers have other working folders.
+    /// Parses an endpoint to bind or to advertise, as ``permitted(_:_:isEncrypted:)``. A relative path becomes
+    /// absolute: peers have other working directories.
     static func bindable(
         _ text: String,
         _ policy: PlaintextPolicy,

@@ -4,8 +4,8 @@ internal import Journal
 public import Logging
 internal import ZeroMQ
 
-/// Runs the body until it returns or the process receives SIGINT or SIGTERM, and ends the process: the main of a program
-/// that runs nodes.
+/// Runs the body until it returns or the process receives SIGINT or SIGTERM, and ends the process: the main of a
+/// program that runs nodes.
 ///
 /// ```swift
 /// // main.swift
@@ -18,8 +18,8 @@ internal import ZeroMQ
 /// A signal starts a graceful shutdown, on which the nodes in the body stop; after five seconds the body is cancelled.
 /// SIGHUP is such a signal, too, unless the process ignores it, as under `nohup`.
 ///
-/// A failure is one line on standard error. The process ends with 0 if the body returned, and otherwise with a code from
-/// which a supervisor can tell whether a restart can help, the same as those of the executables:
+/// A failure is one line on standard error. The process ends with 0 if the body returned, and otherwise with a code
+/// from which a supervisor can tell whether a restart can help, the same as those of the executables:
 ///
 /// | code | failure |
 /// |---|---|

@@ -207,12 +207,12 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     /// Enqueues an action, and returns when it is published and the observers have been called: when it is durable,
     /// unless the journal's durability is relaxed.
     ///
-    /// Before the start it waits for the start; cancelling the task then withdraws the action. Later, cancelling neither
-    /// ends the wait nor withdraws the action.
+    /// Before the start it waits for the start; cancelling the task then withdraws the action. Later, cancelling
+    /// neither ends the wait nor withdraws the action.
     ///
     /// - Throws: ``Rejection`` if a middleware rejects it (its own code, or `swallowed`) or the change is impossible;
-    ///   with code `not-sent` if the task was cancelled before the start, `stopped` if the primary was stopped before the action was reduced, and `outcome-unknown` if it was
-    ///   stopped before the action was known to be durable.
+    ///   with code `not-sent` if the task was cancelled before the start, `stopped` if the primary was stopped before
+    ///   the action was reduced, and `outcome-unknown` if it was stopped before the action was known to be durable.
     @discardableResult
     public func send(_ action: any Action) async throws(Rejection) -> Receipt {
         let caller = AwaitingCaller()

@@ -92,8 +92,8 @@ package struct ReplicaMachine: Hashable, Sendable {
         }
     }
 
-    /// The time at which the silence of the connection is judged; `nil` while nothing is requested. A working connection
-    /// brings the heartbeats of the feed, however slow a join is.
+    /// The time at which the silence of the connection is judged; `nil` while nothing is requested. A working
+    /// connection brings the heartbeats of the feed, however slow a join is.
     private var connectionDeadline: Instant? {
         if case .waiting = phase { nil } else { connection.deadline(silenceMax: staleAfter, limits) }
     }
@@ -358,8 +358,8 @@ package struct ReplicaMachine: Hashable, Sendable {
         return [.count(.gap)] + rejoin(after: jitter, at: now, using: &generator)
     }
 
-    /// Handles a heartbeat whose head is below that of the welcome. A heartbeat of a connection that was replaced may be
-    /// read after the welcome; a primary that does it again before it was live is faulty.
+    /// Handles a heartbeat whose head is below that of the welcome. A heartbeat of a connection that was replaced may
+    /// be read after the welcome; a primary that does it again before it was live is faulty.
     private mutating func unreachable(
         _ head: Revision,
         _ heartbeat: Heartbeat,

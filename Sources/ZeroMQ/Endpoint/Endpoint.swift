@@ -71,7 +71,7 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         if case .tcp(_, let port) = address { Endpoint(address: .tcp(host, port: port)) } else { self }
     }
 
-    /// Whether it is an `ipc` endpoint with a relative path: each process takes it for a file in its own working folder.
+    /// Whether it is an `ipc` endpoint with a relative path: each process looks it up in its own working directory.
     package var isRelative: Bool { socketFile?.hasPrefix("/") == false }
 
     /// The same endpoint for processes in other working folders: the path of an `ipc` endpoint becomes absolute.
