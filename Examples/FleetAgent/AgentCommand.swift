@@ -43,7 +43,7 @@ struct AgentCommand: AsyncParsableCommand {
             let logger = Logger(label: "statecast.agent")
             let sender = try upstream.sender(logger: logger)
             let agent = Agent(sender, interval: interval, logger: logger)
-            try await CommandRun.until(done: { try await agent.run() }, beside: [sender], logger: logger)
+            try await SignalledRun.until(done: { try await agent.run() }, beside: [sender], logger: logger)
         }
     }
 }

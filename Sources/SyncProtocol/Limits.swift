@@ -101,7 +101,8 @@ public struct Limits: Hashable, Sendable {
     public var chunksAheadMax = 8
     /// The maximum size of the updates that a replica buffers while it pulls a snapshot.
     public var backlogBytesMax = 32 << 20
-    /// The interval of the primary's heartbeats.
+    /// The interval of the primary's heartbeats. A replica learns it from the primary's first answer, and until then
+    /// judges by the interval of its own limits whether a connection delivers nothing.
     public var heartbeatInterval = Duration.seconds(1)
     /// The number of consecutive missed heartbeats after which a replica becomes stale.
     public var heartbeatsMissedMax = 3

@@ -35,7 +35,8 @@ package enum Threads {
 
     /// Runs `body` on a thread of its own, or on one of Dispatch if the system refuses to start a thread.
     ///
-    /// While the system refuses Dispatch a thread, too, the caller waits: nothing of a Swift program goes on then.
+    /// A thread of Dispatch has a stack of the system's size, 512 KiB on macOS. While the system refuses Dispatch a
+    /// thread, too, the caller waits: nothing of a Swift program goes on then.
     package static func run(
         name: String,
         stackBytes: Int,

@@ -176,7 +176,7 @@ struct PrimaryCommand: AsyncParsableCommand {
             let store = try await settings.text(.store) ?? app.storeName
             let journal = try await JournalLocation.journal(settings, store: store)
             let served = try app.serve(as: store, on: primary, journal: journal, logger: logger)
-            try await CommandRun.until(
+            try await SignalledRun.until(
                 done: {
                     try await withThrowingTaskGroup { group in
                         group.addTask { try await primary.run() }

@@ -78,7 +78,7 @@ struct ReplicaCommand: AsyncParsableCommand {
             )
             let logger = Logger(label: "statecast.replica")
             let replica = try upstream.replica(logger: logger)
-            try await CommandRun.until(
+            try await SignalledRun.until(
                 done: {
                     let follower = StateFollower(replica, of: upstream, to: goal, logger: logger)
                     let output = LineOutput()

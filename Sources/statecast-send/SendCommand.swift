@@ -112,7 +112,7 @@ struct SendCommand: AsyncParsableCommand {
             let file = try session.open(for: upstream.store)
             let sender = try upstream.sender(session: file, logger: logger)
             let (format, isList, isPing) = (json ? OutputFormat.json : .text, list, ping)
-            try await CommandRun.until(
+            try await SignalledRun.until(
                 done: {
                     let output = LineOutput()
                     let query = SchemaQuery(sender, of: upstream, timeout: timeout, output: output, format: format)

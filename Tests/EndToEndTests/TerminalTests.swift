@@ -41,14 +41,36 @@ import Testing
             }
         }
 
-        @Test func `a picture in the background leaves the shell's mode of the terminal as it is`() async throws {
+        @Test func `a picture in the background draws nothing, and goes on with its keys after fg`() async throws {
             try await withServed { served in
                 try await TerminalWindow.with(served) { window in
-                    try await window.type("statecast-replica --store counter & stty -a\n")
-                    try await window.line(with: "revision 0, live")
+                    // Returns once the picture's process knows the revision, too, unless it is slower.
+                    func increase(until revision: Int) async throws {
+                        let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+                        #expect(sent.exitCode == 0, "\(sent)")
+                        try await window.type("statecast-replica --store counter --until \(revision) > /dev/null; jobs\n")
+                    }
+                    try await window.type("statecast-replica --store counter &\n")
+                    try await increase(until: 1)
+                    var shell = try await window.lines(to: "Running").joined(separator: "\n")
                     #expect(try await window.settings().isSuperset(of: ["icanon", "echo"]))
-                    try await window.type("kill %1; wait; echo done=$?\n")
-                    try await window.line(with: "done=")
+                    try await window.type("fg\n")
+                    shell += try await window.lines(to: "fg").joined(separator: "\n")
+                    #expect(!shell.contains(Self.enter), "\(shell)")
+                    try await window.line(with: "revision 1, live")
+                    try await window.type("\u{1A}")
+                    try await window.line(with: "Stopped")
+                    try await window.type("bg\n")
+                    try await increase(until: 2)
+                    shell = try await window.lines(to: "Running").joined(separator: "\n")
+                    try await window.type("fg\n")
+                    shell += try await window.lines(to: "fg").joined(separator: "\n")
+                    #expect(!shell.contains(Self.enter) && !shell.contains("revision"), "\(shell)")
+                    try await window.line(with: "revision 2, live")
+                    try await window.type("q")
+                    try await window.line(with: "prompt$")
+                    try await window.type("echo code=$?\n")
+                    try await window.line(with: "code=0")
                 }
             }
         }

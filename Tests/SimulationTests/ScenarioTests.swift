@@ -63,6 +63,34 @@ import Testing
     }
 
     @Test(arguments: seeds)
+    func `300 replicas of a primary that is stopped for 18 s connect anew without a storm, and are live soon after`(
+        seed: UInt64
+    ) throws {
+        let cluster = Cluster(seed: seed)
+        try scenario(cluster) {
+            let store = cluster.stores[0]
+            cluster.dispatch(to: store, every: .milliseconds(100))
+            for _ in 0..<300 { cluster.addReplica(of: store) }
+            let replicas = cluster.replicas
+            try cluster.wait("all are live") { replicas.allSatisfy { $0.status == .live } }
+            let stopped = cluster.world.now
+            try #require(cluster.primary.process).pause(for: .seconds(18))
+            try cluster.run(for: .seconds(18))
+            #expect(replicas.allSatisfy { $0.status == .stale })
+            try cluster.wait("all are live again", atMost: .seconds(10)) { replicas.allSatisfy { $0.status == .live } }
+            let attempts = replicas.map { replica in
+                replica.events.filter { $0.event == .reconnecting }.map { stopped.duration(to: $0.time) }
+            }
+            // At 4 to 7 s, and 8 to 11 s later.
+            #expect(attempts.allSatisfy { (1...2).contains($0.count) })
+            let perSecond = Dictionary(grouping: attempts.joined()) { Int($0 / .seconds(1)) }.mapValues(\.count)
+            #expect(perSecond.values.max() ?? 0 < 150, "\(perSecond.sorted { $0.key < $1.key })")
+            #expect(replicas.allSatisfy { $0.snapshotCount == 1 }, "updates suffice")
+            try cluster.convergeOrThrow()
+        }
+    }
+
+    @Test(arguments: seeds)
     func `A primary that restarts while it reads past updates serves them after that`(seed: UInt64) throws {
         var sizes = Sizes.standard
         sizes.limits.ringUpdatesMax = 10

@@ -12,7 +12,7 @@ import Testing
             (.float(-.infinity), "\"-Infinity\""), ("a\"\\\n\u{1}\u{7F}\u{E9}", "\"a\\\"\\\\\\n\\u0001\\u007f\u{E9}\""),
             (.bytes([1, 2, 3, 255]), "\"AQID/w==\""), (.bytes([]), "\"\""), (.tagged(1, 5), "5"), ([], "[]"),
             ([:], "{}"),
-            ([5: 1, [1]: 2, .bytes([1]): 3, true: 4], #"{"5":1,"\"AQ==\"":3,"[1]":2,"true":4}"#),
+            ([5: 1, [1]: 2, .bytes([1]): 3, true: 4], #"{"5":1,"\"AQ==\"":3,"gQE=":2,"true":4}"#),
             (.tagged(37, .bytes(uuid)), #""67E55044-10B1-426F-9247-BB680E5FE0C8""#),
             (.tagged(37, .bytes([1])), #""AQ==""#), (.tagged(37, "x"), #""x""#),
             (.tagged(32, "http://a"), #""http://a""#),
@@ -35,7 +35,7 @@ import Testing
                     .tagged(37, .bytes(uuid)): 1, .tagged(32, "http://a"): 2, .tagged(4, [-2, 1999]): 3,
                     .tagged(0, "t"): 4,
                 ],
-                #"{"\"t\"":4,"19.99":3,"http://a":2,"67E55044-10B1-426F-9247-BB680E5FE0C8":1}"#
+                #"{"wGF0":4,"19.99":3,"http://a":2,"67E55044-10B1-426F-9247-BB680E5FE0C8":1}"#
             ),
         ] as [(Value, String)]
     ) func `prints each kind of value by its rule`(value: Value, text: String) {
@@ -157,12 +157,21 @@ import Testing
         #expect(try comesBack(Int?.none, 5))
         enum Word: String, Codable { case first, second }
         #expect(try comesBack(Word.first, .second))
-        // A key that is no text and no scalar is only shown.
-        enum Place: Codable, Hashable { case row(Int), balcony }
-        let guests = try StateEncoder().value(of: [Place.row(7): "Ada"])
-        #expect(JSON.text(of: guests) == #"{"{\"row\":{\"_0\":7}}":"Ada"}"#)
-        let shown = try JSON.value(parsing: JSON.text(of: guests))
-        #expect(throws: CodingFailure.self) { try StateDecoder().decode([Place: String].self, from: shown) }
+        // The name of another key is the base64 of its encoding, which no other key has.
+        enum Place: Codable, Hashable { case row(Int), code([UInt8]), name(String), balcony }
+        #expect(try comesBack(Place.row(7), .code([1]), .name("AQ=="), .balcony))
+        struct Seat: Codable, Hashable { var row = 0, places: [Place: Int]?, free: Int?? }
+        #expect(try comesBack(Seat(), Seat(places: [.balcony: 1, .row(2): 3]), Seat(free: .some(nil))))
+        #expect(try comesBack([[1, 2], [3]], [], [[]]))
+        #expect(try comesBack(Int??.none, .some(.none), 5))
+        let guests = try StateEncoder().value(of: [Place.balcony: "Ada"])
+        #expect(JSON.text(of: guests) == #"{"oWdiYWxjb255oA==":"Ada"}"#)
+        for name in ["{}", "oWdiYWxjb255oA", "oWdiYWxjb255", "AAAA"] {
+            let shown = try JSON.value(parsing: #"{"\#(name)":"Ada"}"#)
+            #expect(throws: CodingFailure.self) {
+                try StateDecoder(acceptsJSONForms: true).decode([Place: String].self, from: shown)
+            }
+        }
         let wrong = try JSON.value(parsing: #"{"07": 1}"#)
         #expect(throws: CodingFailure.self) {
             try StateDecoder(acceptsJSONForms: true).decode([Int: Int].self, from: wrong)

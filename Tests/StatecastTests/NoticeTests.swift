@@ -11,14 +11,6 @@ import ZeroMQ
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A node's log` {
     private let log = EventLog()
 
-    /// Returns when a line of the log begins like this.
-    private func logs(_ beginning: String) async throws {
-        while !log.events.contains(where: { $0.hasPrefix(beginning) }) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     private func replica(_ store: String = "counter", from endpoint: String) throws -> Replica<Counter> {
         try Replica(store: store, from: endpoint, configuration: .quick, logger: LogBook.logger(log)).started()
     }
@@ -33,17 +25,17 @@ import ZeroMQ
         let waiting = "notice: waiting for the primary at \(publish): check that it runs, and that this is the endpoint"
         let replica = try replica(from: publish)
         let sender = try sender(from: publish)
-        try await logs(waiting)
+        try await log.waits(for: waiting)
         try await withCounter {
             $0.publish = publish
         } _: { cluster in
             try await replica.reached(try await sender.send(CounterIncreaseRequested()))
             // The replica or the sender; the other one may not have waited long enough.
-            try await logs("notice: the primary at \(publish) answers")
+            try await log.waits(for: "notice: the primary at \(publish) answers")
             // The endpoint for actions instead.
             let actions = cluster.address.actions
             _ = try self.replica(from: actions)
-            try await logs("notice: waiting for the primary at \(actions)")
+            try await log.waits(for: "notice: waiting for the primary at \(actions)")
         }
     }
 
@@ -52,9 +44,9 @@ import ZeroMQ
             let publish = cluster.address.publish
             let reason = #"unknown-store: there is no store "countr""#
             let replica = try replica("countr", from: publish)
-            try await logs("warning: cannot follow the primary at \(publish): \(reason)")
+            try await log.waits(for: "warning: cannot follow the primary at \(publish): \(reason)")
             let sender = try sender("countr", from: publish)
-            try await logs("warning: cannot send to the primary at \(publish): \(reason)")
+            try await log.waits(for: "warning: cannot send to the primary at \(publish): \(reason)")
             for await status in replica.statuses { if case .refused = status { break } }
             for await status in sender.statuses { if case .refused = status { break } }
             #expect(log.events.count { $0.hasPrefix("warning: cannot") } == 2, "\(log.events)")
@@ -67,7 +59,7 @@ import ZeroMQ
             for _ in 1...3 { sender.dispatch(Written(line: "a")) }
             // Its caller learns of it.
             await #expect(throws: Rejection.self) { try await sender.send(Written(line: "b")) }
-            try await logs("warning: a dispatched action was rejected")
+            try await log.waits(for: "warning: a dispatched action was rejected")
             let lines = log.events.filter { $0.hasPrefix("warning: a dispatched action was rejected") }
             #expect(lines.count == 1, "\(log.events)")
             #expect(lines.first?.contains("reason=unknown-action: ") == true, "\(lines)")
@@ -115,7 +107,7 @@ import ZeroMQ
         _ = try make()
         let nodes = try make()
         for node in ["primary", "replica of store diary", "sender of store diary"] {
-            try await logs("notice: the \(node) was created, and does nothing before run() is called")
+            try await log.waits(for: "notice: the \(node) was created, and does nothing before run() is called")
         }
         #expect(log.events.count == 3, "\(log.events)")
         withExtendedLifetime(nodes) {}
@@ -173,6 +165,25 @@ import ZeroMQ
         let refused = "warning: cannot send to the primary at ipc://p: unknown-store: there is none store=s"
         let answers = "notice: the primary at ipc://p answers store=s"
         #expect(log.events == [refused, answers, refused, answers])
+    }
+
+    @Test func `has the beginning of a long refusal, once for each code`() throws {
+        var presence = try presence(.sender)
+        for number in 0...3 {
+            let message = String(repeating: "\(number)", count: 100_000)
+            presence.changed(to: .refused(Rejection(Rejection.Code(rawValue: message), message)), at: at(0))
+            presence.changed(to: .refused(Rejection(.unknownStore, message)), at: at(0))
+            presence.changed(to: .refused(Rejection(.unknownStore, "\(number)")), at: at(0))
+        }
+        #expect(log.events.count == 8)
+        #expect(log.events.allSatisfy { $0.utf8.count < 700 })
+        var rejected = RejectedDispatchLog(try StoreName("s"), LogBook.logger(log))
+        for number in 0...1 {
+            let text = String(repeating: "a", count: 100_000) + "\(number)"
+            rejected.rejected(Rejection(Rejection.Code(rawValue: text), text))
+        }
+        #expect(log.events.count == 9)
+        #expect(log.events.allSatisfy { $0.utf8.count < 700 })
     }
 
     @Test func `has the end of a pause in its own words, and names what keys have to match`() throws {

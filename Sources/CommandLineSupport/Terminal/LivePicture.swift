@@ -66,6 +66,8 @@ package actor LivePicture<Content: Picture>: StateDisplay {
     /// Whether the process is about to stop, or stopped: the terminal is the shell's.
     private var isStopping = false
     private var keyMode: KeyMode?
+    /// An element each time that the picture enters the screen, and may read keys.
+    private let entries = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private var shown: FollowedState?
     /// The state since which changes are marked, and the time at which it became that.
     private var marked: (state: FollowedState, at: ContinuousClock.Instant)?
@@ -83,12 +85,11 @@ package actor LivePicture<Content: Picture>: StateDisplay {
     /// Obeys the keys and the signals of the terminal while the work shows states; then restores the terminal.
     package nonisolated func whileOpen(_ work: () async throws -> Void) async throws {
         guard mode == .live else { return try await work() }
-        let hasKeys = await enterKeyMode()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 group.addTask { await TerminalSignals.forEach { await self.obey($0) } }
-                if hasKeys { group.addTask { await self.obeyKeys() } }
+                group.addTask { await self.obeyKeys() }
                 try await work()
             }
         } catch {
@@ -96,11 +97,6 @@ package actor LivePicture<Content: Picture>: StateDisplay {
             throw error
         }
         await leave()
-    }
-
-    private func enterKeyMode() -> Bool {
-        keyMode = KeyMode()
-        return keyMode != nil
     }
 
     /// Draws the state; the last one so that it remains on the terminal.
@@ -126,9 +122,13 @@ package actor LivePicture<Content: Picture>: StateDisplay {
     }
 
     private func draw() async throws {
-        guard let shown, !isStopping else { return }
+        // In the background, the terminal is the shell's. A shell that brings a running process to the foreground sends
+        // it no signal.
+        guard let shown, !isStopping, !Terminal.isInBackground else { return }
         if !isEntered {
             isEntered = true
+            if keyMode?.resume() != true { keyMode = KeyMode() }
+            entries.continuation.yield()
             try await output.write(raw: ScreenCodes.enter)
         }
         try await output.write(raw: ScreenCodes.frame(frame(of: shown)))
@@ -163,12 +163,15 @@ package actor LivePicture<Content: Picture>: StateDisplay {
 
     private func obeyKeys() async {
         let queue = BlockingCallQueue("keys")
-        while let chunk = try? await queue.run(InputLines.readChunk).get() {
-            for key in PictureKey.keys(in: chunk) { await obey(key) }
+        for await _ in entries.stream {
+            keyMode = keyMode ?? KeyMode()
+            while keyMode != nil, let chunk = try? await queue.run(InputLines.readChunk).get() {
+                for key in PictureKey.keys(in: chunk) { await obey(key) }
+            }
+            // The end of the input, or the process is in the background.
+            keyMode?.leave()
+            keyMode = nil
         }
-        // The end of the input, or an error in the background: no more keys.
-        keyMode?.leave()
-        keyMode = nil
     }
 
     private func obey(_ key: PictureKey) async {
@@ -190,12 +193,10 @@ package actor LivePicture<Content: Picture>: StateDisplay {
     private func obey(_ signal: TerminalSignal) async {
         switch signal {
         case .stop: await stop()
-        case .continue where isEntered && !isStopping:
+        case .continue:
             // Another program may have used the screen: begin with what it left.
-            keyMode?.resume()
-            try? await output.write(raw: ScreenCodes.leave + ScreenCodes.enter)
+            await leaveScreen()
             try? await draw()
-        case .continue: break
         case .resize: try? await draw()
         }
     }
@@ -203,14 +204,17 @@ package actor LivePicture<Content: Picture>: StateDisplay {
     private func stop() async {
         isStopping = true
         // After the frames that are being written.
-        if isEntered { try? await output.write(raw: ScreenCodes.leave) }
+        await leaveScreen()
         keyMode?.leave()
         TerminalSignals.stop()
         isStopping = false
-        keyMode?.resume()
-        guard isEntered else { return }
-        try? await output.write(raw: ScreenCodes.enter)
         try? await draw()
+    }
+
+    private func leaveScreen() async {
+        guard isEntered else { return }
+        isEntered = false
+        try? await output.write(raw: ScreenCodes.leave)
     }
 
     /// Restores the terminal.

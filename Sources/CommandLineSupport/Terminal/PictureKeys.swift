@@ -66,6 +66,6 @@ struct KeyMode: Sendable {
     /// because threads of Dispatch block signals.
     private static func set(_ mode: termios) -> Bool {
         var mode = mode
-        return tcgetpgrp(STDIN_FILENO) == getpgrp() && tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) == 0
+        return !Terminal.isInBackground && tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) == 0
     }
 }

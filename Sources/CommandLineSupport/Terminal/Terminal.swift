@@ -21,6 +21,12 @@ package enum Terminal {
 
     package static func isTerminal(_ output: Output) -> Bool { isatty(output.descriptor) == 1 }
 
+    /// Whether the shell, or another job of it, uses the terminal that controls the process.
+    static var isInBackground: Bool {
+        let groups = [STDIN_FILENO, STDOUT_FILENO].map(tcgetpgrp)
+        return groups.contains { $0 >= 0 && $0 != getpgrp() }
+    }
+
     /// The current size; 80 by 24 if the terminal does not report it.
     static var size: (columns: Int, rows: Int) {
         var size = winsize()

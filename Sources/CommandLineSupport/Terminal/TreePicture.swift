@@ -86,6 +86,8 @@ struct TreeText {
 
         var label: String {
             switch self {
+            // Their names are not readable.
+            case .entry(let key) where key.arrayValue != nil || key.mapValue != nil: key.description
             case .entry(let key): key.keyName
             case .element(let index): "\(index)"
             }

@@ -156,8 +156,7 @@ extension KeyedDecodable {
         return result
     }
 
-    /// Reads a key; of the forms of JSON, also a text for another scalar: `"5"` for 5. A failure names the place of its
-    /// collection.
+    /// Reads a key; of the forms of JSON, also its name: `"5"` for 5. A failure names the place of its collection.
     static func readKey(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Key {
         let start = cursor
         let root = cursor.source.root(place.node.limits)
@@ -166,7 +165,7 @@ extension KeyedDecodable {
         } catch {
             cursor = start
             guard let text = cursor.readText(), cursor.source.acceptsJSONForms(),
-                let parsed = Value(scalarKeyName: text)
+                let parsed = Value(keyName: text, limits: place.node.limits)
             else {
                 throw CodingFailure(error, path: []).inside(place)
             }

@@ -11,6 +11,8 @@ final class EncodingOutput {
         var isRunning = false
         /// Whether a class instance among the values is an error.
         var refusesClasses: Bool
+        /// Whether dates are written as texts, for people, where such a text reads back as the same date.
+        var datesAreText = false
         /// Encoders without other owners, to be used again: new ones would cost 11 % of encoding an action.
         var idleEncoders: [ItemEncoder] = []
         /// The root of the last run.
@@ -35,11 +37,15 @@ final class EncodingOutput {
     }
 
     /// Calls `body` with an empty output, for one run.
-    static func run<Result>(refusesClasses: Bool = false, _ body: (EncodingOutput) throws -> Result) rethrows -> Result
-    {
+    static func run<Result>(
+        refusesClasses: Bool = false,
+        datesAreText: Bool = false,
+        _ body: (EncodingOutput) throws -> Result
+    ) rethrows -> Result {
         var output = pool.acquire() ?? EncodingOutput()
         output.contents.pointee.isRunning = true
         output.contents.pointee.refusesClasses = refusesClasses
+        output.contents.pointee.datesAreText = datesAreText
         defer {
             output.contents.pointee.endRun()
             let isSmall = output.contents.pointee.writer.capacity <= CBORWriter.pooledBytesMax
@@ -75,6 +81,7 @@ final class EncodingOutput {
             reserving: writer.count - mark.bytes,
             refusesClasses: contents.pointee.refusesClasses
         )
+        rest.contents.pointee.datesAreText = contents.pointee.datesAreText
         writer.withBytes { rest.writer.encoded($0[mark.bytes...]) }
         for var entry in contents.pointee.entries[from: mark.entries] {
             entry.start -= mark.bytes

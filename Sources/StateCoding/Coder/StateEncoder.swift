@@ -27,16 +27,33 @@ public struct StateEncoder: Sendable {
     ///
     /// - Throws: as `encode(_:)`.
     public func value(of value: some Encodable) throws(CodingFailure) -> Value {
+        try tree(of: encode(value))
+    }
+
+    /// The value as an example of an action's payload, for people: dates are texts.
+    ///
+    /// - Throws: as `encode(_:)`.
+    package func example(of value: some Encodable) throws(CodingFailure) -> Value {
+        try tree(of: encode(value, refusesClasses: false, datesAreText: true))
+    }
+
+    private func tree(of bytes: [UInt8]) throws(CodingFailure) -> Value {
         // The encoder has checked the limits.
-        try Value(decoding: encode(value), limits: CodingLimits(depthMax: .max))
+        try Value(decoding: bytes, limits: CodingLimits(depthMax: .max))
     }
 
     /// The value in CBOR.
     ///
-    /// - Parameter refusesClasses: Whether a class instance among the parts is an error.
-    func encode<T: Encodable>(_ value: T, refusesClasses: Bool) throws(CodingFailure) -> [UInt8] {
+    /// - Parameters:
+    ///   - refusesClasses: Whether a class instance among the parts is an error.
+    ///   - datesAreText: Whether dates are written as texts.
+    func encode<T: Encodable>(
+        _ value: T,
+        refusesClasses: Bool,
+        datesAreText: Bool = false
+    ) throws(CodingFailure) -> [UInt8] {
         do {
-            return try EncodingOutput.run(refusesClasses: refusesClasses) { output in
+            return try EncodingOutput.run(refusesClasses: refusesClasses, datesAreText: datesAreText) { output in
                 try encodeItem(value, into: output, under: nil, in: output.root(limits))
                 return output.writer.bytes
             }

@@ -50,6 +50,12 @@ extension Date: TreeReader {
 
     func write(to writer: inout CBORWriter) { writer.float(timeIntervalSinceReferenceDate) }
 
+    func write(to output: EncodingOutput, at place: CodingPath) {
+        guard output.contents.pointee.datesAreText, case let text = formatted(.iso8601), Date(tree: .text(text)) == self
+        else { return write(to: &output.writer) }
+        output.writer.text(text)
+    }
+
     static func readUsual(_ cursor: inout ItemCursor) -> Date? {
         cursor.readFloat().map { Date(timeIntervalSinceReferenceDate: $0) }
     }

@@ -20,11 +20,14 @@ extension Value {
     /// 0, "", false, empty collections and the first of all cases. Optional fields are filled in if their type has a
     /// default.
     ///
-    /// - Returns: `nil` if the type refuses defaults, such as a price that must be above 0, or an enum with payloads
-    ///   whose `CodingKeys` are not `CaseIterable`: no other way leads to the names of its cases.
-    package init?<T: Decodable>(exampleOf type: T.Type) {
+    /// - Parameter encode: encodes the instance.
+    /// - Returns: `nil` if the type refuses defaults, such as a price that must be above 0.
+    package init?<T: Decodable>(
+        exampleOf type: T.Type,
+        _ encode: (any Encodable) throws -> Value = { try StateEncoder().value(of: $0) }
+    ) {
         guard let instance = try? Defaults().instance(of: type, at: []) as? any Encodable,
-            let tree = try? StateEncoder().value(of: instance)
+            let tree = try? encode(instance)
         else { return nil }
         self = tree
     }
@@ -104,15 +107,24 @@ private struct DefaultDecoder: Decoder, SingleValueDecodingContainer {
     func nested(_ component: String) -> DefaultDecoder { DefaultDecoder(defaults: defaults, path: path + [component]) }
 }
 
-/// Has each field that is asked for. An enum with payloads asks for the key of its case, and finds the first one if its
-/// coding keys list themselves.
+/// Has each field that is asked for. An enum with payloads asks for the key of its case, and finds the first one.
 private struct DefaultFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: DefaultDecoder
 
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] {
         func first<C: CaseIterable>(of type: C.Type) -> Key? { type.allCases.first as? Key }
-        return (Key.self as? any CaseIterable.Type).flatMap { first(of: $0) }.map { [$0] } ?? []
+        let first = (Key.self as? any CaseIterable.Type).flatMap { first(of: $0) } ?? Self.firstCase
+        return first.map { [$0] } ?? []
+    }
+
+    /// The first case of coding keys that do not list themselves, as those that the compiler makes: the value whose only
+    /// byte is 0, if it is an enum's. Of a single case, which has no byte, there is none: an enum without cases has the
+    /// same layout.
+    private static var firstCase: Key? {
+        guard MemoryLayout<Key>.size == 1, _isPOD(Key.self) else { return nil }
+        let key = withUnsafeBytes(of: UInt8(0)) { $0.loadUnaligned(as: Key.self) }
+        return Mirror(reflecting: key).displayStyle == .enum ? key : nil
     }
 
     func contains(_ key: Key) -> Bool { true }

@@ -9,10 +9,11 @@ extension Value: CustomStringConvertible {
     ///   `19.99`, with an exponent where it would need more than 40 zeros;
     /// - all other tags are dropped, so `.some(nil)` looks like `nil`, and a URL (tag 32) like its text;
     /// - integers are written without, floats with a fraction or an exponent (`1`, `1.0`), so that they stay apart;
-    /// - a key that is a UUID or a URL is its text, any other that is no text is the text of its JSON (`5` is `"5"`);
+    /// - the name of a key that is no text is the text of its JSON (`5` is `"5"`), of a UUID or a URL its text, and of
+    ///   an array, a map or another tag the base64 of its encoding;
     /// - keys come in the order of their encodings, shorter ones first.
     public var description: String {
-        var printer = ValuePrinter(isKey: false)
+        var printer = ValuePrinter()
         printer.print(self)
         return String(decoding: printer.output, as: UTF8.self)
     }
@@ -21,30 +22,32 @@ extension Value: CustomStringConvertible {
 // MARK: Keys
 
 extension Value {
-    /// The name of a key in a JSON object: a text, a UUID or a URL as it is; of other keys the text of their JSON.
-    package var keyName: String { keyName(isWithinKey: false) }
-
-    /// Of an array, a map or a tag in a key, the name is the base64 of its encoding: each level of JSON in JSON would
-    /// double the quotes.
-    fileprivate func keyName(isWithinKey: Bool) -> String {
+    /// The name of a key in a JSON object.
+    ///
+    /// A key with parts, or with a tag that JSON does not have, is not readable, so that it can be read back, no two
+    /// keys of one type have one name, and quotes are not escaped again at each level.
+    package var keyName: String {
         switch self {
-        case .text(let text), .tagged(Value.uriTag, .text(let text)): return text
-        case .tagged(let tag, let content):
-            if tag == UUIDForm.tag, case .bytes(let bytes) = content, let text = UUIDForm.text(bytes) { return text }
-            if isWithinKey { return Base64.text(encoded) }
-        case .array, .map: if isWithinKey { return Base64.text(encoded) }
-        default: break
+        case .text(let text), .tagged(Value.uriTag, .text(let text)): text
+        case .tagged(UUIDForm.tag, .bytes(let bytes)): UUIDForm.text(bytes) ?? Base64.text(encoded)
+        case .tagged: DecimalNumber(self)?.text ?? Base64.text(encoded)
+        case .array, .map: Base64.text(encoded)
+        default: description
         }
-        var printer = ValuePrinter(isKey: true)
-        printer.print(self)
-        return String(decoding: printer.output, as: UTF8.self)
     }
 
-    /// Parses the name of a non-text scalar key: a number, `true`, `false`, `null`, or a text in quotes (of bytes, or
-    /// of a number that is not finite).
-    ///
-    /// - Returns: `nil` for anything else, arrays and maps among it.
-    init?(scalarKeyName name: String) {
+    /// The key of a name that is not the key's text: of a number, `true`, `false`, `null`, a text in quotes (of bytes,
+    /// or of a number that is not finite), or the base64 of an encoding.
+    init?(keyName name: String, limits: CodingLimits) {
+        guard let scalar = Value(scalarKeyName: name) else {
+            guard let bytes = Base64.bytes(name), let key = try? Value(decoding: bytes, limits: limits) else { return nil }
+            self = key
+            return
+        }
+        self = scalar
+    }
+
+    private init?(scalarKeyName name: String) {
         switch name {
         case "null": self = .null
         case "true": self = .bool(true)
@@ -73,10 +76,6 @@ extension Value {
 
 private struct ValuePrinter {
     private(set) var output: [UInt8] = []
-    /// Whether this prints a key, which the printer of the map escapes once more.
-    private let isKey: Bool
-
-    init(isKey: Bool) { self.isKey = isKey }
 
     mutating func print(_ value: Value) {
         switch PlainForm(value) {
@@ -88,7 +87,7 @@ private struct ValuePrinter {
             list("[", elements, "]") { $0.print($1) }
         case .map(let map):
             list("{", map, "}") { printer, entry in
-                printer.text(entry.key.keyName(isWithinKey: printer.isKey))
+                printer.text(entry.key.keyName)
                 printer.raw(":")
                 printer.print(entry.value)
             }

@@ -74,9 +74,11 @@ struct PresenceLog {
         case .absent, .unreachable, .paused:
             if due == nil, logged != presence { due = (presence, now.advanced(by: Self.patience)) }
         case .refused(let reason):
-            guard logged != presence else { return }
+            // The message may differ each time.
+            if case .refused(let last) = logged, last.code == reason.code { return }
             logged = presence
-            log(.warning, "cannot \(role == .replica ? "follow" : "send to") the primary at \(endpoint): \(reason)")
+            let work = role == .replica ? "follow" : "send to"
+            log(.warning, "cannot \(work) the primary at \(endpoint): \(reason.beginning)")
         case .present:
             if let logged { log(.notice, endMessage(of: logged)) }
             logged = nil
@@ -99,9 +101,9 @@ struct PresenceLog {
     private func beginMessage(of presence: Presence) -> String {
         switch presence {
         case .unreachable(let actions):
-            "the primary at \(endpoint) accepts actions at \(actions), where no process answers, waiting for it; check "
-                + "its settings actions and advertiseActions"
-        case .paused(let reason): "the primary at \(endpoint) accepts no actions for now: \(reason)"
+            "the primary at \(endpoint) accepts actions at \(actions), where no process answers: waiting for it; check "
+                + "the endpoint for actions that the primary advertises"
+        case .paused(let reason): "the primary at \(endpoint) accepts no actions for now: \(reason.beginning)"
         case .absent where wasPresent: "the primary at \(endpoint) fell silent, waiting for it"
         default:
             "waiting for the primary at \(endpoint): check that it runs, and that this is the endpoint at which it "
@@ -121,7 +123,6 @@ struct PresenceLog {
 
 /// Logs dispatched actions that are rejected, of which no caller learns: the first one with each code.
 struct RejectedDispatchLog {
-    /// A peer chooses the codes.
     private static let codesMax = 64
 
     private let store: StoreName
@@ -131,11 +132,20 @@ struct RejectedDispatchLog {
     init(_ store: StoreName, _ logger: Logger) { (self.store, self.logger) = (store, logger) }
 
     mutating func rejected(_ rejection: Rejection) {
+        let rejection = rejection.beginning
         guard codes.count < Self.codesMax, codes.insert(rejection.code).inserted else { return }
         logger.warning(
             "a dispatched action was rejected; further ones with this code are not logged",
             metadata: ["store": "\(store)", "reason": "\(rejection)"]
         )
+    }
+}
+
+extension Rejection {
+    /// The rejection for a log: a peer chooses the code and the message, which may be long.
+    fileprivate var beginning: Rejection {
+        func beginning(_ text: String, _ count: Int) -> String { String(text.unicodeScalars.prefix(count)) }
+        return Rejection(Code(rawValue: beginning(code.rawValue, 64)), beginning(message, 512))
     }
 }
 

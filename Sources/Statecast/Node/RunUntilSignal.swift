@@ -35,7 +35,7 @@ public func runUntilSignal(
     logger: Logger = Logger(label: "statecast"),
     _ body: @escaping @Sendable () async throws -> Void
 ) async -> Never {
-    do { try await CommandRun.until(done: body, logger: logger) } catch {
+    do { try await SignalledRun.until(done: body, logger: logger) } catch {
         let message = error is CancellationError ? "the work was cancelled before it was done" : "\(error)"
         let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
         try? FileHandle.standardError.write(contentsOf: Data("Error: \(line)\n".utf8))

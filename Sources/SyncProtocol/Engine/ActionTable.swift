@@ -60,7 +60,8 @@ package final class ActionTable: Sendable {
     }
 
     private static func example<A: Action>(of type: A.Type) -> [UInt8]? {
-        (A.example.flatMap { try? StateEncoder().value(of: $0) } ?? Value(exampleOf: type))?.encoded
+        let encode = { (value: any Encodable) in try StateEncoder().example(of: value) }
+        return (A.example.flatMap { try? encode($0) } ?? Value(exampleOf: type, encode))?.encoded
     }
 
     /// The state of decoding, from one action of a batch to the next.

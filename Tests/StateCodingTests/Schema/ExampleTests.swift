@@ -1,3 +1,4 @@
+import Foundation
 import StateCoding
 import Testing
 
@@ -22,13 +23,25 @@ import Testing
         #expect(Value(exampleOf: Way.self) == "up")
         #expect(Value(exampleOf: Numbered.self) == 0)
         #expect(Value(exampleOf: Kind.self) == nil)
-        #expect(Value(exampleOf: Mode.self) == nil)
+        #expect(Value(exampleOf: Mode.self) == ["idle": [:]])
     }
 
-    @Test func `is the first case of an enum with payloads whose coding keys list themselves`() {
+    @Test func `is the first case of an enum with payloads`() {
+        #expect(Value(exampleOf: Call.self) == ["at": ["_0": 0.0, "retries": 0]])
+        #expect(Value(exampleOf: [Call].self) == [])
+        #expect(Value(exampleOf: Wrapped<Call>.self) == ["at": ["_0": 0.0, "retries": 0]])
         #expect(Value(exampleOf: Shape.self) == ["circle": ["radius": 0.0]])
         #expect(Value(exampleOf: Drawing.self)?.description == #"{"shape":{"circle":{"radius":0.0}},"title":""}"#)
         #expect(Value(exampleOf: Listless.self) == nil)
+    }
+
+    @Test func `has dates as texts if it is for people`() throws {
+        let encode = { (value: any Encodable) in try StateEncoder().example(of: value) }
+        #expect(Value(exampleOf: Call.self, encode) == ["at": ["_0": "2001-01-01T00:00:00Z", "retries": 0]])
+        let dates = [Date(timeIntervalSince1970: 1_800_000_000), Date(timeIntervalSinceReferenceDate: 0.5), .distantFuture]
+        #expect(try encode(dates) == ["2027-01-15T08:00:00Z", 0.5, "4001-01-01T00:00:00Z"])
+        #expect(try StateDecoder(acceptsJSONForms: true).decode([Date].self, from: encode(dates)) == dates)
+        #expect(try StateEncoder().value(of: dates).arrayValue?.last == 63_113_904_000.0)
     }
 
     @Test func `does not exist if the type refuses default values`() {
@@ -42,6 +55,7 @@ import Testing
     }
 }
 
+private enum Call: Codable { case at(Date, retries: Int), now, never(reason: String) }
 private enum Shape: Codable {
     case circle(radius: Double), square(side: Double), nothing
     enum CodingKeys: CodingKey, CaseIterable { case circle, square, nothing }

@@ -4,16 +4,21 @@ import Threading
 /// Records events in order, from any thread.
 final class EventLog: Sendable {
     private let log = Locked<[String]>([])
+    private let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    func add(_ event: String) { log.withLock { $0.append(event) } }
+    func add(_ event: String) {
+        log.withLock { $0.append(event) }
+        changed.yield()
+    }
 
     var events: [String] { log.withLock { $0 } }
 
-    /// Returns once the event is recorded; ends with the test's time limit.
-    func waits(for event: String) async throws {
-        while !events.contains(event) {
+    /// Returns once an event begins like this; ends with the test's time limit. One task at a time may wait.
+    func waits(for beginning: String) async throws {
+        while !events.contains(where: { $0.hasPrefix(beginning) }) {
+            var iterator = changes.makeAsyncIterator()
+            await iterator.next()
             try Task.checkCancellation()
-            await Task.yield()
         }
     }
 }

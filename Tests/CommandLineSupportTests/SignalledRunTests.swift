@@ -5,7 +5,7 @@ import Testing
 
 @testable import CommandLineSupport
 
-@Suite(.timeLimit(.minutes(10))) struct CommandRunTests {
+@Suite(.timeLimit(.minutes(10))) struct SignalledRunTests {
     @Test func `work that closes its node during a shutdown reports its own failure`() async throws {
         let (closed, close) = AsyncStream.makeStream(of: Void.self)
         try await expectFailure(beside: Node(closed: closed)) {
@@ -26,7 +26,7 @@ import Testing
 
     @Test func `the failure of a node is reported, not that of the work which it ends`() async throws {
         await #expect(throws: NodeFailed.self) {
-            try await CommandRun.until(
+            try await SignalledRun.until(
                 done: {
                     try? await gracefulShutdown()
                     throw Unfinished()
@@ -41,7 +41,7 @@ import Testing
     private func expectFailure(beside node: Node, _ stopping: @escaping @Sendable () async -> Void) async throws {
         let (running, isRunning) = AsyncStream.makeStream(of: Void.self)
         let command = Command {
-            try await CommandRun.until(
+            try await SignalledRun.until(
                 done: {
                     isRunning.finish()
                     try? await gracefulShutdown()

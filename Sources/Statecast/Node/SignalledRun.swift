@@ -12,7 +12,7 @@ internal import UnixSignals
 #endif
 
 /// A part of a program's run: its work, or a node that the work needs.
-package struct CommandRun: Service {
+package struct SignalledRun: Service {
     /// The first failure of all parts. A service group that shuts down may report the end of another part instead, and
     /// reports nothing after the time limit.
     private let failure: Locked<(any Error)?>
@@ -51,12 +51,12 @@ package struct CommandRun: Service {
         let failure = Locked<(any Error)?>(nil)
         let services =
             nodes.map { node in
-                CommandRun(failure) {
+                SignalledRun(failure) {
                     try await node.run()
                     // The work may close a node before it ends itself: then the group must not cancel the work.
                     try? await gracefulShutdown()
                 }
-            } + [CommandRun(failure, work)]
+            } + [SignalledRun(failure, work)]
         var configuration = ServiceGroupConfiguration(
             services: services.map { service in
                 .init(
