@@ -1,6 +1,12 @@
 internal import SyncProtocol
 internal import ZeroMQ
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// A failure of a node outside of the protocol: an endpoint in use, a state that cannot be encoded.
 ///
 /// A primary's answers are reported as a ``Rejection`` instead.
@@ -55,6 +61,16 @@ public struct StatecastError: Error, Sendable, CustomStringConvertible {
         let code: Code = error.code == .resourcesExhausted ? .resources : .endpoint
         self.init(code, error.message + detail, cause: error)
     }
+}
+
+extension StatecastError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { description }
+}
+
+extension Rejection: LocalizedError {
+    /// The code and the message.
+    public var errorDescription: String? { description }
 }
 
 extension StoreName {

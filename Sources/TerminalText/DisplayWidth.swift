@@ -44,6 +44,19 @@ extension String {
         return self
     }
 
+    /// The words of the text in lines of at most `width` columns. A wider word is clipped.
+    package func wrapped(to width: Int) -> [String] {
+        var lines: [String] = []
+        for word in split(separator: " ") {
+            if let last = lines.last, last.displayWidth + 1 + String(word).displayWidth <= width {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.map { $0.clipped(to: width) }
+    }
+
     /// The text clipped or padded with spaces to exactly `width` columns.
     package func padded(to width: Int, alignment: Alignment = .left) -> String {
         let clipped = clipped(to: width)

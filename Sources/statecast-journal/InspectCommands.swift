@@ -105,7 +105,9 @@ struct StateCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let reader = try JournalReader(at: journal.path)
-            let walk = try reader.walk(to: at?.revision(in: reader) ?? Revision(.max))
+            let revision = try at?.revision(in: reader)
+            let walk = try reader.walk(to: revision ?? Revision(.max))
+            if let revision { try reader.requireReached(revision, by: walk) }
             let line = JSONLine(["revision": Value(walk.place.revision.rawValue), "state": walk.tree])
             try await LineOutput().write(line.description)
         }
@@ -148,6 +150,7 @@ struct DiffCommand: AsyncParsableCommand {
             let earlier = try reader.walk(to: min(from, to))
             var later = earlier
             try reader.walkOn(&later, to: max(from, to))
+            try reader.requireReached(max(from, to), by: later)
             let (start, end) = from <= to ? (earlier, later) : (later, earlier)
             let line = JSONLine([
                 "from": Value(start.place.revision.rawValue), "to": Value(end.place.revision.rawValue),

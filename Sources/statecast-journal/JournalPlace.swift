@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandLineSupport
 import Foundation
+import Journal
 import SQLiteJournal
 import Statecast
 import SyncProtocol
@@ -55,6 +57,14 @@ enum JournalPlace: ExpressibleByArgument {
             )
         }
         return oldest.revision
+    }
+}
+
+extension JournalReader {
+    /// - Throws: ``CommandFailure`` if the journal ends, at the place of `walk`, before the revision.
+    func requireReached(_ revision: Revision, by walk: JournalWalk) throws {
+        guard walk.place.revision < revision, try walk.place.sequence == contents().last else { return }
+        throw CommandFailure.failed("the journal ends at revision \(walk.place.revision), before \(revision)")
     }
 }
 

@@ -20,4 +20,11 @@ import Testing
         #expect(text.padded(to: width).displayWidth == width)
         #expect(text.padded(to: width, alignment: .right).displayWidth == width)
     }
+
+    @Test func `a text is wrapped between words`() {
+        #expect("one two  three".wrapped(to: 7) == ["one two", "three"])
+        #expect("one two three".wrapped(to: 80) == ["one two three"])
+        #expect("東京 都 abcdefg".wrapped(to: 6) == ["東京", "都", "abcde…"])
+        #expect("".wrapped(to: 6) == [])
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Statecast
 import Testing
 
 /// The program in Examples/CounterService, as a supervisor runs it.
@@ -63,6 +64,36 @@ import Testing
         try await Self.expectFailure(Self.arguments(journal: other), 78, #"holds the store "meter""#)
         try FileManager.default.removeItem(atPath: own + "/marks")
         try await Self.expectFailure(Self.arguments(journal: own), 65, "is damaged")
+    }
+
+    @Test func `that ignores its cancellation says so, and ends on another signal`() async throws {
+        // Its log is its errors, which are read at the end: a signal before the body is cancelled does nothing.
+        let (_, ending) = try await Tool.poison.running(["deaf"]) { program in
+            _ = try await program.line { $0 == "ready" }
+            let signals = Task {
+                while !Task.isCancelled {
+                    program.send(SIGINT)
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            for await _ in program.lines {}
+            signals.cancel()
+        }
+        #expect(ending.exitCode == 128 + SIGINT, "\(ending)")
+        let lines = ending.errors.split(separator: "\n")
+        #expect(lines.count == 2, "\(ending)")
+        #expect(lines.first?.contains("asked to stop, waiting for the work to end") == true, "\(ending)")
+        #expect(lines.last?.contains("another signal ends the process at once") == true, "\(ending)")
+    }
+
+    @Test func `shows failures that Foundation describes`() {
+        let failures: [any Error] = [Rejection(.refused, "not now"), StatecastError(.closed, "it has ended")]
+        #expect(failures.map(\.localizedDescription) == ["refused: not now", "it has ended"])
+    }
+
+    @Test func `that fails with a rejection ends as the executables do`() async throws {
+        let ending = try await Tool.poison.run(["refused"])
+        #expect(ending.exitCode == 2 && ending.errors == "Error: refused: not now\n", "\(ending)")
     }
 
     private static func expectFailure(_ arguments: [String], _ exitCode: Int32, _ message: String) async throws {

@@ -130,6 +130,14 @@ import Testing
         #expect(try await output(["diff", "--from", first, "--to", "3"]) == changes)
         #expect(try await output(["actions", "--from", second, "--to", second]).count == 1)
         #expect(try await output(["actions", "--from", second]).count == 2)
+        for arguments in [["state", "--at", "4"], ["diff", "--from", "1", "--to", "4"]] {
+            let beyond = try await Tool.journal.run([arguments[0], journal] + arguments.dropFirst())
+            #expect(beyond.exitCode == 1 && beyond.output.isEmpty, "\(beyond)")
+            #expect(beyond.errors.contains("the journal ends at revision 3, before 4"), "\(beyond)")
+        }
+        let misspelt = try await Tool.journal.run(["actions", journal, "--name", "StepChangeRequestd"])
+        #expect(misspelt.exitCode == 1, "\(misspelt)")
+        #expect(misspelt.errors.contains(#"did you mean "StepChangeRequested"?"#), "\(misspelt)")
         let wrong = try await Tool.journal.run(["state", journal, "--at", "yesterday"])
         #expect(wrong.exitCode == 64)
         let reverse = try await Tool.journal.run(["actions", journal, "--from", third, "--to", first])

@@ -75,6 +75,23 @@ import Testing
             }
         }
 
+        @Test func `a picture shows the last log line, such as that nothing answers`() async throws {
+            try await withServed { served in
+                try await TerminalWindow.with(served) { window in
+                    try await window.type("statecast-replica --store counter --from ipc:///nonexistent/publish\n")
+                    try await window.line(with: "notice: waiting for the")
+                    try await window.line(with: "q quits")
+                    try await window.type("q")
+                    try await window.line(with: "prompt$")
+                    try await window.type("statecast-replica --store counter --select countr\n")
+                    try await window.line(with: "did you mean")
+                    try await window.line(with: "q quits")
+                    try await window.type("q")
+                    try await window.line(with: "prompt$")
+                }
+            }
+        }
+
         @Test func `a picture follows the size of its window, scrolls, and marks what changed`() async throws {
             try await withServed(["--store", "notes"], app: "fleet") { served in
                 for number in 1...20 { try await Self.note("東京の新しいディスク、東京の新しいディスク \(number)", to: served) }

@@ -10,7 +10,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// A primary with actions that end the process: `poison-primary JOURNAL PUBLISH ACTIONS [middleware] [repaired]`.
+/// A primary with actions that end the process: `poison-primary JOURNAL PUBLISH ACTIONS [middleware] [repaired]`. And
+/// programs without a primary: `poison-primary deaf` does not end when it is asked to, `poison-primary refused` fails with
+/// a rejection.
 @main
 enum PoisonPrimary {
     struct Counted: Action {}
@@ -69,8 +71,18 @@ enum PoisonPrimary {
         private enum CodingKeys: CodingKey { case count, text }
     }
 
+    private static func beDeaf() async -> Never {
+        await runUntilSignal {
+            print("ready")
+            fflush(nil)
+            while true { try? await Task.sleep(for: .seconds(3600)) }
+        }
+    }
+
     static func main() async throws {
         let arguments = CommandLine.arguments
+        if arguments.dropFirst() == ["deaf"] { await beDeaf() }
+        if arguments.dropFirst() == ["refused"] { await runUntilSignal { throw Rejection(.refused, "not now") } }
         let middleware = Middleware<Count> { action, _, next in
             (action as? Poison)?.reach(.middleware)
             return try next(action)

@@ -106,7 +106,7 @@ import ZeroMQ
         }
         _ = try make()
         let nodes = try make()
-        for node in ["primary", "replica of store diary", "sender of store diary"] {
+        for node in ["primary of store diary", "replica of store diary", "sender of store diary"] {
             try await log.waits(for: "notice: the \(node) was created, and does nothing before run() is called")
         }
         #expect(log.events.count == 3, "\(log.events)")

@@ -5,7 +5,7 @@ internal import Statecast
 /// Numbers from 64 on are those of `sysexits.h`.
 extension ExitCode {
     /// An action was rejected.
-    package static let actionRejected = ExitCode(2)
+    package static let actionRejected = ExitCode(ProcessExit.rejected)
     /// The outcome of an action is unknown; the message names session and numbers.
     package static let outcomeUnknown = ExitCode(3)
     /// The journal is damaged (`EX_DATAERR`): only a backup or a salvage helps, not a restart.

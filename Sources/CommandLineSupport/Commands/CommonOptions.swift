@@ -27,7 +27,7 @@ package struct CommonOptions: ParsableArguments {
     package enum Screen: Sendable {
         /// Lines, which may alternate with log lines.
         case lines
-        /// A picture that log lines would overwrite: if standard error is a terminal, only critical lines pass.
+        /// A picture. If standard error is a terminal, it shows the last log line; only critical ones are printed.
         case picture
     }
 
@@ -38,8 +38,7 @@ package struct CommonOptions: ParsableArguments {
             file: config
         )
         let level = try await settings.choice(.logLevel, default: Logger.Level.notice)
-        let isSilenced = screen == .picture && Terminal.isTerminal(.error)
-        LineLogHandler.bootstrap(level: isSilenced ? .critical : level)
+        LineLogHandler.bootstrap(level: level, hasPicture: screen == .picture && Terminal.isTerminal(.error))
         let logger = Logger(label: "statecast.settings")
         for notice in settings.unknownVariables { logger.warning("\(notice)") }
         return settings

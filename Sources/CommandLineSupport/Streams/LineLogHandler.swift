@@ -1,5 +1,6 @@
 internal import Foundation
 package import Logging
+internal import Threading
 
 /// Logs to standard error, one line for each event.
 ///
@@ -14,14 +15,21 @@ package struct LineLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
 
+    /// The last line for a picture, which shows it: on the terminal, the next frame would overwrite log lines.
+    static let pictureLine = Locked<String?>(nil)
+
+    /// Whether lines below the level critical are for a picture.
+    private let hasPicture: Bool
+
     /// Makes this the handler of all loggers. Call it once in a process.
-    static func bootstrap(level: Logger.Level) {
-        LoggingSystem.bootstrap { LineLogHandler(label: $0, logLevel: level) }
+    static func bootstrap(level: Logger.Level, hasPicture: Bool) {
+        LoggingSystem.bootstrap { LineLogHandler(label: $0, logLevel: level, hasPicture: hasPicture) }
     }
 
-    init(label: String, logLevel: Logger.Level) {
+    init(label: String, logLevel: Logger.Level, hasPicture: Bool = false) {
         self.label = label
         self.logLevel = logLevel
+        self.hasPicture = hasPicture
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -30,7 +38,9 @@ package struct LineLogHandler: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        StandardError.write(Date.now.formatted(.iso8601) + " " + line(for: event))
+        let line = Date.now.formatted(.iso8601) + " " + line(for: event)
+        guard hasPicture, event.level < .critical else { return StandardError.write(line) }
+        Self.pictureLine.withLock { $0 = line }
     }
 
     /// The event without its time.

@@ -1,4 +1,5 @@
 internal import TerminalText
+internal import Threading
 
 #if canImport(Glibc)
     internal import Glibc
@@ -134,17 +135,21 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         try await output.write(raw: ScreenCodes.frame(frame(of: shown)))
     }
 
-    /// The lines of the screen: the picture with a margin for its marks and, if there are keys, a line that names them.
+    /// The lines of the screen: the picture with a margin for its marks, the last log line and, if there are keys, a line
+    /// that names them.
     private func frame(of state: FollowedState) -> [String] {
         let (columns, rows) = Terminal.size
         let help = keyMode == nil || rows < 3 ? 0 : 1
-        let margin = 2
-        let frame = PictureFrame(columns: max(0, columns - margin), rows: rows - help, first: first)
+        let log = LineLogHandler.pictureLine.withLock(\.self).map { plain($0).wrapped(to: columns) } ?? []
+        let notice = log.prefix(max(0, rows - help - 3))
+        let (margin, room) = (2, rows - help - notice.count)
+        let frame = PictureFrame(columns: max(0, columns - margin), rows: room, first: first)
         let page = content.page(of: state, since: marked?.state, in: frame)
         first = page.first
-        var lines = page.lines.prefix(rows - help).map { line in
+        var lines = page.lines.prefix(room).map { line in
             line.isChanged ? styled("* " + plain(line.text), "\u{1B}[1m") : "  " + plain(line.text)
         }
+        lines += notice
         if help > 0 {
             lines += Array(repeating: "", count: max(0, rows - help - lines.count))
             let position = first > 0 ? ", from line \(first + 1) on" : ""

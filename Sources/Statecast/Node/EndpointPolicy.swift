@@ -36,7 +36,7 @@ public enum PlaintextPolicy: Sendable {
         guard self == .trustedNetwork else { return }
         logger.warning(
             """
-            nothing encrypts or authenticates the traffic (--insecure): everyone in the network can read the state and \
+            nothing encrypts or authenticates the traffic: everyone in the network can read the state and \
             send actions
             """
         )
@@ -70,8 +70,8 @@ enum EndpointPolicy {
             throw StatecastError(
                 .insecure,
                 "\(endpoint) is not on this machine, and nothing encrypts or authenticates the traffic: use keys "
-                    + "(--keys), or 127.0.0.1, [::1] or ipc://, or permit it with --insecure (plaintext: "
-                    + ".trustedNetwork) if the network is trusted"
+                    + "(security, or --keys), or 127.0.0.1, [::1] or ipc://, or permit plain text (plaintext: "
+                    + ".trustedNetwork, or --insecure) if the network is trusted"
             )
         }
         return endpoint

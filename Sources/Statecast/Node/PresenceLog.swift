@@ -153,11 +153,11 @@ extension Rejection {
 enum RunReminder {
     /// Logs a notice after ``PresenceLog/patience``, unless `run()` was called or the node was released by then.
     ///
-    /// - Parameter isPending: whether the node exists and `run()` was not called.
-    static func schedule(_ node: String, _ logger: Logger, while isPending: @escaping @Sendable () -> Bool) {
+    /// - Parameter pending: the node's description; `nil` if `run()` was called, or the node was released.
+    static func schedule(_ logger: Logger, _ pending: @escaping @Sendable () -> String?) {
         let delay = Int(PresenceLog.patience / .milliseconds(1))
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(delay)) {
-            guard isPending() else { return }
+            guard let node = pending() else { return }
             logger.notice("the \(node) was created, and does nothing before run() is called")
         }
     }

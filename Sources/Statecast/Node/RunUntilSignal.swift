@@ -16,7 +16,9 @@ internal import ZeroMQ
 /// ```
 ///
 /// A signal starts a graceful shutdown, on which the nodes in the body stop; after five seconds the body is cancelled.
-/// SIGHUP is such a signal, too, unless the process ignores it, as under `nohup`.
+/// A body that does not end then, such as a loop that ignores `Task.isCancelled`, or that waits for standard input, is
+/// logged after five more seconds, and another signal ends the process. SIGHUP is such a signal, too, unless the process
+/// ignores it, as under `nohup`.
 ///
 /// A failure is one line on standard error. The process ends with 0 if the body returned, and otherwise with a code
 /// from which a supervisor can tell whether a restart can help, the same as those of the executables:
@@ -26,6 +28,7 @@ internal import ZeroMQ
 /// | 64 | a mistake of the program or its settings: `definition`, `insecure`, `keys`, or a malformed `endpoint` |
 /// | 65 | the journal is damaged, or was removed: restore a backup |
 /// | 78 | the journal is of another store or build, or a copy |
+/// | 2 | a ``Rejection``: the action, or the store, is not accepted |
 /// | 1 | any other, also that the body had to be cancelled; a restart can help |
 ///
 /// - Parameters:
@@ -47,6 +50,7 @@ public func runUntilSignal(
 /// The exit codes of processes that run nodes; those from 64 on are of `sysexits.h`, and a restart cannot help.
 package enum ProcessExit {
     package static let failed: Int32 = 1
+    package static let rejected: Int32 = 2
     /// `EX_USAGE`.
     package static let wrongUsage: Int32 = 64
     /// `EX_DATAERR`: only a backup or a salvage helps.
@@ -57,6 +61,7 @@ package enum ProcessExit {
     package static func code(of error: any Error) -> Int32 {
         switch error {
         case let failure as JournalFailure: code(of: failure)
+        case is Rejection: rejected
         case let error as StatecastError:
             if let failure = error.cause as? JournalFailure { code(of: failure) } else { code(of: error) }
         default: failed

@@ -1,3 +1,4 @@
+internal import Dispatch
 package import Logging
 package import ServiceLifecycle
 internal import Threading
@@ -33,8 +34,9 @@ package struct SignalledRun: Service {
 
     /// Runs the work beside the nodes that it needs. When the work ends, or on a signal, all stop: the work first.
     ///
-    /// A signal starts a graceful shutdown; after five seconds the work is cancelled. SIGHUP counts as such a signal
-    /// unless the process ignores it, as under `nohup` or after ``Hangup/ignore()``.
+    /// A signal starts a graceful shutdown; after five seconds the work is cancelled. Work that ignores this too does not
+    /// end, which is logged; then another signal ends the process. SIGHUP counts as such a signal unless the process
+    /// ignores it, as under `nohup` or after ``Hangup/ignore()``.
     ///
     /// - Parameter onHangup: called at each SIGHUP, which then stops nothing.
     package static func until(
@@ -48,6 +50,9 @@ package struct SignalledRun: Service {
             Task { for await _ in await UnixSignalsSequence(trapping: .sighup) { await onHangup() } }
         }
         defer { hangups?.cancel() }
+        let signals: [UnixSignal] = [.sigint, .sigterm] + (survivesHangup ? [] : [.sighup])
+        let stopping = StopReminder(on: signals, logger)
+        defer { stopping.end() }
         let failure = Locked<(any Error)?>(nil)
         let services =
             nodes.map { node in
@@ -65,14 +70,72 @@ package struct SignalledRun: Service {
                     failureTerminationBehavior: .gracefullyShutdownGroup
                 )
             },
-            gracefulShutdownSignals: [.sigint, .sigterm] + (survivesHangup ? [] : [.sighup]),
+            gracefulShutdownSignals: signals,
             logger: logger
         )
-        configuration.maximumGracefulShutdownDuration = .seconds(5)
+        configuration.maximumGracefulShutdownDuration = StopReminder.grace
         do { try await ServiceGroup(configuration: configuration).run() } catch {
             throw failure.withLock { $0 } ?? error
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+}
+
+/// Logs what a process waits for after a signal that asks it to stop, and lets it be ended when that is in vain.
+///
+/// On a thread of Dispatch: the work may block all threads on which tasks run.
+///
+/// Unchecked, but safe: the variables are used on one queue.
+private final class StopReminder: @unchecked Sendable {
+    /// From the first signal to the cancellation of the work.
+    static let grace = Duration.seconds(5)
+
+    private let logger: Logger
+    private let queue = DispatchQueue(label: "statecast-stop")
+    private var sources: [any DispatchSourceSignal] = []
+    private var isAsked = false
+    /// Whether the work was cancelled, and has not ended.
+    private var isInVain = false
+    private var hasEnded = false
+
+    init(on signals: [UnixSignal], _ logger: Logger) {
+        self.logger = logger
+        for number in signals.map(\.rawValue) {
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { [weak self] in self?.received(number) }
+            sources.append(source)
+            source.activate()
+        }
+    }
+
+    func end() {
+        queue.async { [self] in
+            hasEnded = true
+            for source in sources { source.cancel() }
+        }
+    }
+
+    private func received(_ number: Int32) {
+        if isInVain { _exit(128 + number) }
+        guard !isAsked else { return }
+        isAsked = true
+        after(.seconds(1)) { reminder in
+            reminder.logger.notice("asked to stop, waiting for the work to end; it is cancelled after \(Self.grace)")
+        }
+        after(Self.grace * 2) { reminder in
+            reminder.isInVain = true
+            reminder.logger.warning(
+                "the work has not ended since it was cancelled \(Self.grace) ago; another signal ends the process at once"
+            )
+        }
+    }
+
+    private func after(_ delay: Duration, _ body: @escaping @Sendable (StopReminder) -> Void) {
+        let delay = DispatchTimeInterval.milliseconds(Int(delay / .milliseconds(1)))
+        queue.asyncAfter(deadline: .now() + delay) { [weak self] in
+            guard let self, !hasEnded else { return }
+            body(self)
+        }
     }
 }
 

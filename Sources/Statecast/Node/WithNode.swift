@@ -13,6 +13,7 @@ internal import ServiceLifecycle
 /// If the primary ends first, because it fails or the service group shuts down, the closure's task is cancelled.
 ///
 /// - Throws: the error of ``Primary/run()``; otherwise the error that the closure throws.
+@discardableResult
 public func withPrimary<State: Codable & Equatable & Sendable, Result: Sendable>(
     _ primary: Primary<State>,
     _ body: @escaping @Sendable (Primary<State>) async throws -> Result
@@ -32,6 +33,7 @@ public func withPrimary<State: Codable & Equatable & Sendable, Result: Sendable>
 /// If the replica ends first, because it fails or the service group shuts down, the closure's task is cancelled.
 ///
 /// - Throws: the error of ``Replica/run()``; otherwise the error that the closure throws.
+@discardableResult
 public func withReplica<State: Sendable, Result: Sendable>(
     _ replica: Replica<State>,
     _ body: @escaping @Sendable (Replica<State>) async throws -> Result
@@ -51,6 +53,7 @@ public func withReplica<State: Sendable, Result: Sendable>(
 /// If the sender ends first, because it fails or the service group shuts down, the closure's task is cancelled.
 ///
 /// - Throws: the error of ``ActionSender/run()``; otherwise the error that the closure throws.
+@discardableResult
 public func withSender<Result: Sendable>(
     _ sender: ActionSender,
     _ body: @escaping @Sendable (ActionSender) async throws -> Result

@@ -1,3 +1,4 @@
+internal import Logging
 public import SyncProtocol
 internal import ZeroMQ
 
@@ -105,6 +106,14 @@ public struct PrimaryAddress: Hashable, Sendable {
     public let actions: String
     /// Where senders subscribe, if the traffic is encrypted.
     public let receipts: String?
+
+    /// For a log.
+    var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = ["publish": "\(publish)", "actions": "\(actions)"]
+        for (store, endpoint) in storeEndpoints { metadata["publish.\(store)"] = "\(endpoint)" }
+        metadata["receipts"] = receipts.map { "\($0)" }
+        return metadata
+    }
 }
 
 /// When a journal stores a snapshot, and how much history it keeps.

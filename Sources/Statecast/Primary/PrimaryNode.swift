@@ -65,7 +65,12 @@ public actor PrimaryNode: Service {
         }
         self.configuration = configuration
         self.logger = logger
-        RunReminder.schedule("primary", logger) { [definitions] in !definitions.withLock { $0.areComplete } }
+        RunReminder.schedule(logger) { [definitions] in
+            definitions.withLock { definitions in
+                let stores = definitions.stores.map { "\($0.name)" }.joined(separator: " and ")
+                return definitions.areComplete ? nil : "primary of store \(stores)"
+            }
+        }
     }
 
     deinit {
@@ -211,6 +216,7 @@ public actor PrimaryNode: Service {
         stores?.begin()
         tick()
         bound.change { $0 = .success(sockets.address) }
+        logger.info("serving", metadata: sockets.address.metadata)
         return sockets.address
     }
 

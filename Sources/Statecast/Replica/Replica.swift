@@ -62,7 +62,7 @@ public final class Replica<State: Sendable>: Service {
             primaryTime: clock,
             logger: logger
         )
-        RunReminder.schedule("replica of store \(store)", logger) { [termination] in termination.isPending }
+        RunReminder.schedule(logger) { [termination] in termination.isPending ? "replica of store \(store)" : nil }
     }
 
     deinit { finish(because: Self.closed) }

@@ -76,7 +76,7 @@ public final class ActionSender: Service, ActionDispatcher {
             termination: termination,
             logger: logger
         )
-        RunReminder.schedule("sender of store \(store)", logger) { [termination] in termination.isPending }
+        RunReminder.schedule(logger) { [termination] in termination.isPending ? "sender of store \(store)" : nil }
     }
 
     deinit {
