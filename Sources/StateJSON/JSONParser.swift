@@ -199,7 +199,7 @@ struct JSONParser {
     }
 
     private mutating func word(_ word: String, _ value: Value) throws(CodingFailure) -> Value {
-        guard input[position...].starts(with: word.utf8) else { 
+        guard input[position...].starts(with: word.utf8) else {
             throw failure(.malformed, "expected a value such as \(word) or a text in quotes")
         }
         position += word.utf8.count

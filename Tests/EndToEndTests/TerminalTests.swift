@@ -48,7 +48,9 @@ import Testing
                     func increase(until revision: Int) async throws {
                         let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
                         #expect(sent.exitCode == 0, "\(sent)")
-                        try await window.type("statecast-replica --store counter --until \(revision) > /dev/null; jobs\n")
+                        try await window.type(
+                            "statecast-replica --store counter --until \(revision) > /dev/null; jobs\n"
+                        )
                     }
                     try await window.type("statecast-replica --store counter &\n")
                     try await increase(until: 1)

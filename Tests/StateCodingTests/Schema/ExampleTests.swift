@@ -38,7 +38,9 @@ import Testing
     @Test func `has dates as texts if it is for people`() throws {
         let encode = { (value: any Encodable) in try StateEncoder().example(of: value) }
         #expect(Value(exampleOf: Call.self, encode) == ["at": ["_0": "2001-01-01T00:00:00Z", "retries": 0]])
-        let dates = [Date(timeIntervalSince1970: 1_800_000_000), Date(timeIntervalSinceReferenceDate: 0.5), .distantFuture]
+        let dates = [
+            Date(timeIntervalSince1970: 1_800_000_000), Date(timeIntervalSinceReferenceDate: 0.5), .distantFuture,
+        ]
         #expect(try encode(dates) == ["2027-01-15T08:00:00Z", 0.5, "4001-01-01T00:00:00Z"])
         #expect(try StateDecoder(acceptsJSONForms: true).decode([Date].self, from: encode(dates)) == dates)
         #expect(try StateEncoder().value(of: dates).arrayValue?.last == 63_113_904_000.0)
