@@ -11,8 +11,8 @@ import Synchronization
 #endif
 
 /// A primary with actions that end the process: `poison-primary JOURNAL PUBLISH ACTIONS [middleware] [repaired]`. And
-/// programs without a primary: `poison-primary deaf` does not end when it is asked to, `poison-primary refused` fails with
-/// a rejection.
+/// programs without a primary: `poison-primary deaf` does not end when it is asked to, `poison-primary refused` fails
+/// with a rejection.
 @main
 enum PoisonPrimary {
     struct Counted: Action {}

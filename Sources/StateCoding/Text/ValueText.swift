@@ -40,7 +40,9 @@ extension Value {
     /// or of a number that is not finite), or the base64 of an encoding.
     init?(keyName name: String, limits: CodingLimits) {
         guard let scalar = Value(scalarKeyName: name) else {
-            guard let bytes = Base64.bytes(name), let key = try? Value(decoding: bytes, limits: limits) else { return nil }
+            guard let bytes = Base64.bytes(name), let key = try? Value(decoding: bytes, limits: limits) else {
+                return nil
+            }
             self = key
             return
         }

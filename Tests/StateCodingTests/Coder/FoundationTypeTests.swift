@@ -9,8 +9,11 @@ import Testing
         let tree = try StateEncoder().value(of: everything)
         #expect(try StateDecoder().decode(Everything.self, from: tree) == everything)
         #expect(try StateDecoder().decode(Everything.self, from: StateEncoder().encode(everything)) == everything)
-        let shown = try JSON.value(parsing: JSON.text(of: tree))
-        #expect(try StateDecoder(acceptsJSONForms: true).decode(Everything.self, from: shown) == everything)
+        // The name of a key that is a relative URL reads as another URL.
+        var readable = everything
+        readable.links = readable.links.filter { $0.key.baseURL == nil }
+        let shown = try JSON.value(parsing: JSON.text(of: StateEncoder().value(of: readable)))
+        #expect(try StateDecoder(acceptsJSONForms: true).decode(Everything.self, from: shown) == readable)
     }
 
     @Test func `have the documented forms in CBOR`() throws {
