@@ -102,8 +102,8 @@ private enum ReplayedApp: String, CaseIterable {
         if let named { return try named.report(journal) }
         let names = Self.allCases.map(\.rawValue).joined(separator: " or ")
         throw CommandFailure.wrongUsage(
-            "the journal holds the store \"\(store)\" with a state of no app that is built in (\(names)): replay it with "
-                + "JournalReplay in a program that has its types"
+            "the journal holds the store \"\(store)\" with a state of no app that is built in (\(names)): replay it "
+                + "with JournalReplay, in a program that has its types"
         )
     }
 

@@ -17,8 +17,8 @@ internal import ZeroMQ
 ///
 /// A signal starts a graceful shutdown, on which the nodes in the body stop; after five seconds the body is cancelled.
 /// A body that does not end then, such as a loop that ignores `Task.isCancelled`, or that waits for standard input, is
-/// logged after five more seconds, and another signal ends the process. SIGHUP is such a signal, too, unless the process
-/// ignores it, as under `nohup`.
+/// logged after five more seconds, and another signal ends the process. SIGHUP is such a signal, too, unless the
+/// process ignores it, as under `nohup`.
 ///
 /// A failure is one line on standard error. The process ends with 0 if the body returned, and otherwise with a code
 /// from which a supervisor can tell whether a restart can help, the same as those of the executables:

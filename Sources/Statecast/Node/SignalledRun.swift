@@ -125,7 +125,7 @@ private final class StopReminder: @unchecked Sendable {
         after(Self.grace * 2) { reminder in
             reminder.isInVain = true
             reminder.logger.warning(
-                "the work has not ended since it was cancelled \(Self.grace) ago; another signal ends the process at once"
+                "the work was cancelled \(Self.grace) ago, and has not ended; another signal ends the process at once"
             )
         }
     }
