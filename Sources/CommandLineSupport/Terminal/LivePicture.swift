@@ -135,8 +135,8 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         try await output.write(raw: ScreenCodes.frame(frame(of: shown)))
     }
 
-    /// The lines of the screen: the picture with a margin for its marks, the last log line and, if there are keys, a line
-    /// that names them.
+    /// The lines of the screen: the picture with a margin for its marks, the last log line and, if there are keys, a
+    /// line that names them.
     private func frame(of state: FollowedState) -> [String] {
         let (columns, rows) = Terminal.size
         let help = keyMode == nil || rows < 3 ? 0 : 1

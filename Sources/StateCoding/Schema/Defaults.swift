@@ -118,9 +118,9 @@ private struct DefaultFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return first.map { [$0] } ?? []
     }
 
-    /// The first case of coding keys that do not list themselves, as those that the compiler makes: the value whose only
-    /// byte is 0, if it is an enum's. Of a single case, which has no byte, there is none: an enum without cases has the
-    /// same layout.
+    /// The first case of coding keys that do not list themselves, as those that the compiler makes: the value whose
+    /// only byte is 0, if it is an enum's. Of a single case, which has no byte, there is none: an enum without cases has
+    /// the same layout.
     private static var firstCase: Key? {
         guard MemoryLayout<Key>.size == 1, _isPOD(Key.self) else { return nil }
         let key = withUnsafeBytes(of: UInt8(0)) { $0.loadUnaligned(as: Key.self) }

@@ -34,9 +34,9 @@ package struct SignalledRun: Service {
 
     /// Runs the work beside the nodes that it needs. When the work ends, or on a signal, all stop: the work first.
     ///
-    /// A signal starts a graceful shutdown; after five seconds the work is cancelled. Work that ignores this too does not
-    /// end, which is logged; then another signal ends the process. SIGHUP counts as such a signal unless the process
-    /// ignores it, as under `nohup` or after ``Hangup/ignore()``.
+    /// A signal starts a graceful shutdown; after five seconds the work is cancelled. Work that ignores this too is
+    /// logged, and then another signal ends the process. SIGHUP counts as such a signal unless the process ignores it,
+    /// as under `nohup` or after ``Hangup/ignore()``.
     ///
     /// - Parameter onHangup: called at each SIGHUP, which then stops nothing.
     package static func until(
