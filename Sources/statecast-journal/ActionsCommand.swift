@@ -63,7 +63,7 @@ struct ActionsCommand: AsyncParsableCommand {
             for case .revision(let revision)? in [from, to] { try reader.requireKept(revision) }
             let start = try reader.start(before: from?.revision ?? Revision(0))
             var closed: (any Error)?
-            var (count, names) = (0, Set<String>())
+            var names: Set<String> = []
             try reader.forEachRecord(after: start) { record throws(JournalFailure) in
                 guard record.from <= to?.revision ?? Revision(.max) else { return false }
                 let lines = try ActionLine.lines(of: BatchRecord(reading: record))
@@ -71,7 +71,6 @@ struct ActionsCommand: AsyncParsableCommand {
                     line.isFrom(from) && line.isTo(to) && session ?? line.session == line.session
                         && (name == nil || name == line.name)
                 }
-                count += wanted.count
                 if name != nil { names.formUnion(lines.compactMap(\.name)) }
                 do { try LineOutput.writeNow(Array(wanted.map { $0.json + "\n" }.joined().utf8)) } catch {
                     closed = error
@@ -79,7 +78,7 @@ struct ActionsCommand: AsyncParsableCommand {
                 return closed == nil
             }
             if let closed { throw closed }
-            guard let name, count == 0 else { return }
+            guard let name, !names.contains(name) else { return }
             let hint = name.nearest(among: names).map { "; did you mean \"\($0)\"?" } ?? ""
             throw CommandFailure.failed("the journal has no action \"\(name)\" there\(hint)")
         }

@@ -7,7 +7,7 @@ extension ExitCode {
     /// An action was rejected.
     package static let actionRejected = ExitCode(ProcessExit.rejected)
     /// The outcome of an action is unknown; the message names session and numbers.
-    package static let outcomeUnknown = ExitCode(3)
+    package static let outcomeUnknown = ExitCode(ProcessExit.outcomeUnknown)
     /// The journal is damaged (`EX_DATAERR`): only a backup or a salvage helps, not a restart.
     package static let journalDamaged = ExitCode(ProcessExit.journalDamaged)
     /// The state has nothing at the selected path (`EX_NOINPUT`).

@@ -18,7 +18,7 @@ package struct LineLogHandler: LogHandler {
     /// The last line for a picture, which shows it: on the terminal, the next frame would overwrite log lines.
     static let pictureLine = Locked<String?>(nil)
 
-    /// Whether lines below the level critical are for a picture.
+    /// Whether lines below the level critical are for a picture, while the process is in the foreground.
     private let hasPicture: Bool
 
     /// Makes this the handler of all loggers. Call it once in a process.
@@ -39,7 +39,7 @@ package struct LineLogHandler: LogHandler {
 
     package func log(event: LogEvent) {
         let line = Date.now.formatted(.iso8601) + " " + line(for: event)
-        guard hasPicture, event.level < .critical else { return StandardError.write(line) }
+        guard hasPicture, event.level < .critical, !Terminal.isInBackground else { return StandardError.write(line) }
         Self.pictureLine.withLock { $0 = line }
     }
 

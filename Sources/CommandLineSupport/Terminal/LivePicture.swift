@@ -126,13 +126,15 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         // In the background, the terminal is the shell's. A shell that brings a running process to the foreground sends
         // it no signal.
         guard let shown, !isStopping, !Terminal.isInBackground else { return }
+        var enter = ""
         if !isEntered {
             isEntered = true
             if keyMode?.resume() != true { keyMode = KeyMode() }
             entries.continuation.yield()
-            try await output.write(raw: ScreenCodes.enter)
+            enter = ScreenCodes.enter
         }
-        try await output.write(raw: ScreenCodes.frame(frame(of: shown)))
+        // Together: after a pause in between, the screen might be the shell's.
+        try await output.write(raw: enter + ScreenCodes.frame(frame(of: shown)))
     }
 
     /// The lines of the screen: the picture with a margin for its marks, the last log line and, if there are keys, a

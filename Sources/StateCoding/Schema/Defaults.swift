@@ -21,7 +21,8 @@ extension Value {
     /// default.
     ///
     /// - Parameter encode: encodes the instance.
-    /// - Returns: `nil` if the type refuses defaults, such as a price that must be above 0.
+    /// - Returns: `nil` if the type refuses defaults, such as a price that must be above 0, or if the first case of an
+    ///   enum contains the enum.
     package init?<T: Decodable>(
         exampleOf type: T.Type,
         _ encode: (any Encodable) throws -> Value = { try StateEncoder().value(of: $0) }
@@ -47,7 +48,7 @@ final class Defaults {
 
     /// Checks that a type and all types that its `init(from:)` asks for, when it reads defaults, are values.
     ///
-    /// Not seen are the payloads of enums, and the fields after one that has no default.
+    /// Not seen are the payloads of an enum's other cases than the first, and the fields after one without a default.
     ///
     /// - Throws: `unencodable`.
     static func checkValueSemantics(of type: any Decodable.Type) throws(CodingFailure) {
@@ -119,12 +120,13 @@ private struct DefaultFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// The first case of coding keys that do not list themselves, as those that the compiler makes: the value whose
-    /// only byte is 0, if it is an enum's. Of a single case, which has no byte, there is none: an enum without cases has
-    /// the same layout.
+    /// only byte is 0, if it is an enum's. A single case has no byte, and is not found: an enum without cases has the
+    /// same layout.
     private static var firstCase: Key? {
         guard MemoryLayout<Key>.size == 1, _isPOD(Key.self) else { return nil }
         let key = withUnsafeBytes(of: UInt8(0)) { $0.loadUnaligned(as: Key.self) }
-        return Mirror(reflecting: key).displayStyle == .enum ? key : nil
+        let mirror = Mirror(reflecting: key)
+        return mirror.displayStyle == .enum && mirror.children.isEmpty ? key : nil
     }
 
     func contains(_ key: Key) -> Bool { true }

@@ -24,8 +24,8 @@ extension Value: CustomStringConvertible {
 extension Value {
     /// The name of a key in a JSON object.
     ///
-    /// A key with parts, or with a tag that JSON does not have, is not readable, so that it can be read back, no two
-    /// keys of one type have one name, and quotes are not escaped again at each level.
+    /// The name of a key with parts, or with a tag that JSON does not have, is not readable, so that it can be read
+    /// back, no other such key has it, and quotes are not escaped again at each level.
     package var keyName: String {
         switch self {
         case .text(let text), .tagged(Value.uriTag, .text(let text)): text
@@ -39,14 +39,15 @@ extension Value {
     /// The key of a name that is not the key's text: of a number, `true`, `false`, `null`, a text in quotes (of bytes,
     /// or of a number that is not finite), or the base64 of an encoding.
     init?(keyName name: String, limits: CodingLimits) {
-        guard let scalar = Value(scalarKeyName: name) else {
-            guard let bytes = Base64.bytes(name), let key = try? Value(decoding: bytes, limits: limits) else {
-                return nil
-            }
+        if let scalar = Value(scalarKeyName: name) {
+            self = scalar
+        } else {
+            // One key has one name.
+            guard let bytes = Base64.bytes(name), let key = try? Value(decoding: bytes, limits: limits),
+                key.keyName == name
+            else { return nil }
             self = key
-            return
         }
-        self = scalar
     }
 
     private init?(scalarKeyName name: String) {

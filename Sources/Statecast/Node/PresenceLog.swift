@@ -4,7 +4,7 @@ internal import SyncProtocol
 internal import ZeroMQ
 
 /// Whether a replica or a sender reaches its primary.
-enum Presence: Hashable {
+enum Presence: Equatable {
     /// The primary answers.
     case present
     /// The primary does not answer, or not yet.
@@ -15,6 +15,16 @@ enum Presence: Hashable {
     case paused(Rejection)
     /// The primary answers, and refuses the node; or what it publishes does not fit.
     case refused(Rejection)
+
+    /// Compares reasons by their codes: the message may differ each time.
+    static func == (one: Presence, other: Presence) -> Bool {
+        switch (one, other) {
+        case (.present, .present), (.absent, .absent): true
+        case (.unreachable(let one), .unreachable(let other)): one == other
+        case (.paused(let one), .paused(let other)), (.refused(let one), .refused(let other)): one.code == other.code
+        default: false
+        }
+    }
 }
 
 extension ReplicaStatus {
@@ -74,8 +84,7 @@ struct PresenceLog {
         case .absent, .unreachable, .paused:
             if due == nil, logged != presence { due = (presence, now.advanced(by: Self.patience)) }
         case .refused(let reason):
-            // The message may differ each time.
-            if case .refused(let last) = logged, last.code == reason.code { return }
+            guard logged != presence else { return }
             logged = presence
             let work = role == .replica ? "follow" : "send to"
             log(.warning, "cannot \(work) the primary at \(endpoint): \(reason.beginning)")
@@ -144,7 +153,10 @@ struct RejectedDispatchLog {
 extension Rejection {
     /// The rejection for a log: a peer chooses the code and the message, which may be long.
     fileprivate var beginning: Rejection {
-        func beginning(_ text: String, _ count: Int) -> String { String(text.unicodeScalars.prefix(count)) }
+        func beginning(_ text: String, _ count: Int) -> String {
+            let start = text.unicodeScalars.prefix(count)
+            return start.endIndex == text.endIndex ? text : String(start) + "…"
+        }
         return Rejection(Code(rawValue: beginning(code.rawValue, 64)), beginning(message, 512))
     }
 }

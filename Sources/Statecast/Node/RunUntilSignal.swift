@@ -28,7 +28,7 @@ internal import ZeroMQ
 /// | 64 | a mistake of the program or its settings: `definition`, `insecure`, `keys`, or a malformed `endpoint` |
 /// | 65 | the journal is damaged, or was removed: restore a backup |
 /// | 78 | the journal is of another store or build, or a copy |
-/// | 2 | a ``Rejection``: the action, or the store, is not accepted |
+/// | 2, 3 | a ``Rejection``; 3 if its code is `outcome-unknown` |
 /// | 1 | any other, also that the body had to be cancelled; a restart can help |
 ///
 /// - Parameters:
@@ -51,6 +51,7 @@ public func runUntilSignal(
 package enum ProcessExit {
     package static let failed: Int32 = 1
     package static let rejected: Int32 = 2
+    package static let outcomeUnknown: Int32 = 3
     /// `EX_USAGE`.
     package static let wrongUsage: Int32 = 64
     /// `EX_DATAERR`: only a backup or a salvage helps.
@@ -61,7 +62,7 @@ package enum ProcessExit {
     package static func code(of error: any Error) -> Int32 {
         switch error {
         case let failure as JournalFailure: code(of: failure)
-        case is Rejection: rejected
+        case let rejection as Rejection: rejection.code == .outcomeUnknown ? outcomeUnknown : rejected
         case let error as StatecastError:
             if let failure = error.cause as? JournalFailure { code(of: failure) } else { code(of: error) }
         default: failed

@@ -50,9 +50,7 @@ package struct SignalledRun: Service {
             Task { for await _ in await UnixSignalsSequence(trapping: .sighup) { await onHangup() } }
         }
         defer { hangups?.cancel() }
-        let signals: [UnixSignal] = [.sigint, .sigterm] + (survivesHangup ? [] : [.sighup])
-        let stopping = StopReminder(on: signals, logger)
-        defer { stopping.end() }
+        let signals = [SIGINT, SIGTERM] + (survivesHangup ? [] : [SIGHUP])
         let failure = Locked<(any Error)?>(nil)
         let services =
             nodes.map { node in
@@ -70,27 +68,31 @@ package struct SignalledRun: Service {
                     failureTerminationBehavior: .gracefullyShutdownGroup
                 )
             },
-            gracefulShutdownSignals: signals,
             logger: logger
         )
-        configuration.maximumGracefulShutdownDuration = StopReminder.grace
-        do { try await ServiceGroup(configuration: configuration).run() } catch {
+        configuration.maximumGracefulShutdownDuration = StopSignals.grace
+        let group = ServiceGroup(configuration: configuration)
+        let stopping = StopSignals(signals, logger) { Task { await group.triggerGracefulShutdown() } }
+        defer { stopping.end() }
+        do { try await group.run() } catch {
             throw failure.withLock { $0 } ?? error
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }
 
-/// Logs what a process waits for after a signal that asks it to stop, and lets it be ended when that is in vain.
+/// The signals that ask a process to stop. Logs what the process waits for then, and lets it be ended when that is in
+/// vain.
 ///
 /// On a thread of Dispatch: the work may block all threads on which tasks run.
 ///
 /// Unchecked, but safe: the variables are used on one queue.
-private final class StopReminder: @unchecked Sendable {
+private final class StopSignals: @unchecked Sendable {
     /// From the first signal to the cancellation of the work.
     static let grace = Duration.seconds(5)
 
     private let logger: Logger
+    private let onFirst: @Sendable () -> Void
     private let queue = DispatchQueue(label: "statecast-stop")
     private var sources: [any DispatchSourceSignal] = []
     private var isAsked = false
@@ -98,9 +100,13 @@ private final class StopReminder: @unchecked Sendable {
     private var isInVain = false
     private var hasEnded = false
 
-    init(on signals: [UnixSignal], _ logger: Logger) {
-        self.logger = logger
-        for number in signals.map(\.rawValue) {
+    init(_ signals: [Int32], _ logger: Logger, onFirst: @escaping @Sendable () -> Void) {
+        (self.logger, self.onFirst) = (logger, onFirst)
+        for number in signals {
+            #if canImport(Darwin)
+                // A dispatch source observes a signal, but leaves its default action in effect there.
+                signal(number, SIG_IGN)
+            #endif
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [weak self] in self?.received(number) }
             sources.append(source)
@@ -119,22 +125,30 @@ private final class StopReminder: @unchecked Sendable {
         if isInVain { _exit(128 + number) }
         guard !isAsked else { return }
         isAsked = true
-        after(.seconds(1)) { reminder in
-            reminder.logger.notice("asked to stop, waiting for the work to end; it is cancelled after \(Self.grace)")
-        }
-        after(Self.grace * 2) { reminder in
-            reminder.isInVain = true
-            reminder.logger.warning(
-                "the work was cancelled \(Self.grace) ago, and has not ended; another signal ends the process at once"
-            )
-        }
+        onFirst()
+        remind(
+            after: .seconds(1),
+            .notice,
+            "asked to stop, waiting for the work to end; it is cancelled after \(Self.grace)"
+        )
+        let vain =
+            "the work was cancelled \(Self.grace) ago, and has not ended; another signal ends the process at once"
+        // A picture on the terminal hides lower levels.
+        remind(after: Self.grace * 2, .critical, vain) { $0.isInVain = true }
     }
 
-    private func after(_ delay: Duration, _ body: @escaping @Sendable (StopReminder) -> Void) {
+    private func remind(
+        after delay: Duration,
+        _ level: Logger.Level,
+        _ message: String,
+        _ change: @escaping @Sendable (StopSignals) -> Void = { _ in }
+    ) {
         let delay = DispatchTimeInterval.milliseconds(Int(delay / .milliseconds(1)))
         queue.asyncAfter(deadline: .now() + delay) { [weak self] in
             guard let self, !hasEnded else { return }
-            body(self)
+            change(self)
+            // Elsewhere: standard error may be full, and the queue has to receive signals.
+            DispatchQueue.global().async { self.logger.log(level: level, "\(message)") }
         }
     }
 }
