@@ -16,7 +16,7 @@ struct ConnectionWatch: Hashable, Sendable {
     mutating func heard(at now: Instant) { self = ConnectionWatch(at: now) }
 
     /// A message is awaited from now on. Before, silence meant nothing.
-    mutating func startWaiting(at now: Instant) { silentSince = now }
+    mutating func startWaiting(at now: Instant) { (silentSince, replacementAt) = (now, nil) }
 
     /// The time of the next ``tick(at:silenceMax:_:using:)``.
     ///
