@@ -80,7 +80,7 @@ struct ActionsCommand: AsyncParsableCommand {
             if let closed { throw closed }
             guard let name, !names.contains(name) else { return }
             let hint = name.nearest(among: names).map { "; did you mean \"\($0)\"?" } ?? ""
-            throw CommandFailure.failed("the journal has no action \"\(name)\" there\(hint)")
+            throw CommandFailure.failed("the journal has no action \"\(name)\" in this range\(hint)")
         }
     }
 }

@@ -75,7 +75,8 @@ enum PoisonPrimary {
         await runUntilSignal {
             print("ready")
             fflush(nil)
-            while true { try? await Task.sleep(for: .seconds(3600)) }
+            // Blocks its thread, as in a program that sends what a person types.
+            while readLine() != nil {}
         }
     }
 
