@@ -11,9 +11,11 @@
 #define STREAM "statecast-peer"
 #define SUBJECT "statecast-peer.actions"
 
+static const int64_t DUPLICATES = INT64_C(120) * 1000000000;  // nanoseconds; the server's default
+
 enum { BATCH = 256, SMALL_WINDOW = 64, FETCH_COUNT = 512, PENDING_MAX = 1 << 20 };
 
-static bool memory, library_async, pull, ordered;
+static bool memory, library_async, pull, ordered, deduplicated;
 static _Atomic bool finished;
 
 static void check(natsStatus status, const char *what) {
@@ -98,6 +100,7 @@ static void create_stream(jsCtx *js) {
     config.Name = STREAM;
     config.Subjects = subjects;
     config.SubjectsLen = 1;
+    if (deduplicated) config.Duplicates = DUPLICATES;
     config.Storage = memory ? js_MemoryStorage : js_FileStorage;
     check(js_AddStream(NULL, js, &config, NULL, NULL), "creating the stream");
 }
@@ -141,11 +144,39 @@ static void on_async(jsCtx *js, natsMsg *message, jsPubAck *acknowledgement, jsP
 static void publish(struct writer *writer, uint64_t action) {
     run_fill(writer->run, action, writer->value);
     int count = (int)writer->run->value_bytes;
-    if (library_async)
-        check(js_PublishAsync(writer->js, SUBJECT, writer->value, count, NULL), "publishing");
-    else
+    char identifier[24];
+    snprintf(identifier, sizeof identifier, "%llu", (unsigned long long)action);
+    if (library_async) {
+        jsPubOptions options;
+        check(jsPubOptions_Init(&options), "publishing");
+        if (deduplicated) options.MsgId = identifier;
+        check(js_PublishAsync(writer->js, SUBJECT, writer->value, count, &options), "publishing");
+    } else if (deduplicated) {
+        natsMsg *message = NULL;
+        const char *value = (const char *)writer->value;
+        check(natsMsg_Create(&message, SUBJECT, writer->inbox, value, count), "publishing");
+        check(natsMsgHeader_Set(message, "Nats-Msg-Id", identifier), "publishing");
+        check(natsConnection_PublishMsg(writer->connection, message), "publishing");
+        natsMsg_Destroy(message);
+    } else {
         check(natsConnection_PublishRequest(writer->connection, SUBJECT, writer->inbox, writer->value, count),
               "publishing");
+    }
+}
+
+// The last action is published again: the stream already has it.
+static void check_duplicate(struct writer *writer) {
+    uint64_t total = run_total(writer->run);
+    int count = (int)writer->run->value_bytes;
+    char identifier[24];
+    snprintf(identifier, sizeof identifier, "%llu", (unsigned long long)(total - 1));
+    jsPubOptions options;
+    jsPubAck *acknowledgement = NULL;
+    check(jsPubOptions_Init(&options), "publishing again");
+    options.MsgId = identifier;
+    check(js_Publish(&acknowledgement, writer->js, SUBJECT, writer->value, count, &options, NULL), "publishing again");
+    if (!acknowledgement->Duplicate || acknowledgement->Sequence != total) peer_fail("an action was stored again");
+    jsPubAck_Destroy(acknowledgement);
 }
 
 static void writer_open(struct writer *writer, struct run *run, bool asap) {
@@ -268,7 +299,8 @@ static void write_stream(struct writer *writer) {
 int main(int count, char **arguments) {
     peer_name = "nats";
     const struct flag flags[] = {
-        {"--memory", &memory}, {"--async", &library_async}, {"--pull", &pull}, {"--ordered", &ordered}, {NULL, NULL},
+        {"--memory", &memory}, {"--async", &library_async}, {"--pull", &pull}, {"--ordered", &ordered},
+        {"--deduplicated", &deduplicated}, {NULL, NULL},
     };
     struct options options = peer_options(count, arguments, flags);
     if (options.batch == 0) options.batch = BATCH;
@@ -281,8 +313,9 @@ int main(int count, char **arguments) {
 
     char version[64], way[128];
     find_version(options.port, version, sizeof version);
-    snprintf(way, sizeof way, "\"storage\":\"%s\",\"publisher\":\"%s\",\"consumer\":\"%s\"", memory ? "memory" : "file",
-             library_async ? "library" : "inbox", pull ? "pull" : ordered ? "ordered" : "push");
+    snprintf(way, sizeof way, "\"storage\":\"%s\",\"publisher\":\"%s\",\"consumer\":\"%s\",\"deduplicated\":%s",
+             memory ? "memory" : "file", library_async ? "library" : "inbox",
+             pull ? "pull" : ordered ? "ordered" : "push", deduplicated ? "true" : "false");
 
     struct run *run = run_create(options);
     struct writer writer;
@@ -300,6 +333,7 @@ int main(int count, char **arguments) {
     }
     run_wait(run, run_total(run));
     while (run->acknowledged < run_total(run)) nats_Sleep(1);
+    if (deduplicated) check_duplicate(&writer);
     finished = true;
     for (long index = 0; index < options.readers; index++) link_close(&links[index]);
     delete_stream(writer.js);

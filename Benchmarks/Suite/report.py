@@ -1,9 +1,12 @@
 """Medians, ratios, tables and the chart."""
+import dataclasses
 import json
-import pathlib
+import math
 import statistics
 
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
+# A section with at most this many contestants is a list instead of a table.
+ITEMS_MAX = 2
 
 
 def value(figures, path):
@@ -20,35 +23,53 @@ def spread(values):
 def summary(section, results):
     contestants = []
     for contestant in section.contestants:
+        rounds = results[contestant.name]
         figures = {}
-        for path, _ in section.columns:
-            values = [value(round_, path) for round_ in results[contestant.name]]
+        for path, _, _ in section.columns:
+            values = [value(round_, path) for round_ in rounds]
             if all(found is not None for found in values):
                 figures[path] = spread(values)
-        cpu = [round_["cpu"] for round_ in results[contestant.name] if "cpu" in round_]
+        cpu = [round_["cpu"] for round_ in rounds if "cpu" in round_]
         roles = {role for round_ in cpu for role in round_}
         contestants.append(
             {
                 "name": contestant.name,
+                "row": contestant.name if contestant.row is None else contestant.row,
+                "column": contestant.column,
                 "figures": figures,
                 "cpu_ns": {role: statistics.median(round_.get(role, 0) for round_ in cpu) for role in sorted(roles)},
-                "rounds": results[contestant.name],
+                "rounds": rounds,
             }
         )
     return {
         "key": section.key,
         "title": section.title,
         "columns": section.columns,
+        "grid": section.grid,
+        "shows_cpu": section.shows_cpu,
         "contestants": contestants,
         "ratios": [ratio(wanted, results) for wanted in section.ratios],
     }
+
+
+def again(outcome, sections):
+    """An earlier outcome with the present tables and goals, without contestants that it does not have."""
+    by_key = {section.key: section for section in sections}
+    summaries = []
+    for earlier in outcome["sections"]:
+        results = {contestant["name"]: contestant["rounds"] for contestant in earlier["contestants"]}
+        section = by_key[earlier["key"]]
+        contestants = [contestant for contestant in section.contestants if contestant.name in results]
+        ratios = [wanted for wanted in section.ratios if {wanted.contestant, *wanted.references} <= results.keys()]
+        summaries.append(summary(dataclasses.replace(section, contestants=contestants, ratios=ratios), results))
+    return {**outcome, "sections": summaries}
 
 
 def ratio(wanted, results):
     """A ratio of medians, and the least and the most of the ratios of single rounds."""
 
     def values(name):
-        return [value(round_, wanted.figure) * wanted.scale for round_ in results[name]]
+        return [value(round_, wanted.figure) for round_ in results[name]]
 
     ours = values(wanted.contestant)
     references = [sum(round_) for round_ in zip(*map(values, wanted.references))] or [1] * len(ours)
@@ -72,42 +93,12 @@ def ratio(wanted, results):
 
 
 def number(found):
-    if found >= 100:
-        return f"{found:,.0f}"
-    return f"{found:.2f}" if found < 10 else f"{found:.1f}"
-
-
-def cell(found):
-    if found is None:
-        return ""
-    return f"{number(found['median'])} ({number(found['least'])}-{number(found['most'])})"
-
-
-def markdown(outcome):
-    machine = outcome["machine"]
-    lines = [
-        f"{machine['processors']} processors ({machine['processor']}), {machine['memory_gib']} GiB, "
-        f"{machine['kernel']}; {machine['file_system']}, fdatasync {machine['fsync_us']} us; {machine['swift']}, libzmq "
-        f"{machine['libzmq']}, {machine['redis']}, {machine['nats']}; commit {machine['commit']}.",
-        f"Medians of {outcome['rounds']} rounds (least-most){', quick' if outcome['quick'] else ''}.",
-    ]
-    for section in outcome["sections"]:
-        lines += ["", f"**({section['key']}) {section['title']}**", ""]
-        shown = [column for column in section["columns"] if any(column[0] in c["figures"] for c in section["contestants"])]
-        has_cpu = section["key"].startswith("1") and any(c["cpu_ns"] for c in section["contestants"])
-        titles = [""] + [title for _, title in shown] + (["CPU ns per action"] if has_cpu else [])
-        lines += ["| " + " | ".join(titles) + " |", "|---" * len(titles) + "|"]
-        for contestant in section["contestants"]:
-            cells = [contestant["name"]] + [cell(contestant["figures"].get(path)) for path, _ in shown]
-            if has_cpu:
-                cells.append(", ".join(f"{role} {time:.0f}" for role, time in contestant["cpu_ns"].items() if time >= 1))
-            lines.append("| " + " | ".join(cells) + " |")
-        if not section["ratios"]:
-            continue
-        lines += ["", "| ratio of medians | | round by round | goal |", "|---|---|---|---|"]
-        for found in section["ratios"]:
-            lines.append("| " + " | ".join(ratio_cells(found)) + " |")
-    return "\n".join(lines) + "\n"
+    """Three significant digits; a whole number has no decimals."""
+    if found == 0:
+        return "0"
+    rounded = float(f"{found:.2e}")
+    decimals = 0 if found == int(found) else max(0, 2 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:,.{decimals}f}"
 
 
 def label(found):
@@ -115,13 +106,123 @@ def label(found):
     return f"{found['contestant']}{' / ' if references else ''}{references}"
 
 
-def ratio_cells(found):
-    name = f"{label(found)}, {found['figure'].split('.')[-1]}"
-    bound = ""
-    if found["is_met"] is not None:
-        bound = f"at least {found['at_least']:g}" if found["at_least"] is not None else f"at most {found['at_most']:g}"
-        bound += "" if found["is_met"] else ": **missed**"
-    return [name, f"**{number(found['median'])}**", f"{number(found['least'])}-{number(found['most'])}", bound]
+def markdown(outcome):
+    machine = outcome["machine"]
+    lines = [
+        f"{machine['processors']} processors ({machine['processor']}), {machine['memory_gib']} GiB; "
+        f"{machine['file_system']}, fdatasync {machine['fsync_us']} us; commit {machine['commit']}; "
+        f"medians of {outcome['rounds']} rounds{', quick' if outcome['quick'] else ''}.",
+    ]
+    for section in outcome["sections"]:
+        lines += ["", f"**({section['key']}) {section['title']}**", ""]
+        if section["grid"]:
+            lines += grid(section)
+        elif len(section["contestants"]) <= ITEMS_MAX:
+            lines += items(section)
+        else:
+            lines += table(section)
+    return "\n".join(lines) + "\n"
+
+
+def rows_of(cells):
+    head, *others = ["| " + " | ".join(row) + " |" for row in cells]
+    return [head, "|---" * len(cells[0]) + "|", *others]
+
+
+def table(section):
+    """A row for each contestant."""
+    columns = [column for column in section["columns"] if any(figure(c, column) for c in section["contestants"])]
+    head = ["", *(title for _, title, _ in columns)]
+    has_references = any(found["references"] for found in section["ratios"])
+    head += ["CPU, us"] * section["shows_cpu"] + ["ratio, goal" if has_references else "goal"] * bool(section["ratios"])
+    cells = [head]
+    for contestant in filter(lambda contestant: contestant["row"], section["contestants"]):
+        row = [contestant["row"], *(figure(contestant, column) for column in columns)]
+        row += [cpu(contestant)] * section["shows_cpu"]
+        row += ["<br>".join(ratios_of(section, contestant))] * bool(section["ratios"])
+        cells.append(row)
+    return rows_of(cells)
+
+
+def items(section):
+    """A line for each contestant."""
+    for contestant in section["contestants"]:
+        figures = [(title, figure(contestant, (path, title, scale))) for path, title, scale in section["columns"]]
+        text = "; ".join(f"{text} {title}" for title, text in figures if text)
+        for found in ratios_of(section, contestant):
+            text += f"{' ' if found.startswith('(') else ', '}{found}"
+        yield f"- {contestant['row']}: {text}"
+
+
+def grid(section):
+    """A row for each row of the contestants, with their columns."""
+    columns = list(dict.fromkeys(c["column"] for c in section["contestants"] if c["column"]))
+    ((_, title, _),) = section["columns"]
+    cells = [[f"{title}: ratio", *columns]]
+    for row in dict.fromkeys(c["row"] for c in section["contestants"]):
+        of_row = [c for c in section["contestants"] if c["row"] == row]
+        found = [next((c for c in of_row if c["column"] in (column, None)), None) for column in columns]
+        cells.append([row, *(grid_cell(section, contestant, column) for contestant, column in zip(found, columns))])
+        times = [cpu(contestant) if contestant else "" for contestant in found]
+        if section["shows_cpu"] and any(times):
+            cells.append([f"{row}, CPU us", *times])
+    return rows_of(cells)
+
+
+def grid_cell(section, contestant, column):
+    if contestant is None:
+        return ""
+    column_of = {other["name"]: other["column"] for other in section["contestants"]}
+    texts = [figure(contestant, section["columns"][0])]
+    for found in section["ratios"]:
+        names = [found["contestant"]] if section["grid"] == "contestant" else found["references"]
+        if contestant["name"] in names and column_of[found["contestant"]] == column:
+            texts.append(judgement(found, 1))
+    return ": ".join(texts)
+
+
+def figure(contestant, column):
+    path, _, scale = column
+    found = contestant["figures"].get(path)
+    return number(found["median"] * scale) if found else ""
+
+
+def cpu(contestant):
+    """Microseconds per action, of all threads."""
+    times = contestant["cpu_ns"].values()
+    return number(sum(times) / 1000) if times else ""
+
+
+def ratios_of(section, contestant):
+    """The ratios of a contestant, each with its figure and references if they are not the same in the whole section."""
+    row_of = {other["name"]: other["row"] for other in section["contestants"]}
+    columns = {path: (title, scale) for path, title, scale in section["columns"]}
+    has_one_figure = len({found["figure"] for found in section["ratios"]}) == 1
+    has_one_reference = len({tuple(found["references"]) for found in section["ratios"]} - {()}) == 1
+    for found in section["ratios"]:
+        if found["contestant"] != contestant["name"]:
+            continue
+        title, scale = columns[found["figure"]]
+        words = [] if has_one_figure else [title.split(",")[0]]
+        if found["references"] and not has_one_reference:
+            words += ["to", " + ".join(row_of[name] for name in found["references"])]
+        yield ": ".join(filter(None, [" ".join(words), judgement(found, scale)]))
+
+
+def judgement(found, scale):
+    """A ratio; with a goal, also its range and the goal. A figure without a reference is in the table."""
+    if found["references"]:
+        scale = 1
+    median = number(found["median"]) if found["references"] else ""
+    if found["is_met"] is None:
+        return median
+    least, most = number(found["least"] * scale), number(found["most"] * scale)
+    span = f"({least}-{most})" if least != most else ""
+    sign, bound = ("≥", found["at_least"]) if found["at_least"] is not None else ("≤", found["at_most"])
+    goal = number(bound * scale)
+    goal = goal.rstrip("0").rstrip(".") if "." in goal else goal
+    texts = [" ".join(filter(None, [median, span])), f"{sign} {goal}{'' if found['is_met'] else ' **missed**'}"]
+    return ", ".join(filter(None, texts))
 
 
 def chart(outcome):

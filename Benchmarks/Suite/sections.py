@@ -11,6 +11,10 @@ class Contestant:
     name: str
     needs: frozenset
     measure: typing.Callable
+    # In the tables: the name if it is not given; without a row if it is empty. A contestant without a column is in all
+    # columns of a grid.
+    row: str = None
+    column: str = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,11 +23,10 @@ class Ratio:
 
     contestant: str
     figure: str
+    # An absolute goal has no reference.
     references: tuple = ()
     at_least: float = None
     at_most: float = None
-    # An absolute goal has no reference.
-    scale: float = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,25 +34,33 @@ class Section:
     key: str
     title: str
     contestants: list
+    # What the table shows: the path of a figure, a title, and what the figure is multiplied with.
     columns: list
     ratios: list
     rounds: int = None
+    # A grid shows one figure of all contestants by row and column. A ratio is in the cell of its "contestant", or in the
+    # contestant's column and the row of the "reference".
+    grid: str = None
+    shows_cpu: bool = False
 
 
-def statecast(name, workload, *arguments):
-    return Contestant(name, frozenset({"statecast-bench"}), lambda: programs.statecast(workload, *arguments))
+def statecast(name, workload, *arguments, **place):
+    return Contestant(name, frozenset({"statecast-bench"}), lambda: programs.statecast(workload, *arguments), **place)
 
 
-def redis(name, durability, workload, *arguments):
-    return Contestant(name, frozenset({"redis"}), lambda: programs.redis(durability, workload, *arguments))
+def redis(name, durability, workload, *arguments, **place):
+    return Contestant(name, frozenset({"redis"}), lambda: programs.redis(durability, workload, *arguments), **place)
 
 
-def nats(name, workload, *arguments, synchronous=False):
-    return Contestant(name, frozenset({"nats"}), lambda: programs.nats(workload, *arguments, synchronous=synchronous))
+def nats(name, workload, *arguments, synchronous=False, **place):
+    def measure():
+        return programs.nats(workload, *arguments, synchronous=synchronous)
+
+    return Contestant(name, frozenset({"nats"}), measure, **place)
 
 
-RATE = [("rate", "per second"), ("p50", "p50 us"), ("p99", "p99 us"), ("in_flight_max", "in flight")]
-LATENCY = [("p50", "p50 us"), ("p99", "p99 us"), ("p999", "p99.9 us")]
+RATE = ("rate", "1,000/s", 1e-3)
+LATENCY = [("p50", "p50, us", 1), ("p99", "p99, us", 1)]
 RAW = "raw pipe, a message an action"
 
 
@@ -62,10 +73,10 @@ def stream(many):
     count = ["--actions", str(many)]
     return Section(
         "1a",
-        "One sender to one replica, 100 bytes, state of constant size, at most 16,384 in flight",
+        "One sender to one replica, 100 bytes, constant state, 16,384 in flight",
         [
-            statecast(RAW, "raw-stream", *count),
-            statecast(f"{RAW}, CURVE", "raw-stream", *count, "--curve"),
+            statecast(RAW, "raw-stream", *count, row="raw pipe"),
+            statecast(f"{RAW}, CURVE", "raw-stream", *count, "--curve", row="raw pipe, CURVE"),
             statecast("raw pipe, 100 actions a message", "raw-stream", *count, "--pack", "100"),
             statecast("Statecast, no journal", "stream", *count),
             statecast("Statecast, no journal, CURVE", "stream", *count, "--curve"),
@@ -73,13 +84,14 @@ def stream(many):
             statecast("Statecast, normal, CURVE", "stream", *count, "--durability", "normal", "--curve"),
             statecast("Statecast, full", "stream", *count, "--durability", "full"),
         ],
-        RATE,
+        [RATE, ("p50", "p50, ms", 1e-3), ("p99", "p99, ms", 1e-3)],
         [
             Ratio("Statecast, no journal", "rate", (RAW,), at_least=1.0),
             Ratio("Statecast, normal", "rate", (RAW,), at_least=0.9),
             Ratio("Statecast, full", "rate", (RAW,), at_least=0.85),
             *curve_ratios("rate", RAW, "Statecast, no journal", "Statecast, normal"),
         ],
+        shows_cpu=True,
     )
 
 
@@ -87,57 +99,75 @@ def windows(many):
     contestants, ratios = [], []
     for window in (1024, 4096, 16_384, 65_536):
         options = ["--actions", str(many), "--window", str(window)]
-        raw, full = f"raw pipe, {window:,} in flight", f"Statecast, full, {window:,} in flight"
+        column = f"{window:,}"
+        raw, none, full = (
+            f"{name}, {column} in flight" for name in ("raw pipe", "Statecast, no journal", "Statecast, full")
+        )
         contestants += [
-            statecast(raw, "raw-stream", *options),
-            statecast(f"Statecast, no journal, {window:,} in flight", "stream", *options),
-            statecast(full, "stream", *options, "--durability", "full"),
+            statecast(raw, "raw-stream", *options, row="raw pipe", column=column),
+            statecast(none, "stream", *options, row="no journal", column=column),
+            statecast(full, "stream", *options, "--durability", "full", row="full", column=column),
         ]
-        ratios.append(Ratio(f"Statecast, no journal, {window:,} in flight", "rate", (raw,)))
-        ratios.append(Ratio(full, "rate", (raw,)))
-    return Section("1w", "The same by the number in flight", contestants, RATE, ratios)
+        ratios += [Ratio(none, "rate", (raw,)), Ratio(full, "rate", (raw,))]
+    return Section("1w", "The same by the number in flight", contestants, [RATE], ratios, grid="contestant")
 
 
 def rows(many, few, synchronous):
-    count = ["--actions", str(many), "--rows", "10000", "--readers", "2"]
-    full = [
-        redis("Redis, AOF always, MULTI", "always", "rows", *count, "--transactions"),
-        nats(
-            "NATS file, synchronous folder",
-            "rows",
-            "--actions",
-            str(synchronous),
-            "--rows",
-            "10000",
-            "--readers",
-            "2",
-            synchronous=True,
-        ),
-    ]
-    normal = [redis("Redis, AOF everysec", "everysec", "rows", *count), nats("NATS file", "rows", *count)]
-    none = [redis("Redis, no persistence", "none", "rows", *count), nats("NATS memory", "rows", *count, "--memory")]
-    ours = [
-        statecast("Statecast, no journal", "stream", *count),
-        statecast("Statecast, normal", "stream", *count, "--durability", "normal"),
-        statecast("Statecast, full", "stream", *count, "--durability", "full"),
-    ]
+    count, small = (["--actions", str(actions), "--rows", "10000", "--readers", "2"] for actions in (many, synchronous))
+    function, batches = ["--function"], ["--function", "--batched"]
+    folder = "NATS file, synchronous folder"
+    by_durability = {
+        "no journal": [
+            statecast("Statecast, no journal", "stream", *count),
+            redis("Redis, no persistence", "none", "rows", *count),
+            redis("Redis function, no persistence", "none", "rows", *count, *function),
+            redis("Redis function, batches, no persistence", "none", "rows", *count, *batches),
+            nats("NATS memory", "rows", *count, "--memory"),
+            nats("NATS memory, de-duplicated", "rows", *count, "--memory", "--deduplicated"),
+        ],
+        "normal": [
+            statecast("Statecast, normal", "stream", *count, "--durability", "normal"),
+            redis("Redis, AOF everysec", "everysec", "rows", *count),
+            redis("Redis function, AOF everysec", "everysec", "rows", *count, *function),
+            redis("Redis function, batches, AOF everysec", "everysec", "rows", *count, *batches),
+            nats("NATS file", "rows", *count),
+            nats("NATS file, de-duplicated", "rows", *count, "--deduplicated"),
+        ],
+        "full": [
+            statecast("Statecast, full", "stream", *count, "--durability", "full"),
+            redis("Redis, AOF always, MULTI", "always", "rows", *count, "--transactions"),
+            redis("Redis function, AOF always, MULTI", "always", "rows", *count, *function, "--transactions"),
+            redis("Redis function, batches, AOF always", "always", "rows", *count, *batches, "--batch", "2048"),
+            nats(folder, "rows", *small, synchronous=True),
+            nats(f"{folder}, de-duplicated", "rows", *small, "--deduplicated", synchronous=True),
+        ],
+    }
+    table_rows = ("Statecast", "Redis", "Redis function", "Redis function, batches", "NATS", "NATS, de-duplicated")
+    goals = (0.55, None, None, 7, None)
+    contestants = [statecast(RAW, "raw-stream", "--actions", str(few), row="raw pipe")]
     ratios = []
-    for contestant, peers in zip(ours, (none, normal, full)):
-        for peer, goal in zip(peers, (2.5, 7)):
-            ratios.append(Ratio(contestant.name, "rate", (peer.name,), at_least=goal))
-        ratios.append(Ratio(contestant.name, "rate", (RAW,)))
-    raw = statecast(RAW, "raw-stream", "--actions", str(few))
+    for column, of_column in by_durability.items():
+        contestants += [
+            dataclasses.replace(contestant, row=row, column=column) for row, contestant in zip(table_rows, of_column)
+        ]
+        ours, *peers = of_column
+        ratios += [Ratio(ours.name, "rate", (peer.name,), at_least=goal) for peer, goal in zip(peers, goals)]
+        ratios.append(Ratio(ours.name, "rate", (RAW,)))
     return Section(
         "1b",
-        "100 random bytes into one of 10,000 rows, two readers that store the rows and are compared",
-        [raw] + ours + none + normal + full,
-        RATE,
+        "100 random bytes into one of 10,000 rows, two readers whose tables are compared",
+        contestants,
+        [RATE],
         ratios,
+        grid="reference",
+        shows_cpu=True,
     )
 
 
 def single(many, few):
     raw, commit = "raw pipe", "one commit alone"
+    redis_none, redis_always = "Redis SET+PUBLISH, no persistence", "Redis SET+PUBLISH, AOF always"
+    nats_full = "NATS JetStream, synchronous folder"
     count = ["--actions", str(many)]
     return Section(
         "2",
@@ -149,20 +179,19 @@ def single(many, few):
             statecast("Statecast, no journal", "single", *count),
             statecast("Statecast, no journal, CURVE", "single", *count, "--curve"),
             statecast("Statecast, full", "single", "--durability", "full", "--actions", str(few)),
-            redis("Redis SET+PUBLISH, no persistence", "none", "single", *count),
-            redis("Redis SET+PUBLISH, AOF always", "always", "single", "--actions", str(few)),
-            nats("NATS JetStream, file", "single", *count),
-            nats("NATS JetStream, synchronous folder", "single", "--actions", str(few), synchronous=True),
+            redis(redis_none, "none", "single", *count, row="Redis, no persistence"),
+            redis(redis_always, "always", "single", "--actions", str(few), row="Redis, AOF always"),
+            nats("NATS JetStream, file", "single", *count, row="NATS, file"),
+            nats(nats_full, "single", "--actions", str(few), synchronous=True, row="NATS, synchronous folder"),
         ],
         LATENCY,
         [
             Ratio("Statecast, no journal", "p50", (raw,), at_most=1.5),
-            Ratio("Statecast, no journal", "p50", ("Redis SET+PUBLISH, no persistence",), at_most=2),
+            Ratio("Statecast, no journal", "p50", (redis_none,), at_most=2),
             Ratio("Statecast, full", "p50", (raw, commit), at_most=1.3),
-            Ratio("Statecast, full", "p50", ("NATS JetStream, synchronous folder",), at_most=1),
-            Ratio("Statecast, full", "p50", ("Redis SET+PUBLISH, AOF always",)),
+            Ratio("Statecast, full", "p50", (nats_full,), at_most=1),
+            Ratio("Statecast, full", "p50", (redis_always,)),
             *curve_ratios("p50", raw, "Statecast, no journal"),
-            *curve_ratios("p99", raw, "Statecast, no journal"),
         ],
     )
 
@@ -170,19 +199,21 @@ def single(many, few):
 def fan_out(deliveries, subscribers):
     contestants, ratios = [], []
     for count in subscribers:
-        raw, ours = f"raw PUB, {count} subscribers", f"Statecast, {count} subscribers"
+        raw, ours, column = f"raw PUB, {count} subscribers", f"Statecast, {count} subscribers", f"{count}"
         options = ["--subscribers", str(count)]
+        raw_options = [*options, "--actions", str(max(1000, min(200_000, deliveries // count)))]
         contestants += [
-            statecast(raw, "raw-fan-out", *options, "--actions", str(max(1000, min(200_000, deliveries // count)))),
-            statecast(ours, "fan-out", *options, "--actions", str(50_000)),
+            statecast(raw, "raw-fan-out", *raw_options, row="raw PUB", column=column),
+            statecast(ours, "fan-out", *options, "--actions", str(50_000), row="Statecast", column=column),
         ]
         ratios.append(Ratio(ours, "rate", (raw,), at_least=0.8 if count >= 100 else None))
     return Section(
         "3",
-        "Fan-out: actions that reached a subscriber, per second; 100 random bytes into one of 10,000 rows",
+        "Fan-out of the actions of (1b): deliveries by the number of subscribers",
         contestants,
-        [("rate", "deliveries per second"), ("more.messages", "messages"), ("more.bytes", "bytes")],
+        [RATE],
         ratios,
+        grid="contestant",
     )
 
 
@@ -196,20 +227,19 @@ def field(many):
     large, small = "table, 1,000,000 rows", "table, 1,000 rows"
     return Section(
         "4",
-        "One field of one row, one at a time: CPU time per action by role, bytes of its update",
+        "One field of one row: CPU by role, bytes of the update",
         contestants,
         [
-            ("cpu.primary", "primary, ns"),
-            ("cpu.replica", "replica, ns"),
-            ("cpu.sender", "sender, ns"),
-            ("more.bytes_p99", "bytes"),
+            ("cpu.primary", "primary, us", 1e-3),
+            ("cpu.replica", "replica, us", 1e-3),
+            ("more.bytes_p99", "bytes, p99", 1),
         ],
         [
             Ratio(large, "cpu.primary", (small,), at_most=1.3),
             Ratio(large, "cpu.replica", (small,), at_most=1.3),
             Ratio(large, "more.bytes_p99", at_most=64),
-            Ratio("dictionary, 100,000 rows", "cpu.primary", at_most=15, scale=1e-6),
-            Ratio("array, 100,000 rows", "cpu.primary", at_most=3, scale=1e-6),
+            Ratio("dictionary, 100,000 rows", "cpu.primary", at_most=15e6),
+            Ratio("array, 100,000 rows", "cpu.primary", at_most=3e6),
         ],
     )
 
@@ -217,13 +247,13 @@ def field(many):
 def join():
     return Section(
         "5",
-        "Joins of a table of 100,000 rows at 5,000 actions per second: the latency at another replica",
+        "Latency at 5,000 actions/s while replicas join a table of 100,000 rows",
         [statecast("Statecast", "join")],
         [
-            ("more.idle_p99", "p99 us without joins"),
-            ("p99", "p99 us during joins"),
-            ("more.live_p50", "us until live"),
-            ("more.join_to_idle", "p99, ratio"),
+            ("more.live_p50", "ms until live", 1e-3),
+            ("more.idle_p99", "ms p99 without joins", 1e-3),
+            ("p99", "ms p99 during joins", 1e-3),
+            ("more.join_to_idle", "times as long", 1),
         ],
         [Ratio("Statecast", "more.join_to_idle", at_most=2)],
     )
@@ -234,7 +264,7 @@ def senders(many):
     count = ["--actions", str(many)]
     return Section(
         "6",
-        "Senders at full speed until the last receipt, no journal",
+        "Senders at full speed until the last receipt",
         [
             statecast(one, "senders", "--senders", "1", *count),
             statecast("16 senders, tasks", "senders", "--senders", "16", *count),
@@ -243,7 +273,7 @@ def senders(many):
             statecast("one store, full", "stores", "--stores", "1", "--actions", str(many // 4)),
             statecast("two stores of one node, full", "stores", "--stores", "2", "--actions", str(many // 4)),
         ],
-        [("rate", "per second")],
+        [RATE],
         [
             Ratio("16 senders, tasks", "rate", (one,), at_least=0.95),
             Ratio("16 senders, processes", "rate", (one,), at_least=0.95),
@@ -256,17 +286,17 @@ def senders(many):
 def memory(seconds):
     return Section(
         "7",
-        f"Memory: per row of 1,000,000, and under load for {seconds:,} s with a journal that is pruned",
+        f"Memory per row of 1,000,000, and over {seconds:,} s of load",
         [
             statecast("rows", "row-memory"),
             statecast("soak", "soak", "--seconds", str(seconds), "--durability", "full"),
         ],
         [
-            ("more.state", "state, bytes per row"),
-            ("more.primary", "primary, bytes per row"),
-            ("more.replica", "replica, bytes per row"),
-            ("more.resident_mib", "resident MiB"),
-            ("more.growth", "last quarter to the one before"),
+            ("more.state", "bytes of state", 1),
+            ("more.primary", "in a primary", 1),
+            ("more.replica", "in a replica", 1),
+            ("more.resident_mib", "MiB resident", 1),
+            ("more.growth", "times the quarter before", 1),
         ],
         [Ratio("soak", "more.growth", at_most=1.02)],
         rounds=1,
@@ -276,25 +306,30 @@ def memory(seconds):
 def in_process():
     contestants, ratios = [], []
 
-    def add(benchmark, subject, reference, rate=None, speed=None):
+    def add(benchmark, subject, reference, ns=None, speed=None):
         name = f"{benchmark}: {subject} / {reference}"
-        contestants.append(Contestant(name, frozenset({"core"}), lambda: programs.in_process(benchmark, subject, reference)))
-        if rate:
-            ratios.append(Ratio(name, "rate", at_least=rate))
-        ratios.append(Ratio(name, "speed", at_least=speed))
+
+        def measure():
+            return programs.in_process(benchmark, subject, reference)
+
+        contestants.append(Contestant(name, frozenset({"core"}), measure, row=benchmark if speed else ""))
+        if ns:
+            ratios.append(Ratio(name, "ns", at_most=ns))
+        if speed:
+            ratios.append(Ratio(name, "speed", at_least=speed))
 
     for observers in ("1 observer", "10 observers"):
         for callers in ("1 thread", "8 threads", "1 task", "8 tasks"):
-            rate = 10_000_000 if (observers, callers) == ("1 observer", "1 thread") else None
-            add(f"{observers}, {callers}", "core", "classic", rate, speed=10 if observers == "1 observer" else None)
+            ns = 100 if (observers, callers) == ("1 observer", "1 thread") else None
+            add(f"{observers}, {callers}", "core", "classic", ns, speed=10 if observers == "1 observer" else None)
     add("12 fields to props, scope", "scope", "observer that compares", speed=1 / 1.1)
     add("12 fields, scope of a stored part", "scope", "observer that compares", speed=1 / 1.1)
     add("12 fields to props, component", "core, component without an actor", "classic, queue", speed=3)
     return Section(
         "8",
-        "In process: the core beside a store as Unicore's, which is a serial queue; medians of dozens of rounds within one run",
+        "In process: the core beside a serial queue, scopes beside an observer that compares",
         contestants,
-        [("rate", "actions per second"), ("ns", "ns per action"), ("reference_ns", "ns of the reference"), ("speed", "speed")],
+        [("ns", "ns", 1), ("reference_ns", "reference, ns", 1), ("speed", "speed", 1)],
         ratios,
         rounds=1,
     )
@@ -311,7 +346,7 @@ def lines(many):
                 lambda: programs.ndjson(many),
             )
         ],
-        [("rate", "lines per second")],
+        [("rate", "lines/s", 1)],
         [Ratio("Statecast", "rate", at_least=300_000)],
     )
 
@@ -323,9 +358,9 @@ def starts(many):
 
     return Section(
         "10",
-        f"From the start of statecast-primary until it is ready, after {many:,} actions",
+        f"Start of statecast-primary until it is ready, after {many:,} actions",
         [contestant("after kill -9", signal.SIGKILL), contestant("after a clean stop", signal.SIGTERM)],
-        [("seconds", "seconds")],
+        [("seconds", "seconds", 1)],
         [
             Ratio("after kill -9", "seconds", at_most=0.5),
             Ratio("after a clean stop", "seconds", at_most=0.1),
