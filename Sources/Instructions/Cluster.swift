@@ -33,7 +33,7 @@ struct Cluster<Workload: Load> {
         try collect(node == .sender) { frames = try sender.send(actions) }
         precondition(frames.count == 1, "\(actions.count) actions became \(frames.count) frames")
         var published: [[UInt8]] = []
-        collect(node == .primary) { published = primary.receive(frames[0]) }
+        try collect(node == .primary) { published = primary.receive(frames[0]) }
         // As libzmq does, which compares the beginnings of messages with subscriptions.
         let receipts = published.filter { sender.isSubscribed(to: $0) }
         let updates = published.filter { replica.isSubscribed(to: $0) }
@@ -61,12 +61,17 @@ struct Subscriptions {
     func contains(_ message: [UInt8]) -> Bool { prefixes.contains { message.starts(with: $0) } }
 }
 
-/// The same numbers in each run.
+/// The same numbers in each run: SplitMix64.
 struct FixedNumbers: RandomNumberGenerator {
-    private var last: UInt64 = 0
+    private var last: UInt64
+
+    init(seed: UInt64 = 0) { last = seed }
 
     mutating func next() -> UInt64 {
         last &+= 0x9E37_79B9_7F4A_7C15
-        return last
+        var mixed = last
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
     }
 }

@@ -22,11 +22,20 @@ struct Instructions: ParsableCommand {
     func run() throws { try role.run(count) }
 }
 
-/// Runs `body`, whose instructions count. The tool finds this function by its name.
+/// A closure as an object: the compiler would specialize `collectInstructions` for each closure, and merge some of
+/// these functions under another name.
+final class CountedWork {
+    let run: () throws -> Void
+
+    init(_ run: @escaping () throws -> Void) { self.run = run }
+}
+
+/// Does work whose instructions count. The tool finds this function by its name.
 @inline(never)
-func collectInstructions(_ body: () throws -> Void) rethrows { try body() }
+func collectInstructions(_ work: CountedWork) throws { try work.run() }
 
 /// Runs `body`, whose instructions count if `isCounted`.
-func collect(_ isCounted: Bool, _ body: () throws -> Void) rethrows {
-    if isCounted { try collectInstructions(body) } else { try body() }
+func collect(_ isCounted: Bool, _ body: () throws -> Void) throws {
+    guard isCounted else { return try body() }
+    try withoutActuallyEscaping(body) { try collectInstructions(CountedWork($0)) }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import StateCoding
 import StateCore
 
@@ -61,6 +62,34 @@ struct Row: Codable, Equatable, Sendable {
 struct RowReplaced: Action {
     let row: Int
     let text: String
+}
+
+/// Actions that write 100 random bytes into one of 10,000 rows: section 1b of the benchmark.
+enum CellLoad: Load {
+    private static let rowsCount = 10_000
+
+    static var state: Cells { Cells(cells: Table(uniqueKeysWithValues: (0..<rowsCount).map { ($0, Data()) })) }
+
+    static let reducer = Reducer<Cells>(of: CellWritten.self) { state, action in
+        state.cells[action.cell] = action.bytes
+        state.count += 1
+    }
+
+    static func action(_ number: Int) -> CellWritten {
+        var numbers = FixedNumbers(seed: UInt64(number))
+        let cell = Int(numbers.next() % UInt64(rowsCount))
+        return CellWritten(cell: cell, bytes: Data((0..<100).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }))
+    }
+}
+
+struct Cells: Codable, Equatable, Sendable {
+    var cells: Table<Int, Data>
+    var count = 0
+}
+
+struct CellWritten: Action {
+    let cell: Int
+    let bytes: Data
 }
 
 /// A text of a fixed size that begins with a number.

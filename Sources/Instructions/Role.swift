@@ -19,6 +19,12 @@ enum Role: String, CaseIterable, ExpressibleByArgument {
     case tablePrimary = "table-primary"
     /// A replica of the same store. Its updates contain the rows of a frame.
     case tableReplica = "table-replica"
+    /// Encodes the actions of random rows, as the others of these roles: section 1b of the benchmark.
+    case cellsSender = "cells-sender"
+    /// Reduces them, and publishes updates that change nearly every leaf of the table.
+    case cellsPrimary = "cells-primary"
+    /// Applies these updates.
+    case cellsReplica = "cells-replica"
     /// Writes records into SQLite, each in a transaction.
     case journal
     /// Dispatches actions to a core with one observer.
@@ -28,7 +34,9 @@ enum Role: String, CaseIterable, ExpressibleByArgument {
     var actionsPerFrame: Int {
         switch self {
         case .senderSingle, .primarySingle, .replica, .journal: 1
-        case .sender, .primary, .primaryJournal, .tablePrimary, .tableReplica, .core: 1000
+        case .sender, .primary, .primaryJournal, .tablePrimary, .tableReplica, .core, .cellsSender, .cellsPrimary,
+            .cellsReplica:
+            1000
         }
     }
 
@@ -44,8 +52,11 @@ enum Role: String, CaseIterable, ExpressibleByArgument {
         case .replica: try exchange(frames, of: MarkLoad.self, counting: .replica)
         case .tablePrimary: try exchange(frames, of: RowLoad.self, counting: .primary)
         case .tableReplica: try exchange(frames, of: RowLoad.self, counting: .replica)
+        case .cellsSender: try exchange(frames, of: CellLoad.self, counting: .sender)
+        case .cellsPrimary: try exchange(frames, of: CellLoad.self, counting: .primary)
+        case .cellsReplica: try exchange(frames, of: CellLoad.self, counting: .replica)
         case .journal: try append(frames)
-        case .core: dispatch(frames)
+        case .core: try dispatch(frames)
         }
     }
 
@@ -69,12 +80,12 @@ enum Role: String, CaseIterable, ExpressibleByArgument {
         try journal.close()
     }
 
-    private func dispatch(_ frames: (count: Int, before: Int)) {
+    private func dispatch(_ frames: (count: Int, before: Int)) throws {
         let core = Core(MarkLoad.state, reducer: MarkLoad.reducer, now: { MemoryPrimary<Marks>.time })
         let subscription = core.observe { _ in }
         for frame in 0..<(frames.before + frames.count) {
             let actions = (0..<actionsPerFrame).map(MarkLoad.action)
-            collect(frame >= frames.before) { for action in actions { core.dispatch(action) } }
+            try collect(frame >= frames.before) { for action in actions { core.dispatch(action) } }
         }
         subscription.cancel()
         precondition(core.state.count == (frames.before + frames.count) * actionsPerFrame, "actions are missing")
