@@ -4,28 +4,32 @@
 /// It returns a field directly, patched if it changed, if the requested type is the encoded one. Nested keyed
 /// containers have a decoder of their own. All other fields are decoded from the untyped value.
 final class FieldPatchDecoder: CodingPathNode, Decoder {
-    typealias Changes = KeyedEntries<Patch.FieldChange>
-
     private let fields: FieldCollector
-    private let changes: Changes
-    /// The names of the changed fields, and their changes. Keys other than texts are no fields.
+    /// A patch of fields; `nil` if none changes.
+    private let patch: PatchItem?
+    /// The names of the changed fields, and the offsets of their changes. Keys other than texts are no fields.
     // One run at a time uses a decoder, so dynamic exclusivity checks would find nothing.
     @exclusivity(unchecked) private var changed = NameList()
-    private let changedTo: [Patch.FieldChange]
+    @exclusivity(unchecked) private var offsets: [Int] = []
     private var misfit: (any Error)?
 
-    init(_ fields: FieldCollector, _ changes: Changes, under key: (any CodingKey)?, in node: CodingPathNode) {
+    init(_ fields: FieldCollector, _ patch: PatchItem?, under key: (any CodingKey)?, in node: CodingPathNode) {
         self.fields = fields
-        self.changes = changes
-        changed.reserveCapacity(changes.count)
-        for key in changes.keys {
-            if let name = key.textValue { _ = changed.append(name) }
-        }
-        changedTo =
-            changed.names.count == changes.count
-            ? changes.elements
-            : zip(changes.keys, changes.elements).compactMap { $0.textValue == nil ? nil : $1 }
+        self.patch = patch
         super.init(under: key, in: node)
+        guard let patch, case .fields(let count) = patch.form else { return }
+        changed.reserveCapacity(count)
+        offsets.reserveCapacity(count)
+        var cursor = patch.content
+        for _ in 0..<count {
+            if let name = cursor.readText() {
+                _ = changed.append(name)
+                offsets.append(cursor.offset)
+            } else {
+                cursor.skip()
+            }
+            cursor.skip()
+        }
     }
 
     var codingPath: [any CodingKey] { path }
@@ -67,7 +71,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
 
     private func patchedTree() throws -> ItemDecoder {
         var tree = try fields.tree()
-        try noting { try Patch(.fields(changes)).apply(to: &tree, at: fields.place) }
+        if let patch { try noting { try patch.apply(to: &tree, at: fields.place) } }
         return ItemDecoder(ItemCursor(source: DecodingSource(tree), offset: 0), key: key, in: parent ?? self)
     }
 
@@ -77,40 +81,40 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     private enum Part {
         case absent
         case old(FieldCollector.Content)
-        case changed(FieldCollector.Content, Patch)
-        case new(Value)
+        case changed(FieldCollector.Content, PatchItem)
+        /// The position of the new value.
+        case new(ItemCursor)
     }
 
     private func part(_ name: String) throws -> Part {
-        switch change(name) {
-        case nil: return fields.index(of: name).map { .old(fields.contents[$0]) } ?? .absent
-        case .remove?: return .absent
-        case .change(let patch)?:
-            if case .replace(let value) = patch.form { return .new(value) }
-            if let index = fields.index(of: name) {
-                let old = fields.contents[index]
-                // The result may be null, so it has to be known.
-                return patch.replacesInBetween
-                    ? .new(try tree(of: old, changedBy: patch, at: place(name))) : .changed(old, patch)
-            }
-            let message = "expected the key to be there, as the patch changes a part of it"
-            return try noting { throw place(name).failure(.patchMismatch, message) }
+        guard var change = change(name) else {
+            return fields.index(of: name).map { .old(fields.contents[$0]) } ?? .absent
         }
+        if change.readNull() { return .absent }
+        let patch = PatchItem(change)
+        if patch.form == .replacement { return .new(patch.content) }
+        if let index = fields.index(of: name) {
+            let old = fields.contents[index]
+            // The result may be null, so it has to be known.
+            guard patch.replacesInBetween else { return .changed(old, patch) }
+            let tree = try tree(of: old, changedBy: patch, at: place(name))
+            return .new(ItemCursor(source: DecodingSource(tree), offset: 0))
+        }
+        return try noting { throw place(name).failure(.patchMismatch, CodingFailure.absentKey) }
     }
 
     private func place(_ name: String) -> CodingPath { CodingPath(node: self, key: DataKey.name(name)) }
 
-    private func change(_ name: String) -> Patch.FieldChange? {
-        changed.index(of: name).map { changedTo[$0] }
+    /// The position of the change of a field.
+    private func change(_ name: String) -> ItemCursor? {
+        guard let patch, let index = changed.index(of: name) else { return nil }
+        return ItemCursor(source: patch.content.source, offset: offsets[index])
     }
 
     /// The names of the fields after the patch.
     var names: [String] {
-        var names = fields.names.filter { change($0) != .remove }
-        for (name, change) in zip(changed.names, changedTo) where change != .remove && fields.index(of: name) == nil {
-            names.append(name)
-        }
-        return names
+        let kept = fields.names.filter { change($0)?.isNull != true }
+        return kept + changed.names.filter { change($0)?.isNull == false && fields.index(of: $0) == nil }
     }
 
     func contains(_ name: String) -> Bool {
@@ -124,7 +128,8 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
         case .absent: throw missing(name)
         case .old(.null): true
         case .old(.value(let value)): try isNull(value, at: place(name))
-        case .new(let value), .old(.tree(let value)): value.isNull
+        case .new(let value): value.isNull
+        case .old(.tree(let tree)): tree.isNull
         case .old(.fields), .changed: false
         }
     }
@@ -142,7 +147,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     private func decode<T: Decodable>(_ type: T.Type, _ part: Part, _ name: String) throws -> T {
         func typed<E: Encodable>(_ value: E) -> T { cast(value, to: type) }
         return switch part {
-        case .new(let value): try decodeTree(type, from: value, at: place(name))
+        case .new(var value): try decodeItem(type, &value, under: DataKey.name(name), in: self)
         case .old(.value(let value)) where Swift.type(of: value) == type: typed(value)
         default: try decodeRare(type, part, name)
         }
@@ -158,11 +163,10 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
             {
                 return content
             }
-        case .old(.fields(let nested)): return try fieldPatch(nested, Changes(), name).decode(type)
+        case .old(.fields(let nested)): return try fieldPatch(nested, nil, name).decode(type)
         case .changed(.fields(let nested), let patch):
-            if case .fields(let changes) = try gathered(patch, name).form {
-                return try noting { try fieldPatch(nested, changes, name).decode(type) }
-            }
+            let patch = try gathered(patch, name)
+            if case .fields = patch.form { return try noting { try fieldPatch(nested, patch, name).decode(type) } }
         case .changed(.value(let value), let patch):
             if let result = try noting({ try changed(value, patch, type, name) }) { return result }
         case .absent, .old(.null), .old(.tree), .changed(.null, _), .changed(.tree, _), .new: break
@@ -188,14 +192,12 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
     /// A nested container, such as an enum's payload.
     func nested<Nested: CodingKey>(_ type: Nested.Type, _ name: String) throws -> KeyedDecodingContainer<Nested> {
         switch try part(name) {
-        case .old(.fields(let nested)): try fieldPatch(nested, Changes(), name).container(keyedBy: type)
+        case .old(.fields(let nested)): return try fieldPatch(nested, nil, name).container(keyedBy: type)
         case .changed(.fields(let nested), let patch):
-            if case .fields(let changes) = try gathered(patch, name).form {
-                try fieldPatch(nested, changes, name).container(keyedBy: type)
-            } else {
-                try tree(name).container(keyedBy: type)
-            }
-        default: try tree(name).container(keyedBy: type)
+            let patch = try gathered(patch, name)
+            guard case .fields = patch.form else { return try tree(name).container(keyedBy: type) }
+            return try fieldPatch(nested, patch, name).container(keyedBy: type)
+        default: return try tree(name).container(keyedBy: type)
         }
     }
 
@@ -205,34 +207,35 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
         return ItemDecoder(ItemCursor(source: source, offset: 0), key: DataKey.name(name), in: self)
     }
 
-    private func fieldPatch(_ nested: FieldCollector, _ changes: Changes, _ name: String) -> FieldPatchDecoder {
-        FieldPatchDecoder(nested, changes, under: DataKey.name(name), in: self)
+    private func fieldPatch(_ nested: FieldCollector, _ patch: PatchItem?, _ name: String) -> FieldPatchDecoder {
+        FieldPatchDecoder(nested, patch, under: DataKey.name(name), in: self)
     }
 
     private func value(of part: Part, at place: CodingPath) throws -> Value? {
         switch part {
         case .absent: return nil
-        case .new(let value): return value
+        case .new(let value): return value.copy()
         case .old(let content): return try content.tree(at: place)
         case .changed(let content, let patch): return try tree(of: content, changedBy: patch, at: place)
         }
     }
 
-    private func tree(of content: FieldCollector.Content, changedBy patch: Patch, at place: CodingPath) throws -> Value
+    private func tree(of content: FieldCollector.Content, changedBy patch: PatchItem, at place: CodingPath) throws
+        -> Value
     {
         var tree = try content.tree(at: place)
         try noting { try patch.apply(to: &tree, at: place) }
         return tree
     }
 
-    private func gathered(_ patch: Patch, _ name: String) throws -> Patch {
+    private func gathered(_ patch: PatchItem, _ name: String) throws -> PatchItem {
         try noting { try patch.gathered(at: place(name)) }
     }
 
     /// The patched value; `nil` if it is of another type.
     private func changed<T: Decodable>(
         _ value: any Encodable,
-        _ patch: Patch,
+        _ patch: PatchItem,
         _ type: T.Type,
         _ name: String
     ) throws -> T? {

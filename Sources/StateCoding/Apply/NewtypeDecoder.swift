@@ -6,13 +6,13 @@ final class NewtypeDecoder: Decoder, SingleValueDecodingContainer {
     private struct OtherRequest: Error {}
 
     private let content: any Encodable
-    private let patch: Patch
+    private let patch: PatchItem
     private let place: CodingPath
     private var hasOtherRequests = false
     /// A mismatch: a type may ignore a value that it cannot decode, but a patch is applied as a whole.
     private var misfit: (any Error)?
 
-    init(_ content: any Encodable, _ patch: Patch, at place: CodingPath) {
+    init(_ content: any Encodable, _ patch: PatchItem, at place: CodingPath) {
         self.content = content
         self.patch = patch
         self.place = place
@@ -42,7 +42,7 @@ final class NewtypeDecoder: Decoder, SingleValueDecodingContainer {
     /// A value with patched parts is not null. A sequence with a replacement may end with null, so the request counts
     /// as another one.
     func decodeNil() -> Bool {
-        if patch.parts.contains(where: \.isReplacement) { hasOtherRequests = true }
+        if patch.replacesInBetween { hasOtherRequests = true }
         return false
     }
 

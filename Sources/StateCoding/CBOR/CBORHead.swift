@@ -34,13 +34,14 @@ extension CBORHead {
         guard let width = Self.argumentBytes(of: first), bytes.count - offset > width, let base = bytes.baseAddress
         else { return nil }
         let content = UnsafeRawPointer(base + offset + 1)
-        let argument =
-            switch width {
-            case 1: UInt64(content.load(as: UInt8.self))
-            case 2: UInt64(UInt16(bigEndian: content.loadUnaligned(as: UInt16.self)))
-            case 4: UInt64(UInt32(bigEndian: content.loadUnaligned(as: UInt32.self)))
-            default: UInt64(bigEndian: content.loadUnaligned(as: UInt64.self))
-            }
+        let argument: UInt64
+        if bytes.count - offset > 8 {
+            // Eight bytes at once, of which the first ones count.
+            let word = UInt64(bigEndian: content.loadUnaligned(as: UInt64.self))
+            argument = word &>> UInt64(truncatingIfNeeded: 64 &- 8 &* width)
+        } else {
+            argument = UnsafeRawBufferPointer(start: content, count: width).reduce(0) { $0 << 8 | UInt64($1) }
+        }
         self.init(major: first >> 5, argument: argument, next: offset + 1 + width)
     }
 
@@ -110,6 +111,28 @@ struct CheckedItems {
         }
         return head
     }
+
+    /// The item in a range.
+    func value(_ item: Range<Int>) -> Value {
+        var reader = CBORReader(checked: Array(self[item]))
+        guard let value = try? reader.value() else {
+            preconditionFailure("the checked bytes hold no item at \(item.lowerBound)")
+        }
+        return value
+    }
+
+    /// Whether an item is known to be a leaf in canonical form: `false` for floats, tagged values and texts beyond
+    /// ASCII.
+    func isCanonicalLeaf(_ item: Range<Int>) -> Bool {
+        switch bytes[item.lowerBound] >> 5 {
+        case 3: self[head(at: item.lowerBound).next..<item.upperBound].isASCII
+        case 6: false
+        case 4, 5, 7: item.count == 1
+        default: true
+        }
+    }
+
+    subscript(range: Range<Int>) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[range]) }
 
     /// The offset after the item at an offset.
     @inline(__always)

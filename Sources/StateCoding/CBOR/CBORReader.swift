@@ -55,6 +55,18 @@ package struct CBORReader: Sendable {
         position = input.startIndex + offset
     }
 
+    /// The size of the next item, if it is deterministic.
+    private var deterministicCount: Int? {
+        input[position...].withUnsafeBufferPointer { DeterministicCheck.end(ofFirst: $0, limits) }
+    }
+
+    /// The next item; `nil` without advancing if it is not deterministic.
+    mutating func deterministicItem() -> [UInt8]? {
+        guard let count = deterministicCount else { return nil }
+        defer { position += count }
+        return Array(input[position..<(position + count)])
+    }
+
     /// - Throws: `trailingBytes` unless everything has been read.
     package func requireEnd() throws(CodingFailure) {
         guard isAtEnd else { throw failure(.trailingBytes, "expected the end, but \(remaining) bytes follow") }
@@ -191,7 +203,12 @@ package struct CBORReader: Sendable {
 
     /// Skips the next item, checking that it is well-formed. Duplicate keys are not detected.
     package mutating func skip() throws(CodingFailure) {
-        try skip(depth: 0)
+        // Nearly all items are deterministic.
+        if let count = deterministicCount {
+            position += count
+        } else {
+            try skip(depth: 0)
+        }
     }
 
     /// The bytes of the next item, checked as by `skip()`.
@@ -201,7 +218,7 @@ package struct CBORReader: Sendable {
         return Array(input[start..<position])
     }
 
-    mutating func value(depth: Int) throws(CodingFailure) -> Value {
+    private mutating func value(depth: Int) throws(CodingFailure) -> Value {
         switch try nextKind() {
         case .unsigned: return .unsigned(try unsigned())
         case .negative: return .negative(try argument(of: .negative, "an integer"))
@@ -333,7 +350,7 @@ package struct CBORReader: Sendable {
         return true
     }
 
-    func deeper(_ depth: Int) throws(CodingFailure) -> Int {
+    private func deeper(_ depth: Int) throws(CodingFailure) -> Int {
         guard depth < limits.depthMax else {
             throw failure(.tooDeep, "expected at most \(limits.depthMax) levels, got more")
         }

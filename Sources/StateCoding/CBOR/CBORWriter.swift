@@ -185,6 +185,14 @@ package struct CBORWriter: @unchecked Sendable {
         self.count = count
     }
 
+    /// Removes a range; the bytes after it move.
+    mutating func remove(_ range: Range<Int>) {
+        precondition(range.upperBound <= count, "expected a range within the \(count) bytes, got \(range)")
+        _ = room(for: 0)
+        (base + range.lowerBound).update(from: base + range.upperBound, count: count - range.upperBound)
+        count -= range.count
+    }
+
     /// Leaves room for the head of an array or map whose count is not known yet.
     mutating func openContainer() {
         byte(0)
@@ -228,6 +236,15 @@ package struct CBORWriter: @unchecked Sendable {
     ) -> Result {
         let end = room(for: spare)
         return body(UnsafeMutableBufferPointer(start: base, count: count), end)
+    }
+
+    /// Calls `body` with the encoding of an integer of 0 or above.
+    @inline(__always)
+    static func withEncoding<Result>(of number: UInt64, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: CBORHead.bytesMax) { bytes in
+            let count = bytes.baseAddress.map { write(0x00, number, to: $0) } ?? 0
+            return body(UnsafeBufferPointer(start: bytes.baseAddress, count: count))
+        }
     }
 
     /// The size of the head of an item with this argument.

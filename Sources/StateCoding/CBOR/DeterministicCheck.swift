@@ -15,8 +15,13 @@ struct DeterministicCheck {
     }
 
     static func passes(_ bytes: UnsafeBufferPointer<UInt8>, _ limits: CodingLimits) -> Bool {
-        guard var check = DeterministicCheck(bytes, depthMax: limits.depthMax) else { return false }
-        return check.item(0) && check.position == bytes.count
+        end(ofFirst: bytes, limits) == bytes.count
+    }
+
+    /// Where the item ends that comes first; `nil` if it fails the check.
+    static func end(ofFirst bytes: UnsafeBufferPointer<UInt8>, _ limits: CodingLimits) -> Int? {
+        guard var check = DeterministicCheck(bytes, depthMax: limits.depthMax), check.item(0) else { return nil }
+        return check.position
     }
 
     private init?(_ bytes: UnsafeBufferPointer<UInt8>, depthMax: Int) {

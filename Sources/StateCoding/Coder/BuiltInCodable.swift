@@ -104,14 +104,12 @@ protocol KeyedCollection: BuiltInEncodable, Collection where Element == (key: Ke
 
     subscript(key: Key) -> Content? { get set }
 
-    /// Replaces the content of a key by the result of `body`.
-    mutating func update(_ key: Key, _ body: (Content?) throws -> Content) rethrows
-}
-
-extension KeyedCollection {
-    mutating func update(_ key: Key, _ body: (Content?) throws -> Content) rethrows {
-        self[key] = try body(self[key])
-    }
+    /// Changes the contents of many keys; see `SortedTree.update(_:change:insert:)`.
+    mutating func update(
+        _ next: (UnsafeMutablePointer<Key>) throws -> Bool,
+        change: (Key, inout Content) throws -> Void,
+        insert: (Key) throws -> Content
+    ) rethrows
 }
 
 extension KeyedCollection {
@@ -169,13 +167,31 @@ extension KeyedDecodable {
             else {
                 throw CodingFailure(error, path: []).inside(place)
             }
-            return try decodeEncoded(Key.self, from: parsed, acceptsJSONForms: true, at: place)
+            return try decodeTree(Key.self, from: parsed, acceptsJSONForms: true, at: place)
         }
     }
 }
 
 extension Dictionary: BuiltInEncodable, KeyedCollection where Key: Encodable, Value: Encodable {
     typealias Content = Value
+
+    mutating func update(
+        _ next: (UnsafeMutablePointer<Key>) throws -> Bool,
+        change: (Key, inout Value) throws -> Void,
+        insert: (Key) throws -> Value
+    ) rethrows {
+        try withUnsafeTemporaryAllocation(of: Key.self, capacity: 1) { slot in
+            guard let slot = slot.baseAddress else { return }
+            while try next(slot) {
+                let key = slot.move()
+                if let index = index(forKey: key) {
+                    try change(key, &values[index])
+                } else {
+                    self[key] = try insert(key)
+                }
+            }
+        }
+    }
 }
 
 extension Dictionary: BuiltInDecodable, KeyedDecodable where Key: Decodable, Value: Decodable {

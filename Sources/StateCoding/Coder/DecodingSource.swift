@@ -23,14 +23,14 @@ final class DecodingSource {
 
     /// - Throws: the errors of the bytes, with an offset.
     convenience init(_ bytes: [UInt8], limits: CodingLimits) throws(CodingFailure) {
-        self.init(owning: try Self.deterministic(bytes, limits))
+        self.init(deterministic: try Self.deterministic(bytes, limits))
     }
 
     convenience init(_ value: Value) {
-        self.init(owning: value.encoded)
+        self.init(deterministic: value.encoded)
     }
 
-    private init(owning bytes: [UInt8]) {
+    init(deterministic bytes: [UInt8]) {
         content = UnsafeBufferPointer(copying: bytes)
         ownsBytes = true
     }

@@ -5,14 +5,15 @@ struct ItemCursor {
     let source: DecodingSource
     var offset: Int
 
-    /// The next item as a tree.
+    /// Reads the next item as a tree.
     mutating func value() -> Value {
-        var reader = CBORReader(checked: Array(source[offset..<source.end(of: offset)]))
-        guard let value = try? reader.value() else {
-            preconditionFailure("a checked source holds no item at \(offset)")
-        }
-        offset += reader.offset
-        return value
+        defer { skip() }
+        return copy()
+    }
+
+    /// The next item as a tree.
+    func copy() -> Value {
+        CheckedItems(bytes: source.content).value(offset..<source.end(of: offset))
     }
 
     /// The number of elements to reserve memory for: a container of tiny items must not claim a large multiple of the
@@ -35,8 +36,7 @@ struct ItemCursor {
         let head = source.head(at: offset)
         if head.major == 4 { return "an array of \(head.argument)" }
         if head.major == 5 { return "a map of \(head.argument)" }
-        var copy = self
-        return copy.value().summary
+        return copy().summary
     }
 
     var isContainer: Bool { (4...5).contains(source[offset] >> 5) }
@@ -80,7 +80,12 @@ struct ItemCursor {
     @inline(__always)
     mutating func readText() -> String? { readString(3).map { String(decoding: $0, as: UTF8.self) } }
 
-    mutating func readBytes() -> [UInt8]? { readString(2).map { Array($0) } }
+    mutating func readBytes() -> [UInt8]? { readBytes { Array($0) } }
+
+    /// The result of `body` for the content of a byte string, in place.
+    mutating func readBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+        readString(2).map(body)
+    }
 
     /// The content of a string, in place.
     @inline(__always)

@@ -5,10 +5,6 @@ protocol Primitive: BuiltInEncodable, BuiltInDecodable {
     var isReadable: Bool { get }
     /// Accepts all forms in which the value may come, those of JSON too.
     init?(tree: Value)
-    /// The value of a tree in the form in which it is written; the result of `other` for any other tree.
-    ///
-    /// It is a requirement so that generic callers need no metadata of an optional.
-    static func make(of tree: Value, or other: () throws -> Self) rethrows -> Self
     /// Writes the value as one item.
     func write(to writer: inout CBORWriter)
     /// Reads the encoder's form; returns `nil` without advancing for any other. Types may always return `nil`.
@@ -21,11 +17,6 @@ protocol Primitive: BuiltInEncodable, BuiltInDecodable {
 extension Primitive {
     @inline(__always)
     var isReadable: Bool { true }
-
-    static func make(of tree: Value, or other: () throws -> Self) rethrows -> Self {
-        if let result = Self(tree: tree), result.isExact(tree) { return result }
-        return try other()
-    }
 
     /// Whether the encoder writes this value in the form of `value`, from which it was made. Other forms, as those of
     /// JSON, are refused first: a type that tries several types in turn would get a wrong one. Integers count as exact

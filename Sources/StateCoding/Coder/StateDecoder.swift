@@ -66,16 +66,7 @@ func decodeItem<T: Decodable>(
 }
 
 /// A typed value from a part of a tree, in the form in which it is written.
-func decodeTree<T: Decodable>(_ type: T.Type, from value: Value, at place: CodingPath) throws -> T {
-    // Most replaced values of a patch are primitive, and need no bytes to be decoded from.
-    func primitive<P: Primitive>(_ type: P.Type) throws -> T {
-        cast(try P.make(of: value) { try decodeEncoded(P.self, from: value, at: place) }, to: T.self)
-    }
-    if let type = TypeTraits.of(T.self).primitive { return try primitive(type) }
-    return try decodeEncoded(type, from: value, at: place)
-}
-
-func decodeEncoded<T: Decodable>(
+func decodeTree<T: Decodable>(
     _ type: T.Type,
     from value: Value,
     acceptsJSONForms: Bool = false,

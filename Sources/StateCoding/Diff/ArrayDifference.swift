@@ -1,4 +1,4 @@
-/// Computes the change of an array: elements changed in place first, then splices from the front on.
+/// Writes the change of an array: elements changed in place first, then splices from the front on.
 ///
 /// After trimming both ends, the elements are compared one by one, or aligned by a minimal edit if that is
 /// shorter. The number of comparisons is bounded: an array with many scattered insertions and removals is
@@ -12,20 +12,38 @@ struct ArrayDifference<Element> {
 
     private let old: [Element]
     private let new: [Element]
-    private let path: DigestPath
-    /// Whether the caller needs the change of the summary.
-    private let hasSummary: Bool
+    /// `nil` if the summary does not count.
+    private let path: DigestPath?
+    private let writer: PatchWriter
     private let same: (Element, Element) -> Bool
-    /// The tree of an element at an index.
-    private let tree: (Element, Int) throws -> Value
-    /// The change between two elements; the index is that of the old one.
-    private let elementChange: (Element, Element, Int) throws -> Change?
+    /// Writes an element at an index as an item.
+    private let encode: (Element, Int) throws -> Void
+    /// Writes the change between two elements; the index and the path are those of the old one.
+    private let writeChange: (Element, Element, Int, DigestPath) throws -> Bool
 
-    private var fields: [(key: Value, element: Patch.FieldChange)] = []
-    private var splices: [Patch.Splice] = []
+    /// A splice whose new elements are encoded.
+    private struct Splice {
+        let offset: Int
+        var removed: Int
+        var count = 0
+        var elements: [UInt8] = []
+
+        var patch: [UInt8] {
+            CBORWriter.bytes(reserving: elements.count + 32) {
+                $0.array(count: 3)
+                $0.unsigned(UInt64(offset))
+                $0.unsigned(UInt64(removed))
+                $0.array(count: count)
+                $0.encoded(elements)
+            }
+        }
+    }
+
+    /// The number of elements changed in place, whose changes are written.
+    private var changed = 0
+    private var splices: [Splice] = []
     /// The end of the last splice in the old array.
     private var splicedEnd = 0
-    private var summary = SummaryChange()
 
     /// Up to this number of changed elements are not joined to one splice.
     private static var scatteredMax: Int { 3 }
@@ -35,23 +53,27 @@ struct ArrayDifference<Element> {
     init(
         from old: [Element],
         to new: [Element],
-        path: DigestPath,
-        withSummary hasSummary: Bool = true,
+        path: DigestPath?,
+        by writer: PatchWriter,
         same: @escaping (Element, Element) -> Bool,
-        tree: @escaping (Element, Int) throws -> Value,
-        change: @escaping (Element, Element, Int) throws -> Change?
+        encode: @escaping (Element, Int) throws -> Void,
+        writeChange: @escaping (Element, Element, Int, DigestPath) throws -> Bool
     ) {
         self.old = old
         self.new = new
         self.path = path
-        self.hasSummary = hasSummary
+        self.writer = writer
         self.same = same
-        self.tree = tree
-        elementChange = change
+        self.encode = encode
+        self.writeChange = writeChange
     }
 
-    /// The change; `nil` if the arrays are the same.
-    mutating func change() throws -> Change? {
+    /// Writes the change.
+    ///
+    /// - Returns: Whether there is one; if not, nothing is written.
+    mutating func write() throws -> Bool {
+        let start = writer.mark
+        writer.output.writer.openContainer()
         var (oldEnd, newEnd) = (0, 0)
         var rest = hunks()[...]
         while let hunk = rest.popFirst() {
@@ -64,22 +86,38 @@ struct ArrayDifference<Element> {
             }
             (oldEnd, newEnd) = (hunk.old.upperBound, hunk.new.upperBound)
         }
-        guard !fields.isEmpty || !splices.isEmpty else { return nil }
+        guard changed > 0 || !splices.isEmpty else {
+            writer.rollBack(to: start)
+            return false
+        }
         try move(oldEnd..<old.count, to: newEnd)
-        summary.resize(.array, from: old.count, to: new.count, at: path)
-        return Change(patch: try patch(), summary: summary)
+        if let path { writer.summary.resize(.array, from: old.count, to: new.count, at: path) }
+        try finish(from: start.offset)
+        return true
     }
 
-    private func patch() throws -> Patch {
-        if fields.isEmpty, splices.count == 1, !old.isEmpty, splices[0].removed == old.count {
-            return .replace(.array(splices[0].inserted))
+    /// Completes the patch, which begins with the changes in place.
+    private func finish(from start: Int) throws {
+        if changed == 0, splices.count == 1, !old.isEmpty, splices[0].removed == old.count {
+            writer.output.writer.truncate(to: start)
+            writer.beginReplacement()
+            writer.output.writer.array(count: splices[0].count)
+            return writer.output.writer.encoded(splices[0].elements)
         }
-        let elements = Patch(.fields(try KeyedEntries(canonical: fields)))
-        let patch = Patch.sequence([elements] + splices.map { Patch(.splice($0)) })
-        let parts = fields.count + splices.count
-        guard parts > 1, new.count <= max(Self.smallMax, parts * 8) else { return patch }
-        let whole = Patch.replace(.array(try new.indices.map { try tree(new[$0], $0) }))
-        return whole.encode().count < patch.encode().count ? whole : patch
+        writer.output.writer.closeContainer(.map, at: start, count: changed)
+        if !splices.isEmpty {
+            let inPlace = changed > 0 ? [writer.bytes(from: start)] : []
+            writer.output.writer.truncate(to: start)
+            writer.output.writer.sequence((inPlace + splices.map(\.patch))[...])
+        }
+        let parts = changed + splices.count
+        guard parts > 1, new.count <= max(Self.smallMax, parts * 8) else { return }
+        let end = writer.offset
+        writer.beginReplacement()
+        writer.output.writer.array(count: new.count)
+        for index in new.indices { try encode(new[index], index) }
+        let isShorter = writer.offset - end < end - start
+        writer.output.writer.remove(isShorter ? start..<end : end..<writer.offset)
     }
 
     // MARK: Alignment
@@ -169,50 +207,81 @@ struct ArrayDifference<Element> {
     // MARK: Changes
 
     /// Elements that did not change count for the summary where they moved, as it depends on positions.
-    private mutating func move(_ range: Range<Int>, to start: Int) throws {
-        guard hasSummary, range.lowerBound != start else { return }
+    private func move(_ range: Range<Int>, to start: Int) throws {
+        guard let path, range.lowerBound != start else { return }
         for (before, after) in zip(range, start...) {
-            let tree = try tree(old[before], before)
-            summary.remove(tree, at: path.index(before))
-            summary.add(tree, at: path.index(after))
+            try writer.withItem {
+                try encode(old[before], before)
+            } _: { item in
+                writer.count(itemAt: item, path: path.index(before), adding: false)
+                writer.count(itemAt: item, path: path.index(after), adding: true)
+            }
         }
     }
 
     /// Changes elements one by one, or replaces more than `max` of them if none has parts that could change.
     private mutating func changeElements(_ hunk: Hunk, splicingAbove max: Int) throws {
-        let changes = try zip(hunk.old, hunk.new).map { try elementChange(old[$0], new[$1], $0) }
-        if changes.count > max, changes.allSatisfy({ $0?.patch.isReplacement == true }) {
-            return try splice(hunk)
-        }
-        for ((before, after), change) in zip(zip(hunk.old, hunk.new), changes) {
-            if let change { fields.append((Value(before), .change(change.patch))) }
-            if before != after {
-                try count(before..<(before + 1), after..<(after + 1))
-            } else if let change {
-                summary.combine(change.summary)
+        let start = writer.mark
+        let changedBefore = changed
+        var areReplaced = true
+        for (before, after) in zip(hunk.old, hunk.new) {
+            let entry = writer.mark
+            writer.output.writer.unsigned(UInt64(before))
+            let patch = writer.offset
+            if try writeChange(old[before], new[after], before, path?.index(before) ?? .root) {
+                changed += 1
+                areReplaced = areReplaced && writer.isReplacement(at: patch)
+            } else {
+                writer.rollBack(to: entry)
+                areReplaced = false
             }
+            guard before != after else { continue }
+            writer.summary = entry.summary
+            try count(removed: before)
+            try count(inserted: after)
         }
+        guard areReplaced, hunk.old.count > max else { return }
+        writer.rollBack(to: start)
+        changed = changedBefore
+        try splice(hunk)
     }
 
     private mutating func splice(_ hunk: Hunk) throws {
-        try count(hunk.old, hunk.new)
-        let inserted = try hunk.new.map { try tree(new[$0], $0) }
-        if let last = splices.last, last.insertedEnd == hunk.new.lowerBound, splicedEnd == hunk.old.lowerBound {
-            splices[splices.count - 1].removed += hunk.old.count
-            splices[splices.count - 1].inserted += inserted
-        } else {
-            // Preceding changes are already applied, so this is an offset in the new array.
-            splices.append(
-                Patch.Splice(offset: hunk.new.lowerBound, removed: hunk.old.count, inserted: inserted)
-            )
+        for index in hunk.old { try count(removed: index) }
+        let start = writer.offset
+        for index in hunk.new {
+            let item = writer.offset
+            try encode(new[index], index)
+            if let path { writer.count(itemAt: item, path: path.index(index), adding: true) }
         }
+        // Preceding changes are already applied, so the offset is one in the new array.
+        var splice = Splice(offset: hunk.new.lowerBound, removed: 0)
+        if let last = splices.last, last.offset + last.count == hunk.new.lowerBound, splicedEnd == hunk.old.lowerBound {
+            splice = splices.removeLast()
+        }
+        splice.removed += hunk.old.count
+        splice.count += hunk.new.count
+        splice.elements += writer.bytes(from: start)
+        splices.append(splice)
+        writer.output.writer.truncate(to: start)
         splicedEnd = hunk.old.upperBound
     }
 
-    /// Counts removed and inserted elements for the summary.
-    private mutating func count(_ removed: Range<Int>, _ inserted: Range<Int>) throws {
-        guard hasSummary else { return }
-        for index in removed { summary.remove(try tree(old[index], index), at: path.index(index)) }
-        for index in inserted { summary.add(try tree(new[index], index), at: path.index(index)) }
+    private func count(removed index: Int) throws {
+        guard let path else { return }
+        try writer.withItem {
+            try encode(old[index], index)
+        } _: {
+            writer.count(itemAt: $0, path: path.index(index), adding: false)
+        }
+    }
+
+    private func count(inserted index: Int) throws {
+        guard let path else { return }
+        try writer.withItem {
+            try encode(new[index], index)
+        } _: {
+            writer.count(itemAt: $0, path: path.index(index), adding: true)
+        }
     }
 }

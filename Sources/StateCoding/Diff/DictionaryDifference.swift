@@ -1,10 +1,10 @@
 extension Dictionary: PartwiseDiffable where Key: Encodable, Value: Encodable {
-    /// The change between two dictionaries: one comparison for each entry.
+    /// Writes the change between two dictionaries: one comparison for each entry.
     ///
     /// A changed copy keeps the order of its original, but for some entries near an insertion or a removal. So the
     /// entries are compared in step, and a key is looked up only where the orders differ.
-    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change? {
-        var changes = try KeyedChanges<Key, Value>(at: place, path: path)
+    static func writeChange(from old: Self, to new: Self, of part: ChangedPart) throws -> Bool {
+        let changes = try EntryChanges<Key, Value>(of: part)
         let areEqual = changes.areEqual
         var entries = EntryReader(old)
         var (keys, values) = (new.keys.makeIterator(), new.values.makeIterator())
@@ -16,7 +16,7 @@ extension Dictionary: PartwiseDiffable where Key: Encodable, Value: Encodable {
                 if oldKey == key {
                     matched += 1
                     let before = entries.takeValue()
-                    if areEqual?(before, after) != true { try changes.add(key, from: before, to: after) }
+                    if areEqual?(before, after) != true { try changes.change(key, from: before, to: after) }
                     continue next
                 }
                 if new.index(forKey: oldKey) == nil {
@@ -24,27 +24,31 @@ extension Dictionary: PartwiseDiffable where Key: Encodable, Value: Encodable {
                 } else if let before = old[key] {
                     matched += 1
                     _ = entries.takeValue()
-                    if areEqual?(before, after) != true { try changes.add(key, from: before, to: after) }
+                    if areEqual?(before, after) != true { try changes.change(key, from: before, to: after) }
                     continue next
                 } else {
                     entries.putBack(oldKey)
                     break
                 }
             }
-            let before = old[key]
-            if before != nil { matched += 1 }
-            try changes.add(key, from: before, to: after)
+            if let before = old[key] {
+                matched += 1
+                if areEqual?(before, after) != true { try changes.change(key, from: before, to: after) }
+            } else {
+                try changes.insert(key, after)
+            }
         }
         // As an untyped value, a map without a key of the old one is indistinguishable from an enum that changed its
         // case, so it must be replaced.
         if matched == 0 && !old.isEmpty {
-            return Change.replacing(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
+            changes.rollBack()
+            return try part.writeDifferenceOfTrees(from: old, to: new)
         }
         while matched + removed.count < old.count, entries.read() {
             let (key, value) = (entries.takeKey(), entries.takeValue())
             if new.index(forKey: key) == nil { removed.append((key, value)) }
         }
-        for (key, value) in removed { try changes.add(key, from: value, to: nil) }
+        for (key, value) in removed { try changes.remove(key, value) }
         return try changes.finish(from: old.count, to: new.count)
     }
 }

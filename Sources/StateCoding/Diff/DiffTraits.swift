@@ -31,8 +31,10 @@ struct DiffTraits {
 
 /// A built-in type with parts, such as a collection, whose change consists of the changes of its parts.
 protocol PartwiseDiffable: BuiltInEncodable {
-    /// The change between two values; `nil` if they are the same. Errors use `place`, digests `path`.
-    static func change(from old: Self, to new: Self, at place: CodingPath, path: DigestPath) throws -> Change?
+    /// Writes the change between two values of a part.
+    ///
+    /// - Returns: Whether there is one; if not, nothing is written.
+    static func writeChange(from old: Self, to new: Self, of part: ChangedPart) throws -> Bool
 }
 
 /// A collection whose difference costs no more than its `==`, so that comparing it by `==` first saves nothing. Its

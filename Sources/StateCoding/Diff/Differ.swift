@@ -38,7 +38,9 @@ public enum Differ {
     ) throws(CodingFailure) -> Difference {
         let root = CodingPath.root(limits)
         do {
-            let change = try changeOfTree(from: old, to: new, at: root, path: .root)
+            let change = try PatchWriter.run {
+                try ChangedPart(place: root, path: .root, writer: $0).writeChange(from: old, to: new)
+            }
             return Difference(patch: change?.patch ?? .none, summaryChange: change?.summary ?? SummaryChange())
         } catch {
             throw CodingFailure(error, at: root)
@@ -46,116 +48,69 @@ public enum Differ {
     }
 }
 
-/// The change of any part; `nil` if nothing changed.
-func changeOfTree<T: Encodable>(from old: T, to new: T, at place: CodingPath, path: DigestPath) throws -> Change? {
-    func primitive<P: Primitive>(_ type: P.Type) throws -> Change? {
-        Change.replacing(cast(old, to: type).tree, with: try cast(new, to: type).tree(at: place), path: path)
-    }
-    func partwise<P: PartwiseDiffable>(_ type: P.Type) throws -> Change? {
-        try P.change(from: cast(old, to: type), to: cast(new, to: type), at: place, path: path)
-    }
-    let traits = DiffTraits.of(T.self)
-    if let type = traits.classType { throw CodingFailure.classInstance(type, at: place) }
-    if let type = traits.primitive { return try primitive(type) }
-    if let type = traits.partwise { return try partwise(type) }
-    let (before, after) = (try FieldCollector(of: old, at: place), try FieldCollector(of: new, at: place))
-    if before.isPlain && after.isPlain {
-        return try before.change(to: after, path: path)
-    }
-    if let old = before.newtypeContent, let new = after.newtypeContent,
-        let compared = try Compared.comparing(old, new, at: place, path: path)
-    {
-        return compared.change
-    }
-    return Change.replacingWhole(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
+/// A part of the state whose change is written.
+struct ChangedPart {
+    /// The place that errors name.
+    let place: CodingPath
+    let path: DigestPath
+    let writer: PatchWriter
 }
 
-/// The change of one part of a state: the patch of that part, and the change of the summary of the whole.
-struct Change {
-    var patch: Patch
-    var summary: SummaryChange
-
-    /// The change between two trees; `nil` if they are equal.
-    static func replacing(_ old: Value, with new: Value, path: DigestPath) -> Change? {
-        Patch.difference(from: old, to: new).map { Change($0, from: old, to: new, path: path) }
+// The functions return whether there is a change; if not, nothing is written.
+extension ChangedPart {
+    /// Writes the change between two values of any type.
+    func writeChange<T: Encodable>(from old: T, to new: T) throws -> Bool {
+        func primitive<P: Primitive>(_ type: P.Type) throws -> Bool {
+            try replace(cast(old, to: type), with: cast(new, to: type))
+        }
+        func partwise<P: PartwiseDiffable>(_ type: P.Type) throws -> Bool {
+            try P.writeChange(from: cast(old, to: type), to: cast(new, to: type), of: self)
+        }
+        let traits = DiffTraits.of(T.self)
+        if let type = traits.classType { throw CodingFailure.classInstance(type, at: place) }
+        if let type = traits.primitive { return try primitive(type) }
+        if let type = traits.partwise { return try partwise(type) }
+        let (before, after) = (try FieldCollector(of: old, at: place), try FieldCollector(of: new, at: place))
+        if before.isPlain && after.isPlain {
+            return try before.writeChange(to: after, path: path, by: writer)
+        }
+        if let old = before.newtypeContent, let new = after.newtypeContent,
+            let isChanged = try Self.writeCompared(old, new, at: place, by: writer, within: { try $0(path) })
+        {
+            return isChanged
+        }
+        return writer.replaceWhole(try encodeTree(old, at: place), with: try encodeTree(new, at: place), path: path)
     }
 
-    /// The change of a part whose type has its own `encode(to:)`. It may encode equal values in different orders (a set
-    /// that gets the encoder does), so that a patch of its parts would only fit the value that it was made from.
-    static func replacingWhole(_ old: Value, with new: Value, path: DigestPath) -> Change? {
-        old == new ? nil : Change(.replace(new), from: old, to: new, path: path)
-    }
-
-    private init(_ patch: Patch, from old: Value, to new: Value, path: DigestPath) {
-        var summary = SummaryChange()
-        summary.remove(old, at: path)
-        summary.add(new, at: path)
-        self.init(patch: patch, summary: summary)
-    }
-
-    init(patch: Patch, summary: SummaryChange) {
-        self.patch = patch
-        self.summary = summary
-    }
-}
-
-/// The result of comparing two values of one type.
-struct Compared {
-    let change: Change?
-
-    /// Compares two values, first by `==`.
+    /// Compares two values, first by `==`, and writes the change.
     ///
-    /// - Returns: `nil` if their types differ.
-    static func comparing<T: Encodable>(
+    /// - Parameter entry: Writes what comes before the change, and calls its argument with the path of the values.
+    /// - Returns: `nil` if the types differ.
+    static func writeCompared<T: Encodable>(
         _ old: T,
         _ new: any Encodable,
-        at place: @autoclosure () -> CodingPath,
-        path: @autoclosure () throws -> DigestPath
-    ) throws -> Compared? {
-        func comparing<U: Encodable>(_ new: U) throws -> Compared? {
+        at place: CodingPath,
+        by writer: PatchWriter,
+        within entry: ((DigestPath) throws -> Bool) throws -> Bool
+    ) throws -> Bool? {
+        func compare<U: Encodable>(_ new: U) throws -> Bool? {
             guard U.self == T.self else { return nil }
             let new = cast(new, to: T.self)
-            if areEqual(old, new) == true { return Compared(change: nil) }
-            return Compared(change: try changeOfTree(from: old, to: new, at: place(), path: path()))
+            if areEqual(old, new) == true { return false }
+            return try entry { try ChangedPart(place: place, path: $0, writer: writer).writeChange(from: old, to: new) }
         }
-        return try comparing(new)
-    }
-}
-
-/// Collects the changes of a container's parts.
-struct PartChanges {
-    private var entries: [(key: Value, element: Patch.FieldChange)] = []
-    private(set) var summary = SummaryChange()
-    let path: DigestPath
-
-    init(path: DigestPath) {
-        self.path = path
+        return try compare(new)
     }
 
-    mutating func insert(_ key: Value, _ value: Value) {
-        entries.append((key, .change(.replace(value))))
-        summary.add(value, under: key, in: path)
+    /// Writes a patch of what differs in the encodings of two values.
+    func writeDifferenceOfTrees<T: Encodable>(from old: T, to new: T) throws -> Bool {
+        try writer.writeDifference(from: try encodeTree(old, at: place), to: try encodeTree(new, at: place), path: path)
     }
 
-    mutating func remove(_ key: Value, _ value: Value) {
-        entries.append((key, .remove))
-        summary.remove(value, under: key, in: path)
-    }
-
-    mutating func change(_ key: Value, _ change: Change) {
-        entries.append((key, .change(change.patch)))
-        summary.combine(change.summary)
-    }
-
-    var isEmpty: Bool { entries.isEmpty }
-
-    /// The change of the container; `nil` if nothing changed.
-    ///
-    /// - Throws: `duplicateKey`.
-    func finish(_ container: SummaryChange.Container, from old: Int, to new: Int) throws(CodingFailure) -> Change? {
-        guard !entries.isEmpty else { return nil }
-        var summary = summary
-        summary.resize(container, from: old, to: new, at: path)
-        return Change(patch: Patch(.fields(try KeyedEntries(canonical: entries))), summary: summary)
+    /// Replaces a primitive value.
+    func replace<P: Primitive>(_ old: P, with new: P) throws -> Bool {
+        guard writer.replace(old, with: new, path: path) else { return false }
+        guard new.isReadable else { throw place.failure(.unencodable, CodingFailure.tooManyMarks) }
+        return true
     }
 }

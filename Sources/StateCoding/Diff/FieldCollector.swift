@@ -135,61 +135,82 @@ final class FieldCollector: Encoder {
 }
 
 extension FieldCollector {
-    /// The change between the fields of two values of one type; `nil` if they are the same.
-    func change(to new: FieldCollector, path: DigestPath) throws -> Change? {
-        var changes = PartChanges(path: path)
+    /// Writes the change between the fields of two values of one type.
+    ///
+    /// - Returns: Whether there is one; if not, nothing is written.
+    func writeChange(to new: FieldCollector, path: DigestPath, by writer: PatchWriter) throws -> Bool {
+        let changes = MapChanges(path: path, by: writer)
         var matched = 0
         for index in new.names.indices {
             if let old = self.index(of: new.names[index], near: index) {
                 matched += 1
-                guard let change = try change(of: old, to: index, in: new, path: path) else { continue }
-                changes.change(try new.key(index), change)
+                try writeChange(of: old, to: index, in: new, as: changes)
             } else {
-                changes.insert(try new.key(index), try new.tree(of: index))
+                try changes.insert {
+                    try new.writeKey(index, writer)
+                } _: {
+                    try new.write(index, writer)
+                }
             }
         }
         if matched < names.count {
             for index in names.indices where new.index(of: names[index]) == nil {
-                changes.remove(try key(index), try tree(of: index))
+                try changes.remove {
+                    try writeKey(index, writer)
+                } _: {
+                    try write(index, writer)
+                }
             }
         }
-        if changes.isEmpty { return nil }
         // An enum that changed its case shares no key with the old value, and must never have both keys.
         let sharesNothing = matched == 0 && !names.isEmpty
-        if sharesNothing || hasDoubles || new.hasDoubles {
-            return Change.replacing(try tree(), with: try new.tree(), path: path)
+        if !changes.isEmpty, sharesNothing || hasDoubles || new.hasDoubles {
+            changes.rollBack()
+            return try writer.writeDifference(from: try tree(), to: try new.tree(), path: path)
         }
-        return try changes.finish(.map, from: names.count, to: new.names.count)
+        return try changes.finish(from: names.count, to: new.names.count, at: place)
     }
 
-    private func change(
-        of old: Int,
-        to new: Int,
-        in other: FieldCollector,
-        path: DigestPath
-    ) throws -> Change? {
+    private func writeChange(of old: Int, to new: Int, in other: FieldCollector, as changes: MapChanges) throws {
+        let writer = changes.writer
+        func entry(_ change: (DigestPath) throws -> Bool) throws -> Bool {
+            try changes.change({ try writeKey(old, writer) }, change)
+        }
         switch (contents[old], other.contents[new]) {
-        case (.null, .null): return nil
+        case (.null, .null): return
         case (.value(let before), .value(let after)):
-            let compared = try Compared.comparing(
-                before,
-                after,
-                at: CodingPath(node: node, key: DataKey.name(names[old])),
-                path: path.key(key(old))
-            )
-            if let compared { return compared.change }
+            let place = CodingPath(node: node, key: DataKey.name(names[old]))
+            if try ChangedPart.writeCompared(before, after, at: place, by: writer, within: entry) != nil { return }
         case (.fields(let before), .fields(let after)):
-            return try before.change(to: after, path: path.key(try key(old)))
+            _ = try entry { try before.writeChange(to: after, path: $0, by: writer) }
+            return
         case (.tree(let before), .tree(let after)):
-            return Change.replacingWhole(before, with: after, path: path.key(try key(old)))
+            _ = try entry { writer.replaceWhole(before, with: after, path: $0) }
+            return
         default: break
         }
-        return Change.replacing(try tree(of: old), with: try other.tree(of: new), path: path.key(try key(old)))
+        let (before, after) = (try tree(of: old), try other.tree(of: new))
+        _ = try entry { try writer.writeDifference(from: before, to: after, path: $0) }
+    }
+
+    private func writeKey(_ index: Int, _ writer: PatchWriter) throws(CodingFailure) {
+        do throws(CodingFailure) { try writer.output.contents.pointee.beginEntry(names[index]) } catch {
+            throw node.failure(error.code, error.message)
+        }
     }
 
     private func key(_ index: Int) throws(CodingFailure) -> Value {
         if names[index].hasTooManyMarks { throw node.failure(.unencodable, CodingFailure.tooManyMarks) }
         return .text(names[index].canonical)
+    }
+
+    /// Writes the content of a field as an item.
+    private func write(_ index: Int, _ writer: PatchWriter) throws {
+        if case .value(let value) = contents[index] {
+            try encodeItem(value, into: writer.output, under: DataKey.name(names[index]), in: node)
+        } else {
+            writer.output.writer.value(try tree(of: index))
+        }
     }
 
     private func tree(of index: Int) throws -> Value {

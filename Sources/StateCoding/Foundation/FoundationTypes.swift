@@ -6,7 +6,7 @@
 
 /// A byte string, as `[UInt8]` is.
 extension Data: TreeReader {
-    var tree: Value { .bytes([UInt8](self)) }
+    var tree: Value { .bytes(withUnsafeBytes { [UInt8]($0) }) }
 
     /// Accepts a byte string, and the forms of JSON: base64, or an array of numbers.
     init?(tree: Value) {
@@ -24,7 +24,12 @@ extension Data: TreeReader {
         }
     }
 
-    static func readUsual(_ cursor: inout ItemCursor) -> Data? { cursor.readBytes().map { Data($0) } }
+    // Without an array in between.
+    func write(to writer: inout CBORWriter) { withUnsafeBytes { writer.bytes($0) } }
+
+    static func readUsual(_ cursor: inout ItemCursor) -> Data? {
+        cursor.readBytes { bytes in bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } ?? Data() }
+    }
 
     static var sample: Data { Data() }
     static var expected: String { "bytes (or base64 text)" }

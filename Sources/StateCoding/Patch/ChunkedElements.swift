@@ -2,15 +2,12 @@
 ///
 /// For many splices, each of which would move all elements after it, the array is split into chunks. Patches of an
 /// element are stored with the element and move with it, so that each element changes once.
-struct ChunkedElements<Element, Failure: Error> {
+struct ChunkedElements<Element, Change, Failure: Error> {
     /// The patches of one element, none of them a sequence.
-    struct Waiting {
+    private struct Waiting {
         /// The index of the element when its first patch came.
         let index: Int
-        var patches: [Patch]
-
-        /// The combined patch.
-        var patch: Patch { patches.count == 1 ? patches[0] : Patch(.sequence(patches)) }
+        var patches: [Change]
     }
 
     private struct Chunk {
@@ -29,13 +26,13 @@ struct ChunkedElements<Element, Failure: Error> {
     private(set) var count: Int
     private let isSplit: Bool
     private var waiting: [Waiting] = []
-    private let patch: (inout Element, Waiting) throws(Failure) -> Void
+    private let patch: (inout Element, Int, [Change]) throws(Failure) -> Void
 
-    /// - Parameter patch: Applies its patches to an element.
+    /// - Parameter patch: Applies its patches to an element, whose index was this one when the first of them came.
     init(
         _ elements: consuming [Element],
         forSplices splices: Int,
-        patch: @escaping (inout Element, Waiting) throws(Failure) -> Void
+        patch: @escaping (inout Element, Int, [Change]) throws(Failure) -> Void
     ) {
         count = elements.count
         isSplit = splices > Self.splicesMax
@@ -44,19 +41,19 @@ struct ChunkedElements<Element, Failure: Error> {
         self.patch = patch
     }
 
-    /// Adds a patch of an element.
+    /// Adds patches of an element, none of them a sequence.
     ///
     /// - Precondition: The element exists.
-    mutating func change(at index: Int, by patch: Patch) {
+    mutating func change(at index: Int, by patches: [Change]) {
         let (chunk, offset) = position(of: index)
         if chunks[chunk].waiting.isEmpty {
             chunks[chunk].waiting = Array(repeating: nil, count: counts[chunk])
         }
         if let slot = chunks[chunk].waiting[offset] {
-            waiting[slot].patches += patch.parts
+            waiting[slot].patches += patches
         } else {
             chunks[chunk].waiting[offset] = waiting.count
-            waiting.append(Waiting(index: index, patches: patch.parts))
+            waiting.append(Waiting(index: index, patches: patches))
         }
     }
 
@@ -119,7 +116,7 @@ struct ChunkedElements<Element, Failure: Error> {
         let slots = chunks[chunk].waiting
         for offset in range {
             guard let slot = slots[offset] else { continue }
-            try patch(&chunks[chunk].elements[offset], waiting[slot])
+            try patch(&chunks[chunk].elements[offset], waiting[slot].index, waiting[slot].patches)
         }
     }
 

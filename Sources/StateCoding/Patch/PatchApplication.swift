@@ -6,28 +6,36 @@ extension Patch {
     ///
     /// - Throws: `patchMismatch`, with the path where it does not fit.
     public func apply(to value: inout Value) throws(CodingFailure) {
-        var new = value
-        try Self.run(parts[...], on: &new)
-        value = new
+        try PatchTree(of: self).apply(to: &value)
     }
 
     /// Applies the patch and updates the value's summary.
     ///
     /// - Throws: as `apply(to:)`; then the summary stays as it was, too.
     public func apply(to value: inout Value, summary: inout Summary) throws(CodingFailure) {
+        let tree = PatchTree(of: self)
         let old = value
-        try apply(to: &value)
-        let touched = TouchedParts(parts)
+        try tree.apply(to: &value)
+        let touched = TouchedParts(tree.parts)
         var change = SummaryChange()
         change.remove(touched, of: old, at: .root)
         change.add(touched, of: value, at: .root)
         summary.advance(by: change)
     }
+}
+
+extension PatchTree {
+    /// Applies the patch to an untyped value, as ``Patch`` does.
+    func apply(to value: inout Value) throws(CodingFailure) {
+        var new = value
+        try Self.run(parts[...], on: &new)
+        value = new
+    }
 
     /// Applies patches, none of them a sequence, one after the other. If one does not fit, the value is undefined.
     ///
     /// Consecutive patches of one container are applied together, so that it is taken out and put back once.
-    private static func run(_ patches: ArraySlice<Patch>, on value: inout Value) throws(CodingFailure) {
+    private static func run(_ patches: ArraySlice<PatchTree>, on value: inout Value) throws(CodingFailure) {
         var rest = patches
         while let first = rest.first {
             if case .replace(let new) = first.form {
@@ -51,12 +59,11 @@ extension Patch {
 
     // MARK: Maps
 
-    private static func run(_ patches: ArraySlice<Patch>, on map: inout ValueMap) throws(CodingFailure) {
-        var groups = KeyGroups<FieldChange>()
+    private static func run(_ patches: ArraySlice<PatchTree>, on map: inout ValueMap) throws(CodingFailure) {
+        var groups = KeyGroups()
         for patch in patches {
             switch patch.form {
-            case .fields(let fields):
-                for (key, change) in zip(fields.keys, fields.elements) { groups.append(change, to: key) }
+            case .fields(let fields): groups.append(fields)
             case .splice(let splice): try splice.check(against: .map(map))
             case .replace, .sequence: preconditionFailure("a whole value is no patch of parts")
             }
@@ -69,26 +76,18 @@ extension Patch {
     }
 
     /// Applies the changes of an entry, which may be removed and inserted again on the way.
-    static func run(_ changes: [FieldChange], on entry: inout Value?) throws(CodingFailure) {
+    static func run(_ changes: [Value], on entry: inout Value?) throws(CodingFailure) {
         var rest = changes[...]
         while let first = rest.first {
-            guard case .change(let patch) = first else {
-                entry = nil
+            if first.isNull || entry == nil {
+                entry = first.isNull ? nil : try PatchTree(value: first).inserted
                 rest.removeFirst()
                 continue
             }
-            guard entry != nil else {
-                entry = try patch.inserted
-                rest.removeFirst()
-                continue
-            }
-            var patches: [Patch] = []
-            while case .change(let patch)? = rest.first {
-                patches += patch.parts
-                rest.removeFirst()
-            }
+            let patches = rest.prefix { !$0.isNull }
+            rest = rest.dropFirst(patches.count)
             guard var value = entry.take() else { preconditionFailure("an entry that is there cannot be taken") }
-            try run(patches[...], on: &value)
+            try run(patches.flatMap { PatchTree(value: $0).parts }[...], on: &value)
             entry = value
         }
     }
@@ -96,20 +95,25 @@ extension Patch {
     // MARK: Arrays
 
     private static func run(
-        _ patches: ArraySlice<Patch>,
+        _ patches: ArraySlice<PatchTree>,
         on elements: consuming [Value]
     ) throws(CodingFailure) -> [Value] {
-        var list = ChunkedElements(elements, forSplices: patches.count) { element, waiting throws(CodingFailure) in
-            do throws(CodingFailure) { try run(waiting.patches[...], on: &element) } catch {
-                throw error.inside("\(waiting.index)")
+        var list = ChunkedElements(elements, forSplices: patches.count) {
+            element,
+            index,
+            patches throws(CodingFailure) in
+            do throws(CodingFailure) { try run(patches[...], on: &element) } catch {
+                throw error.inside("\(index)")
             }
         }
         for patch in patches {
             switch patch.form {
             case .fields(let fields):
-                for (key, change) in zip(fields.keys, fields.elements) {
-                    let (index, patch) = try element(key, change, of: list.count)
-                    list.change(at: index, by: patch)
+                for (key, change) in fields {
+                    guard let index = key.elementIndex, index < list.count, !change.isNull else {
+                        throw misfit("the element \(key.summary) of an array to change", "an array of \(list.count)")
+                    }
+                    list.change(at: index, by: PatchTree(value: change).parts)
                 }
             case .splice(let splice):
                 try splice.check(count: list.count)
@@ -126,73 +130,63 @@ extension Patch {
     private var inserted: Value {
         get throws(CodingFailure) {
             guard case .replace(let value) = form else {
-                let message = "expected the key to be there, as the patch changes a part of it"
-                throw CodingFailure(.patchMismatch, message)
+                throw CodingFailure(.patchMismatch, CodingFailure.absentKey)
             }
             return value
         }
     }
 
-    /// The index of the element that a field of a patch changes, and the patch of the element.
-    static func element(
-        _ key: Value,
-        _ change: FieldChange,
-        of count: Int
-    ) throws(CodingFailure) -> (index: Int, patch: Patch) {
-        guard let index = key.elementIndex, index < count, case .change(let patch) = change else {
-            throw misfit("the element \(key.summary) of an array to change", "an array of \(count)")
-        }
-        return (index, patch)
-    }
-
-    static func misfit(_ expected: String, _ came: String) -> CodingFailure {
+    fileprivate static func misfit(_ expected: String, _ came: String) -> CodingFailure {
         CodingFailure(.patchMismatch, "expected \(expected), got \(came)")
     }
 }
 
-extension Patch.Splice {
+extension PatchTree.Splice {
     fileprivate func check(against value: Value) throws(CodingFailure) {
-        guard case .array(let elements) = value else { throw Patch.misfit("an array to splice", value.summary) }
+        guard case .array(let elements) = value else { throw PatchTree.misfit("an array to splice", value.summary) }
         try check(count: elements.count)
     }
 
     fileprivate func check(count: Int) throws(CodingFailure) {
         guard removedEnd <= count else {
-            throw Patch.misfit("at least \(removedEnd) elements to splice", "an array of \(count)")
+            throw PatchTree.misfit("at least \(removedEnd) elements to splice", "an array of \(count)")
         }
     }
 }
 
-/// Elements grouped by key, in the order in which the keys came.
-struct KeyGroups<Element> {
-    private(set) var all: [(key: Value, elements: [Element])] = []
+/// The changes of fields by key, in the order in which the keys came.
+struct KeyGroups {
+    private(set) var all: [(key: Value, changes: [Value])] = []
     private var indexes: [Value: Int] = [:]
 
-    mutating func append(_ element: Element, to key: Value) {
-        if let index = indexes[key] {
-            all[index].elements.append(element)
-        } else {
-            indexes[key] = all.count
-            all.append((key, [element]))
+    mutating func append(_ fields: ValueMap) {
+        for (key, change) in fields {
+            if let index = indexes[key] {
+                all[index].changes.append(change)
+            } else {
+                indexes[key] = all.count
+                all.append((key, [change]))
+            }
         }
     }
+}
+
+extension CodingFailure {
+    static let absentKey = "expected the key to be there, as the patch changes a part of it"
 }
 
 extension TouchedParts {
-    init(_ patches: [Patch]) {
+    init(_ patches: [PatchTree]) {
         self.init()
         for patch in patches { insert(patch) }
     }
 
-    private mutating func insert(_ patch: Patch) {
+    private mutating func insert(_ patch: PatchTree) {
         switch patch.form {
         case .replace: insertAll()
         case .fields(let fields):
-            for (key, change) in zip(fields.keys, fields.elements) {
-                switch change {
-                case .remove: insert(at: key) { $0.insertAll() }
-                case .change(let patch): insert(at: key) { $0.insert(patch) }
-                }
+            for (key, change) in fields {
+                insert(at: key) { if change.isNull { $0.insertAll() } else { $0.insert(PatchTree(value: change)) } }
             }
         case .splice(let splice) where splice.removed == splice.inserted.count:
             for index in splice.offset..<splice.insertedEnd { insert(at: Value(index)) { $0.insertAll() } }

@@ -3,13 +3,19 @@ extension Patch {
     ///
     /// Fields merge, a later replacement wins, and patches that follow a replacement are applied to its value. Patches
     /// that cannot be merged stay a sequence.
+    ///
+    /// Costs: a reading and a writing of both.
     public consuming func composed(with later: Patch) -> Patch {
-        compose(with: later)
-        return self
+        var composer = PatchComposer()
+        composer.append(self)
+        composer.append(later)
+        return composer.finish()
     }
+}
 
+extension PatchTree {
     /// Composes in place, without copying parts that have no other owner.
-    mutating func compose(with later: Patch) {
+    mutating func compose(with later: PatchTree) {
         if later.isEmpty { return }
         if isEmpty || later.isReplacement {
             self = later
@@ -25,23 +31,23 @@ extension Patch {
         // The parts of each side are composed already, so only neighbours in the middle can merge.
         while let next = rest.first, parts[parts.count - 1].merge(next) { rest.removeFirst() }
         parts += rest
-        self = parts.count == 1 ? parts[0] : Patch(.sequence(parts))
+        self = parts.count == 1 ? parts[0] : PatchTree(.sequence(parts))
     }
 
     /// Merges the next patch into this one.
     ///
     /// - Returns: Whether it could; if not, nothing has changed.
-    private mutating func merge(_ later: Patch) -> Bool {
+    private mutating func merge(_ later: PatchTree) -> Bool {
         if var value = takeReplacement() {
-            defer { form = .replace(value) }
+            defer { self = PatchTree(.replace(value)) }
             return (try? later.apply(to: &value)) != nil
         }
         if case .fields(let changes) = later.form, var fields = takeFields() {
-            defer { form = .fields(fields) }
-            return fields.merge(changes)
+            defer { self = PatchTree(.fields(fields)) }
+            return Self.merge(changes, into: &fields)
         }
         guard var splice = takeSplice() else { return false }
-        defer { form = .splice(splice) }
+        defer { self = PatchTree(.splice(splice)) }
         switch later.form {
         case .splice(let next): return splice.merge(next)
         case .fields(let changes): return splice.merge(changes)
@@ -49,76 +55,26 @@ extension Patch {
         }
     }
 
-    // MARK: Taking out
-
-    // Each takes its part out, so that the part has one owner and changes without a copy.
-
-    private mutating func takeParts() -> [Patch] {
-        defer { self = .none }
-        return parts
-    }
-
-    private mutating func takeReplacement() -> Value? {
-        guard case .replace(let value) = form else { return nil }
-        self = .none
-        return value
-    }
-
-    private mutating func takeFields() -> KeyedEntries<FieldChange>? {
-        guard case .fields(let fields) = form else { return nil }
-        self = .none
-        return fields
-    }
-
-    private mutating func takeSplice() -> Splice? {
-        guard case .splice(let splice) = form else { return nil }
-        self = .none
-        return splice
-    }
-}
-
-extension KeyedEntries<Patch.FieldChange> {
-    fileprivate mutating func merge(_ changes: KeyedEntries) -> Bool {
-        let places = changes.keys.map { position(of: $0) }
-        for (place, later) in zip(places, changes.elements) where place.found {
+    private static func merge(_ changes: ValueMap, into fields: inout ValueMap) -> Bool {
+        for (key, change) in changes where fields.entries[key]?.isNull == true {
             // A removed key can only be inserted again with a replacement.
-            guard case .remove = elements[place.index], case .change(let patch) = later else { continue }
-            guard case .replace = patch.form else { return false }
+            guard change.isNull || PatchTree(value: change).isReplacement else { return false }
         }
-        var more: [(key: Value, element: Patch.FieldChange?)] = []
-        for (offset, place) in places.enumerated() {
-            let later = changes.elements[offset]
-            if place.found {
-                update(at: place.index) { $0.compose(with: later) }
-            } else {
-                more.append((changes.keys[offset], later))
-            }
-        }
-        merge(more)
+        for (key, change) in changes { compose(change, into: &fields.entries[key]) }
         return true
     }
-}
 
-extension Patch.FieldChange {
-    fileprivate mutating func compose(with later: Patch.FieldChange) {
-        if case .change(let next) = later, var patch = takePatch() {
-            patch.compose(with: next)
-            self = .change(patch)
-        } else {
-            self = later
-        }
-    }
-
-    private mutating func takePatch() -> Patch? {
-        guard case .change(let patch) = self else { return nil }
-        self = .remove
-        return patch
+    private static func compose(_ change: Value, into entry: inout Value?) {
+        guard !change.isNull, let old = entry.take(), !old.isNull else { return entry = change }
+        var patch = PatchTree(value: old)
+        patch.compose(with: PatchTree(value: change))
+        entry = patch.value
     }
 }
 
-extension Patch.Splice {
+extension PatchTree.Splice {
     /// Merges a splice that touches the elements which this one inserted.
-    fileprivate mutating func merge(_ next: Patch.Splice) -> Bool {
+    fileprivate mutating func merge(_ next: PatchTree.Splice) -> Bool {
         guard next.offset <= insertedEnd, next.removedEnd >= offset else { return false }
         let more = max(0, offset - next.offset) + max(0, next.removedEnd - insertedEnd)
         // Splices that fit no value may add up to more than an index holds; they are not merged.
@@ -132,67 +88,66 @@ extension Patch.Splice {
     }
 
     /// Merges changes of elements that the splice itself inserted.
-    fileprivate mutating func merge(_ changes: KeyedEntries<Patch.FieldChange>) -> Bool {
-        var shifted = KeyedEntries<Patch.FieldChange>()
-        for (key, change) in zip(changes.keys, changes.elements) {
+    fileprivate mutating func merge(_ changes: ValueMap) -> Bool {
+        var shifted = ValueMap()
+        for (key, change) in changes {
             guard let index = key.elementIndex, (offset..<insertedEnd).contains(index) else { return false }
-            shifted.append(Value(index - offset), change)
+            shifted[Value(index - offset)] = change
         }
         var elements = Value.array(inserted)
         inserted = []
         defer { inserted = elements.takeArray() ?? [] }
-        return (try? Patch(.fields(shifted)).apply(to: &elements)) != nil
+        return (try? PatchTree(.fields(shifted)).apply(to: &elements)) != nil
     }
 }
 
 // MARK: Sequences
 
-extension Patch {
+extension PatchTree {
     /// One patch of fields that is equivalent to a sequence of such. The changes of each field become a sequence, so
     /// that the container changes once instead of once for each part.
     ///
     /// A sequence with other parts stays as it is. So does one with a removal of a field that changed before, or of a
     /// possible element, which fits no array although a later change of that key would.
     ///
+    /// - Returns: `nil` if the patch stays as it is.
     /// - Throws: `patchMismatch` for a patch that fits no value.
-    private func gathered() throws(CodingFailure) -> Patch {
-        guard case .sequence(let parts) = form else { return self }
-        var groups = KeyGroups<FieldChange>()
+    private func gathered() throws(CodingFailure) -> PatchTree? {
+        guard case .sequence(let parts) = form else { return nil }
+        var groups = KeyGroups()
         for part in parts {
-            guard case .fields(let fields) = part.form else { return self }
-            for (key, change) in zip(fields.keys, fields.elements) { groups.append(change, to: key) }
+            guard case .fields(let fields) = part.form else { return nil }
+            groups.append(fields)
         }
-        var gathered: [(key: Value, element: FieldChange)] = []
+        var gathered: [(key: Value, element: Value)] = []
         gathered.reserveCapacity(groups.all.count)
         for (key, changes) in groups.all {
             do throws(CodingFailure) {
-                if changes.count > 1, key.elementIndex != nil, changes.contains(.remove) { return self }
-                guard let change = try Self.gathered(changes) else { return self }
+                if changes.count > 1, key.elementIndex != nil, changes.contains(.null) { return nil }
+                guard let change = try Self.gathered(changes) else { return nil }
                 gathered.append((key, change))
             } catch {
                 throw error.inside(DataKey.of(key).component)
             }
         }
-        return Patch(.fields(try KeyedEntries(canonical: gathered)))
+        return PatchTree(.fields(try ValueMap(unique: gathered)))
     }
 
     /// The same, for a patch of the part at a place, which failures name.
-    func gathered(at place: CodingPath) throws(CodingFailure) -> Patch {
+    func gathered(at place: CodingPath) throws(CodingFailure) -> PatchTree? {
         do throws(CodingFailure) { return try gathered() } catch { throw error.inside(place) }
     }
 
     /// One change that is equivalent to several changes of one field; `nil` if there is none.
-    private static func gathered(_ changes: [FieldChange]) throws(CodingFailure) -> FieldChange? {
-        guard changes.count > 1, let first = changes.first else { return changes.first }
-        if case .change(let patch) = first, !patch.isReplacement {
-            var patches: [Patch] = []
-            for case .change(let patch) in changes { patches.append(patch) }
-            return patches.count == changes.count ? .change(.sequence(patches)) : nil
+    private static func gathered(_ changes: [Value]) throws(CodingFailure) -> Value? {
+        guard changes.count > 1 else { return changes.first }
+        if !changes[0].isNull, !PatchTree(value: changes[0]).isReplacement {
+            return changes.contains(.null) ? nil : sequence(changes.map { PatchTree(value: $0) }).value
         }
         // The old entry does not matter.
         var entry: Value?
         try run(changes, on: &entry)
-        return entry.map { .change(.replace($0)) } ?? .remove
+        return entry.map { PatchTree(.replace($0)).value } ?? .null
     }
 }
 
@@ -201,8 +156,26 @@ extension Patch {
 /// Two neighbouring patches are composed when they stand for equally many patches, so that a large patch is not
 /// processed again for each small one.
 package struct PatchComposer: Sendable {
+    /// Consecutive patches as one. A single one, as most are, needs no tree.
+    private enum Run {
+        case single(Patch)
+        case composed(PatchTree, count: Int)
+
+        var count: Int {
+            if case .composed(_, let count) = self { count } else { 1 }
+        }
+
+        /// The tree, without another owner.
+        consuming func tree() -> PatchTree {
+            switch self {
+            case .single(let patch): PatchTree(of: patch)
+            case .composed(let tree, _): tree
+            }
+        }
+    }
+
     /// Each stands for more patches than the next.
-    private var runs: [(patch: Patch, count: Int)] = []
+    private var runs: [Run] = []
 
     package init() {}
 
@@ -210,19 +183,25 @@ package struct PatchComposer: Sendable {
 
     package mutating func append(_ patch: consuming Patch) {
         if patch.isEmpty { return }
-        runs.append((patch, 1))
+        runs.append(.single(patch))
         while runs.count > 1, runs[runs.count - 2].count <= runs[runs.count - 1].count { composeLast() }
     }
 
     /// All patches as one. The composer is empty afterwards.
     package mutating func finish() -> Patch {
         while runs.count > 1 { composeLast() }
-        return runs.popLast()?.patch ?? .none
+        switch runs.popLast() {
+        case .single(let patch): return patch
+        case .composed(let tree, _): return Patch(tree)
+        case nil: return .none
+        }
     }
 
     private mutating func composeLast() {
-        let (later, count) = runs.removeLast()
-        runs[runs.count - 1].patch.compose(with: later)
-        runs[runs.count - 1].count += count
+        let (later, earlier) = (runs.removeLast(), runs.removeLast())
+        let count = earlier.count + later.count
+        var tree = earlier.tree()
+        tree.compose(with: later.tree())
+        runs.append(.composed(tree, count: count))
     }
 }

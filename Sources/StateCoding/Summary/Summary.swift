@@ -38,7 +38,8 @@ public struct Summary: Hashable, Sendable {
     public init(ofEncoded bytes: [UInt8], limits: CodingLimits = .standard) throws(CodingFailure) {
         let source = try DecodingSource(bytes, limits: limits)
         var change = SummaryChange()
-        _ = change.add(source, at: 0, path: .root)
+        change.count(CheckedItems(bytes: source.content), at: 0, path: .root, adding: true)
+        withExtendedLifetime(source) {}
         self.init(digest: change.digest, bytes: change.bytes)
     }
 

@@ -8,15 +8,6 @@ struct SummaryChange: Hashable, Sendable {
     mutating func add(_ value: Value, at path: DigestPath) { count(value, path, adding: true) }
     mutating func remove(_ value: Value, at path: DigestPath) { count(value, path, adding: false) }
 
-    /// An entry of a map, its canonical key included.
-    mutating func add(_ value: Value, under key: Value, in path: DigestPath) {
-        count(value, keyed(key, path, adding: true), adding: true)
-    }
-
-    mutating func remove(_ value: Value, under key: Value, in path: DigestPath) {
-        count(value, keyed(key, path, adding: false), adding: false)
-    }
-
     /// Elements of an array, at the indexes of the slice.
     mutating func add(_ elements: ArraySlice<Value>, in path: DigestPath) {
         for index in elements.indices { add(elements[index], at: path.index(index)) }
@@ -33,15 +24,10 @@ struct SummaryChange: Hashable, Sendable {
         own(container, new, path, adding: true)
     }
 
-    mutating func combine(_ other: SummaryChange) {
-        digest &+= other.digest
-        bytes += other.bytes
-    }
-
-    /// Adds a leaf in CBOR that is canonical already.
-    private mutating func addLeaf(_ encoded: UnsafeBufferPointer<UInt8>, at path: DigestPath) {
-        weigh(encoded.count)
-        digest &+= path.leaf(encoded)
+    private mutating func leaf(_ encoded: UnsafeBufferPointer<UInt8>, _ path: DigestPath, adding: Bool) {
+        weigh(encoded.count, adding: adding)
+        let hash = path.leaf(encoded)
+        if adding { digest &+= hash } else { digest &-= hash }
     }
 
     private mutating func count(_ value: Value, _ path: DigestPath, adding: Bool) {
@@ -66,18 +52,22 @@ struct SummaryChange: Hashable, Sendable {
     }
 
     private mutating func keyed(_ key: Value, _ path: DigestPath, adding: Bool) -> DigestPath {
-        let (count, keyed) = key.withEncoding { ($0.count, path.key($0)) }
-        weigh(count, adding: adding)
-        return keyed
+        key.withEncoding { enter($0, path, adding: adding) }
+    }
+
+    /// Counts the canonical key of an entry.
+    ///
+    /// - Returns: The path of the entry.
+    mutating func enter(_ key: UnsafeBufferPointer<UInt8>, _ path: DigestPath, adding: Bool) -> DigestPath {
+        weigh(key.count, adding: adding)
+        return path.key(key)
     }
 
     private mutating func leaf(_ value: Value, _ path: DigestPath, adding: Bool) {
-        let (count, hash) = value.withEncoding { ($0.count, path.leaf($0)) }
-        weigh(count, adding: adding)
-        if adding { digest &+= hash } else { digest &-= hash }
+        value.withEncoding { leaf($0, path, adding: adding) }
     }
 
-    private mutating func weigh(_ count: Int, adding: Bool = true) {
+    private mutating func weigh(_ count: Int, adding: Bool) {
         bytes += adding ? count : -count
     }
 
@@ -113,40 +103,40 @@ struct SummaryChange: Hashable, Sendable {
         }
     }
 
-    // MARK: Encoded states
+    // MARK: Encoded values
 
-    /// Adds the item at an offset.
+    /// Adds or removes the item at an offset.
     ///
     /// - Returns: where it ends.
-    mutating func add(_ source: DecodingSource, at offset: Int, path: DigestPath) -> Int {
-        let head = source.head(at: offset)
-        let (major, argument, next) = (head.major, head.argument, head.next)
-        switch major {
-        case 4 where argument > 0:
-            weigh(next - offset)
-            var offset = next
-            for index in 0..<Int(argument) { offset = add(source, at: offset, path: path.index(index)) }
-            return offset
-        case 5 where argument > 0:
-            weigh(next - offset)
-            var offset = next
-            for _ in 0..<argument {
-                // The keys of a checked source are canonical.
-                let value = source.end(of: offset)
-                weigh(value - offset)
-                offset = add(source, at: value, path: path.key(source[offset..<value]))
+    @discardableResult
+    mutating func count(_ items: CheckedItems, at start: Int, path: DigestPath, adding: Bool) -> Int {
+        let head = items.head(at: start)
+        var offset = head.next
+        switch head.major {
+        case 4 where head.argument > 0:
+            weigh(offset - start, adding: adding)
+            for index in 0..<Int(head.argument) {
+                offset = count(items, at: offset, path: path.index(index), adding: adding)
             }
-            return offset
-        case 3, 6, 7:
-            // Texts, floats and what a tag holds may be written in more than one way.
-            var cursor = ItemCursor(source: source, offset: offset)
-            add(cursor.value(), at: path)
-            return cursor.offset
+        case 5 where head.argument > 0:
+            weigh(offset - start, adding: adding)
+            for _ in 0..<head.argument {
+                // The keys of checked items are canonical.
+                let value = items.end(of: offset)
+                let inner = enter(items[offset..<value], path, adding: adding)
+                offset = count(items, at: value, path: inner, adding: adding)
+            }
         default:
-            let end = source.end(of: offset)
-            addLeaf(source[offset..<end], at: path)
-            return end
+            offset = items.end(of: start)
+            if items.isCanonicalLeaf(start..<offset) {
+                leaf(items[start..<offset], path, adding: adding)
+            } else if let number = CBORHead.float(items.bytes[start], bits: head.argument) {
+                leaf(.float(number == 0 ? 0 : number), path, adding: adding)
+            } else {
+                count(items.value(start..<offset), path, adding: adding)
+            }
         }
+        return offset
     }
 }
 
@@ -157,11 +147,10 @@ struct DigestPath: Equatable {
     static let root = DigestPath()
 
     /// The entry of a map under a canonical key.
-    func key(_ key: Value) -> DigestPath { key.withEncoding(self.key) }
     func key(_ encoded: UnsafeBufferPointer<UInt8>) -> DigestPath { step(0x4B, encoded) }
 
     /// The element of an array.
-    func index(_ index: Int) -> DigestPath { Value(index).withEncoding { step(0x49, $0) } }
+    func index(_ index: Int) -> DigestPath { CBORWriter.withEncoding(of: UInt64(index)) { step(0x49, $0) } }
 
     /// The hash of an encoded leaf at the end of the path.
     func leaf(_ encoded: UnsafeBufferPointer<UInt8>) -> UInt64 { step(0x56, encoded).hash.mixed }

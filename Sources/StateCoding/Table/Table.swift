@@ -91,9 +91,9 @@ public struct Table<Key: Hashable & Comparable, Row> {
     public subscript(key: Key, default row: @autoclosure () -> Row) -> Row {
         get { tree[key] ?? row() }
         _modify {
-            let (offset, found) = tree.position(of: key)
-            if found {
-                yield &tree[offset: offset]
+            if tree.contains(key) {
+                let (leaf, index, _) = tree.ownEntry(of: key)
+                yield &leaf.payloads[index]
             } else {
                 var new = row()
                 defer { tree.insert(key, new) }

@@ -18,21 +18,27 @@ extension Table: SelfComparing {}
 extension Table: BuiltInEncodable, KeyedCollection, PartwiseDiffable where Key: Encodable, Row: Encodable {
     typealias Content = Row
 
-    /// Looks the key up once.
-    mutating func update(_ key: Key, _ body: (Row?) throws -> Row) rethrows {
-        let (offset, found) = tree.position(of: key)
-        if found {
-            tree[offset: offset] = try body(tree[offset: offset])
-        } else {
-            tree.insert(key, try body(nil))
-        }
+    mutating func update(
+        _ next: (UnsafeMutablePointer<Key>) throws -> Bool,
+        change: (Key, inout Row) throws -> Void,
+        insert: (Key) throws -> Row
+    ) rethrows {
+        try tree.update(next, change: change, insert: insert)
     }
 
     /// Compares only the rows of nodes that the two tables do not share.
-    static func change(from old: Table, to new: Table, at place: CodingPath, path: DigestPath) throws -> Change? {
-        var changes = try KeyedChanges<Key, Row>(at: place, path: path)
-        try Tree.differences(from: old.tree, to: new.tree, by: changes.areEqual) { key, before, after in
-            try changes.add(key, from: before, to: after)
+    static func writeChange(from old: Table, to new: Table, of part: ChangedPart) throws -> Bool {
+        let changes = try EntryChanges<Key, Row>(of: part)
+        // Most unchanged rows have the same bytes, and other primitive ones are compared once.
+        let areEqual = changes.arePrimitive ? { _, _ in false } : changes.areEqual
+        try Tree.differences(from: old.tree, to: new.tree, by: areEqual) { key, before, after in
+            if let before, let after {
+                try changes.change(key, from: before.pointee, to: after.pointee)
+            } else if let after {
+                try changes.insert(key, after.pointee)
+            } else if let before {
+                try changes.remove(key, before.pointee)
+            }
         }
         return try changes.finish(from: old.count, to: new.count)
     }

@@ -12,5 +12,16 @@
 /// Comparing the bytes takes a tenth of the time of most `==`, for which both values are copied first.
 @inline(__always)
 func haveSameBytes<T>(_ left: UnsafePointer<T>, _ right: UnsafePointer<T>) -> Bool {
-    memcmp(left, right, MemoryLayout<T>.size) == 0
+    let (left, right) = (UnsafeRawPointer(left), UnsafeRawPointer(right))
+    // Most keys, references and texts are compared without a call.
+    switch MemoryLayout<T>.size {
+    case 8: return left.loadUnaligned(as: UInt64.self) == right.loadUnaligned(as: UInt64.self)
+    case 16: return left.loadUnaligned(as: Words.self) == right.loadUnaligned(as: Words.self)
+    case let size: return memcmp(left, right, size) == 0
+    }
+}
+
+private struct Words: Equatable, BitwiseCopyable {
+    let first: UInt64
+    let second: UInt64
 }

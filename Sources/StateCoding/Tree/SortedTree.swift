@@ -63,10 +63,9 @@ extension SortedTree {
             return found ? leaf.payloads[index] : nil
         }
         _modify {
-            let (offset, found) = position(of: key)
             var element: Payload?
-            if found {
-                let (leaf, index) = ownLeaf(at: offset)
+            if contains(key) {
+                let (leaf, index, offset) = ownEntry(of: key)
                 element = leaf.lend(at: index)
                 defer {
                     if let element { leaf.giveBack(element, at: index) } else { closeGap(at: offset) }
@@ -76,6 +75,22 @@ extension SortedTree {
                 defer { if let element { insert(key, element) } }
                 yield &element
             }
+        }
+    }
+
+    /// Whether a key exists. It counts no references on its way.
+    @inlinable
+    func contains(_ key: Key) -> Bool {
+        guard let root else { return false }
+        var node = Unmanaged.passUnretained(root)
+        while true {
+            let (below, isFound) = node._withUnsafeGuaranteedRef { node -> (Unmanaged<TreeNode>?, Bool) in
+                guard node.level > 0 else { return (nil, Self.leaf(node).position(of: key, in: Order.self).found) }
+                let branch = Self.inner(node).range(of: key, in: Order.self)
+                return (Unmanaged.passUnretained(node.branches[branch].node), false)
+            }
+            guard let below else { return isFound }
+            node = below
         }
     }
 
@@ -136,15 +151,52 @@ extension SortedTree {
     /// - Returns: The old element.
     @discardableResult
     mutating func updateValue(_ element: Payload, forKey key: Key) -> Payload? {
-        let (offset, found) = position(of: key)
-        guard found else {
+        guard contains(key) else {
             insert(key, element)
             return nil
         }
-        let (leaf, index) = ownLeaf(at: offset)
+        let (leaf, index, _) = ownEntry(of: key)
         let old = leaf.lend(at: index)
         leaf.giveBack(element, at: index)
         return old
+    }
+
+    /// Changes the elements of many keys. Where keys ascend, those of one leaf need a single descent.
+    ///
+    /// The closures return no optionals and tuples, whose types would be looked up for each key.
+    ///
+    /// - Parameters:
+    ///   - next: Initializes the next key; returns `false` at the end.
+    ///   - change: Changes the element of a key in place.
+    ///   - insert: The element of a key that does not exist.
+    mutating func update(
+        _ next: (UnsafeMutablePointer<Key>) throws -> Bool,
+        change: (Key, inout Payload) throws -> Void,
+        insert: (Key) throws -> Payload
+    ) rethrows {
+        try withUnsafeTemporaryAllocation(of: Key.self, capacity: 1) { slot in
+            guard let key = slot.baseAddress else { return }
+            var last: Leaf?
+            while try next(key) {
+                defer { key.deinitialize(count: 1) }
+                if let leaf = last, leaf.spans(key.pointee, in: Order.self) {
+                    let (index, isFound) = leaf.position(of: key.pointee, in: Order.self)
+                    if isFound {
+                        try change(key.pointee, &leaf.payloads[index])
+                        continue
+                    }
+                }
+                // A second reference would have the leaf copied.
+                last = nil
+                if contains(key.pointee) {
+                    let (leaf, index, _) = ownEntry(of: key.pointee)
+                    try change(key.pointee, &leaf.payloads[index])
+                    last = leaf
+                } else {
+                    self.insert(key.pointee, try insert(key.pointee))
+                }
+            }
+        }
     }
 
     /// Removes a key, if it exists.
@@ -210,6 +262,28 @@ extension SortedTree {
         return (Self.leaf(node), rest)
     }
 
+    /// The leaf of a key, its index there, and its offset. This tree is the only owner of all nodes on the path.
+    ///
+    /// - Precondition: The key exists.
+    @inlinable
+    mutating func ownEntry(of key: Key) -> (leaf: Leaf, index: Int, offset: Int) {
+        guard var node = take() else { preconditionFailure("an empty tree has no entry") }
+        Self.own(&node)
+        root = node
+        var offset = 0
+        while node.level > 0 {
+            let index = Self.inner(node).range(of: key, in: Order.self)
+            for before in 0..<index { offset += node.branches[before].count }
+            Self.own(&node.branches[index].node)
+            node = node.branches[index].node
+        }
+        let leaf = Self.leaf(node)
+        let (index, isFound) = leaf.position(of: key, in: Order.self)
+        // An order that changes meanwhile may have hidden the key.
+        guard isFound else { preconditionFailure("expected one order of keys, got another one during an access") }
+        return (leaf, index, offset + index)
+    }
+
     /// Takes the root out, so that it has one owner.
     @inlinable
     mutating func take() -> TreeNode? {
@@ -230,13 +304,6 @@ extension SortedTree {
             node = isOwned ? leaf(node).split(at: 0, room: room) : leaf(node).copy(room: room)
         } else {
             node = isOwned ? inner(node).split(at: 0, room: room) : inner(node).copy(room: room)
-        }
-    }
-
-    /// Sets, or with `nil` removes, the elements of many keys. The last of duplicate keys wins.
-    mutating func merge(_ changes: some Sequence<(key: Key, element: Payload?)>) {
-        for (key, element) in changes {
-            if let element { updateValue(element, forKey: key) } else { removeValue(forKey: key) }
         }
     }
 

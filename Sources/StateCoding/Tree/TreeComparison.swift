@@ -24,9 +24,12 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         self.new = TreeCursor(new.root)
     }
 
+    /// An old or a new element, in place. (The type of an optional payload would be looked up at each visit.)
+    typealias Element = UnsafePointer<Payload>
+
     /// Visits each key of those nodes with its old and its new element.
     mutating func run<Failure: Error>(
-        _ visit: (Order.Key, Payload?, Payload?) throws(Failure) -> Void
+        _ visit: (Order.Key, Element?, Element?) throws(Failure) -> Void
     ) throws(Failure) {
         defer { withExtendedLifetime(roots) {} }
         while !old.isAtEnd || !new.isAtEnd {
@@ -50,28 +53,28 @@ struct TreeComparison<Order: KeyOrder, Payload> {
 
     /// Visits the entry that comes first, or both if their keys are the same.
     private mutating func visitNext<Failure: Error>(
-        _ visit: (Order.Key, Payload?, Payload?) throws(Failure) -> Void
+        _ visit: (Order.Key, Element?, Element?) throws(Failure) -> Void
     ) throws(Failure) {
         steps += 1
-        let (before, after) = (Entry(old.leaf, old.index), Entry(new.leaf, new.index))
-        switch (before, after) {
+        switch (old.leaf, new.leaf) {
         case (let before?, let after?):
-            if Order.precedes(before.key.pointee, after.key.pointee) {
-                try visit(before.key.pointee, before.payload.pointee, nil)
+            let (oldKey, newKey) = (keys(before) + old.index, keys(after) + new.index)
+            if Order.precedes(oldKey.pointee, newKey.pointee) {
+                try visit(oldKey.pointee, elements(before) + old.index, nil)
                 old.advance()
-            } else if Order.precedes(after.key.pointee, before.key.pointee) {
-                try visit(after.key.pointee, nil, after.payload.pointee)
+            } else if Order.precedes(newKey.pointee, oldKey.pointee) {
+                try visit(newKey.pointee, nil, elements(after) + new.index)
                 new.advance()
             } else {
-                try visit(after.key.pointee, before.payload.pointee, after.payload.pointee)
+                try visit(newKey.pointee, elements(before) + old.index, elements(after) + new.index)
                 old.advance()
                 new.advance()
             }
         case (let before?, nil):
-            try visit(before.key.pointee, before.payload.pointee, nil)
+            try visit(keys(before)[old.index], elements(before) + old.index, nil)
             old.advance()
         case (nil, let after?):
-            try visit(after.key.pointee, nil, after.payload.pointee)
+            try visit(keys(after)[new.index], nil, elements(after) + new.index)
             new.advance()
         case (nil, nil): break
         }
@@ -81,16 +84,14 @@ struct TreeComparison<Order: KeyOrder, Payload> {
     ///
     /// - Returns: Whether there were any.
     private mutating func skipEqual() -> Bool {
-        guard let same, let before = Entry(old.leaf, old.index), let after = Entry(new.leaf, new.index) else {
-            return false
-        }
+        guard let same, let before = old.leaf, let after = new.leaf else { return false }
+        let (oldKeys, newKeys) = (keys(before) + old.index, keys(after) + new.index)
+        let (oldElements, newElements) = (elements(before) + old.index, elements(after) + new.index)
         let countMax = min(old.remaining, new.remaining)
         var count = 0
         while count < countMax,
-            haveSameBytes(before.key + count, after.key + count)
-                || Order.areEqual(before.key[count], after.key[count]),
-            haveSameBytes(before.payload + count, after.payload + count)
-                || same(before.payload[count], after.payload[count])
+            haveSameBytes(oldKeys + count, newKeys + count) || Order.areEqual(oldKeys[count], newKeys[count]),
+            haveSameBytes(oldElements + count, newElements + count) || same(oldElements[count], newElements[count])
         {
             count += 1
         }
@@ -101,16 +102,12 @@ struct TreeComparison<Order: KeyOrder, Payload> {
         return true
     }
 
-    /// An entry in place.
-    private struct Entry {
-        let key: UnsafeMutablePointer<Order.Key>
-        let payload: UnsafeMutablePointer<Payload>
+    private func keys(_ leaf: TreeCursor.Leaf) -> UnsafePointer<Order.Key> {
+        UnsafePointer(leaf.keys.assumingMemoryBound(to: Order.Key.self))
+    }
 
-        init?(_ leaf: TreeCursor.Leaf?, _ index: Int) {
-            guard let leaf else { return nil }
-            key = leaf.keys.assumingMemoryBound(to: Order.Key.self) + index
-            payload = leaf.payloads.assumingMemoryBound(to: Payload.self) + index
-        }
+    private func elements(_ leaf: TreeCursor.Leaf) -> Element {
+        UnsafePointer(leaf.payloads.assumingMemoryBound(to: Payload.self))
     }
 }
 
@@ -122,7 +119,7 @@ extension SortedTree {
         from old: SortedTree,
         to new: SortedTree,
         by same: ((Payload, Payload) -> Bool)? = nil,
-        _ visit: (Key, Payload?, Payload?) throws(Failure) -> Void
+        _ visit: (Key, UnsafePointer<Payload>?, UnsafePointer<Payload>?) throws(Failure) -> Void
     ) throws(Failure) {
         var comparison = TreeComparison(from: old, to: new, by: same)
         try comparison.run(visit)

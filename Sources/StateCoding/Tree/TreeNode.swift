@@ -189,6 +189,11 @@ extension TypedTreeNode {
         return (low, low < width && !Order.precedes(key, keys[low]))
     }
 
+    /// Whether a key is not before the first key and not after the last.
+    func spans<Order: KeyOrder<Key>>(_ key: Key, in order: Order.Type) -> Bool {
+        width > 0 && !Order.precedes(key, keys[0]) && !Order.precedes(keys[width - 1], key)
+    }
+
     /// The index of the entry whose range contains a key. Each range begins at its separator key; the first is
     /// unbounded below.
     @inlinable

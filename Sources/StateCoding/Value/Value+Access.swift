@@ -61,7 +61,7 @@ extension Value {
     }
 
     /// Whether this is `.null`.
-    public var isNull: Bool { self == .null }
+    public var isNull: Bool { if case .null = self { true } else { false } }
 
     /// The bool, if this is one.
     public var boolValue: Bool? {

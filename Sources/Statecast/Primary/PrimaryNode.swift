@@ -272,6 +272,7 @@ public actor PrimaryNode: Service {
             actionsEndpoint: actionsEndpoint,
             environment: ThreadedEnvironment(clock: clock),
             journalPolicy: configuration.journal,
+            turnBudget: .ofNode(stores: recovered.count),
             publish: { [weak self] store, message in self?.assumeIsolated { $0.publish(message, of: store) } },
             fail: { [termination] in termination.end($0) },
             wake: { bell.ring() }

@@ -45,6 +45,11 @@ package struct StoreSettings: Hashable, Sendable {
 }
 
 /// The bound of one turn.
+///
+/// A turn that changes many rows copies, compares and releases nearly all leaves of a table, so larger turns cost less
+/// for each action, and let other stores of the node wait longer: with random rows of 100 bytes, 512 KiB give 1.1 times
+/// the rate of 256 KiB, and the other stores 1.4 times their 99th percentile. They stay below the size of a frame, as a
+/// patch that does not fit one has its turn reduced again in halves.
 package struct TurnBudget: Hashable, Sendable {
     /// The maximum number of senders' actions, and of actions of the primary's own process.
     package var actions: Int
@@ -52,8 +57,13 @@ package struct TurnBudget: Hashable, Sendable {
     /// primary's own process writes to the journal.
     package var bytes: Int
 
-    package init(actions: Int = 4096, bytes: Int = 256 << 10) {
+    package init(actions: Int = 8192, bytes: Int = 512 << 10) {
         self.actions = actions
         self.bytes = bytes
+    }
+
+    /// The budget of each store of a node.
+    package static func ofNode(stores: Int) -> TurnBudget {
+        stores > 1 ? TurnBudget(actions: 4096, bytes: 256 << 10) : TurnBudget()
     }
 }

@@ -68,6 +68,16 @@ import Testing
         #expect(throws: CodingFailure.self) { try patch(json) }
     }
 
+    @Test(arguments: [
+        ("a2 6162f6 6161f6", "a2 6161f6 6162f6"), ("bf 6161f6 ff", "a1 6161f6"), ("83 00 1800 80", "83 00 00 80"),
+        ("82 a0 9f 6161 ff", "82 a0 81 6161"),
+    ])
+    func `in another form than one is written is brought into that form`(other: String, written: String) throws {
+        let patch = try Patch(decoding: bytes(other))
+        #expect(patch.encode() == bytes(written))
+        #expect(try patch == Patch(decoding: bytes(written)))
+    }
+
     @Test func `with a duplicate key is refused`() {
         #expect(throws: CodingFailure.self) { try Patch(decoding: bytes("a2 01f6 01f6")) }
     }

@@ -57,6 +57,38 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         for (tree, model) in kept { expectSame(tree, model) }
     }
 
+    @Test(arguments: seeds(0..<40)) func `updates keys in any order near the last one, and its copies stay unchanged`(
+        seed: UInt64
+    ) {
+        var generator = SeededGenerator(seed: seed)
+        let count = treeSizes[generator.below(treeSizes.count)] % 5000
+        var (tree, model) = (IntTree.ascending(count), Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, $0) }))
+        let kept = (tree, model)
+        let ascends = generator.below(3) > 0
+        var key = 0
+        for step in 0..<200 {
+            var left = generator.below(20)
+            tree.update {
+                guard left > 0 else { return false }
+                left -= 1
+                key = ascends ? (key + generator.below(7)) % (count + 50) : generator.below(count + 50)
+                $0.initialize(to: key)
+                return true
+            } change: { key, element in
+                #expect(element == model[key])
+                element = step
+                model[key] = step
+            } insert: { key in
+                #expect(model.updateValue(step, forKey: key) == nil)
+                return step
+            }
+            tree[key] = nil
+            model[key] = nil
+        }
+        expectSame(tree, model)
+        expectSame(kept.0, kept.1)
+    }
+
     @Test(arguments: treeSizes) func `is built from sorted entries with full nodes`(count: Int) {
         let tree = IntTree.ascending(count)
         expectSame(tree, Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, $0) }))

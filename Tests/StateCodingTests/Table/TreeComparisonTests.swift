@@ -80,7 +80,8 @@ import Testing
         var patched = model
         var (last, isSorted) = (Int.min, true)
         var comparison = TreeComparison(from: old, to: new, by: ==)
-        comparison.run { key, before, after in
+        comparison.run { key, oldElement, newElement in
+            let (before, after) = (oldElement?.pointee, newElement?.pointee)
             isSorted = isSorted && last < key
             last = key
             if before == after { Issue.record("\(key) is visited, though its elements are equal") }

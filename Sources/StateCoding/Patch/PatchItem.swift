@@ -1,0 +1,92 @@
+/// A patch in a checked source, read in place: what a typed state is patched with.
+struct PatchItem {
+    enum Form: Equatable {
+        /// The entries follow.
+        case fields(count: Int)
+        /// The new value follows.
+        case replacement
+        /// The offset, the number of removed elements and the array of inserted ones follow.
+        case splice
+        /// Two patches follow.
+        case sequence
+    }
+
+    let form: Form
+    /// The position after the head.
+    let content: ItemCursor
+    private let start: ItemCursor
+
+    /// - Precondition: A patch comes next.
+    init(_ cursor: ItemCursor) {
+        let head = cursor.source.head(at: cursor.offset)
+        form =
+            switch (head.major, head.argument) {
+            case (5, let count): .fields(count: Int(count))
+            case (_, 1): .replacement
+            case (_, 2): .sequence
+            default: .splice
+            }
+        content = ItemCursor(source: cursor.source, offset: head.next)
+        start = cursor
+    }
+
+    private init(_ patch: Patch) {
+        self.init(ItemCursor(source: DecodingSource(deterministic: patch.bytes), offset: 0))
+    }
+
+    /// The position after the patch.
+    var end: Int { content.source.end(of: start.offset) }
+
+    var tree: PatchTree { PatchTree(value: start.copy()) }
+
+    /// The patches to apply one after the other, none of them a sequence.
+    var parts: [PatchItem] {
+        var (parts, cursor, pending) = ([PatchItem](), start, 1)
+        while pending > 0 {
+            let part = PatchItem(cursor)
+            if part.form == .sequence {
+                cursor = part.content
+                pending += 1
+            } else {
+                cursor.offset = part.end
+                parts.append(part)
+                pending -= 1
+            }
+        }
+        return parts
+    }
+
+    /// One patch of at least one, none of them a sequence.
+    static func sequence(_ parts: [PatchItem]) -> PatchItem {
+        if parts.count == 1 { return parts[0] }
+        let encoded = parts.map { Array($0.content.source[$0.start.offset..<$0.end]) }
+        return PatchItem(Patch(checked: CBORWriter.bytes { $0.sequence(encoded[...]) }))
+    }
+
+    /// One patch of fields for a sequence of such, where there is one; see ``PatchTree/gathered(at:)``.
+    func gathered(at place: CodingPath) throws(CodingFailure) -> PatchItem {
+        guard form == .sequence, let gathered = try tree.gathered(at: place) else { return self }
+        return PatchItem(Patch(gathered))
+    }
+
+    /// The parts of a splice, and the position of its elements.
+    ///
+    /// - Throws: `patchMismatch` if it does not fit an array of `count` elements.
+    func splice(
+        of count: Int,
+        at place: CodingPath
+    ) throws(CodingFailure) -> (offset: Int, removed: Int, inserted: Int, elements: ItemCursor) {
+        var cursor = content
+        guard let offset: Int = cursor.readInteger(), let removed: Int = cursor.readInteger(),
+            let inserted = cursor.readArray()
+        else { preconditionFailure("a checked splice is none") }
+        guard offset + removed <= count else {
+            throw Self.misfit("at least \(offset + removed) elements to splice", "\(count)", at: place)
+        }
+        return (offset, removed, inserted, cursor)
+    }
+
+    static func misfit(_ expected: String, _ came: String, at place: CodingPath) -> CodingFailure {
+        place.failure(.patchMismatch, "expected \(expected), got \(came)")
+    }
+}
