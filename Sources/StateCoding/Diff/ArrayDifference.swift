@@ -237,8 +237,8 @@ struct ArrayDifference<Element> {
             }
             guard before != after else { continue }
             writer.summary = entry.summary
-            try count(removed: before)
-            try count(inserted: after)
+            try count(old[before], at: before, adding: false)
+            try count(new[after], at: after, adding: true)
         }
         guard areReplaced, hunk.old.count > max else { return }
         writer.rollBack(to: start)
@@ -247,7 +247,7 @@ struct ArrayDifference<Element> {
     }
 
     private mutating func splice(_ hunk: Hunk) throws {
-        for index in hunk.old { try count(removed: index) }
+        for index in hunk.old { try count(old[index], at: index, adding: false) }
         let start = writer.offset
         for index in hunk.new {
             let item = writer.offset
@@ -267,21 +267,13 @@ struct ArrayDifference<Element> {
         splicedEnd = hunk.old.upperBound
     }
 
-    private func count(removed index: Int) throws {
+    /// Counts an element that is removed or inserted.
+    private func count(_ element: Element, at index: Int, adding: Bool) throws {
         guard let path else { return }
         try writer.withItem {
-            try encode(old[index], index)
+            try encode(element, index)
         } _: {
-            writer.count(itemAt: $0, path: path.index(index), adding: false)
-        }
-    }
-
-    private func count(inserted index: Int) throws {
-        guard let path else { return }
-        try writer.withItem {
-            try encode(new[index], index)
-        } _: {
-            writer.count(itemAt: $0, path: path.index(index), adding: true)
+            writer.count(itemAt: $0, path: path.index(index), adding: adding)
         }
     }
 }

@@ -125,6 +125,28 @@ import Testing
         }
     }
 
+    /// A key that counts how often it is encoded.
+    struct Encoded: Codable, Hashable {
+        static let encodings = Atomic(0)
+        let number: Int
+
+        func encode(to encoder: any Encoder) throws {
+            Self.encodings.add(1, ordering: .relaxed)
+            var container = encoder.singleValueContainer()
+            try container.encode(number)
+        }
+    }
+
+    @Test func `encodes no entry that stays, also of primitive contents`() throws {
+        let old = Dictionary(uniqueKeysWithValues: (0..<10_000).map { (Encoded(number: $0), "text \($0)") })
+        var new = old
+        new[Encoded(number: 17)] = "another text"
+        let before = Encoded.encodings.load(ordering: .relaxed)
+        let patch = try Differ.patch(from: old, to: new).patch
+        #expect(patch.description == #"{"17":["another text"]}"#)
+        #expect(Encoded.encodings.load(ordering: .relaxed) - before == 1)
+    }
+
     @Test func `compares each entry once, and none of collections that share their storage`() throws {
         let old = Lists(0..<1000)
         for (change, patch) in [
