@@ -268,8 +268,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-crash-test",
         dependencies: [
-            "Statecast", "StateCore", "CounterApp", "Journal", "SQLiteJournal", "StateCoding", "SyncProtocol",
-            argumentParser,
+            "Threading", "Statecast", "StateCore", "CounterApp", "Journal", "SQLiteJournal", "StateCoding",
+            "SyncProtocol", argumentParser,
             // The executables that it runs.
             "statecast-primary", "statecast-replica", "statecast-send",
         ],
@@ -279,8 +279,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-hostile-test",
         dependencies: [
-            "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "FleetApp", "Journal", "SQLiteJournal",
-            argumentParser,
+            "Threading", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "FleetApp", "Journal",
+            "SQLiteJournal", argumentParser,
             // The executable that it runs.
             "statecast-primary",
         ],
@@ -298,7 +298,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-instructions",
         dependencies: [
-            "StateCore", "StateCoding", "SyncProtocol", "Statecast", "Journal", "SQLiteJournal", argumentParser,
+            "Threading", "StateCore", "StateCoding", "SyncProtocol", "Statecast", "Journal", "SQLiteJournal",
+            argumentParser,
         ],
         path: "Sources/Instructions",
         swiftSettings: settings
@@ -344,7 +345,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "SimulationTests",
-        dependencies: ["Simulation", "Statecast", "SyncProtocol", "StateCore", "StateCoding", "Journal"],
+        dependencies: ["Threading", "Simulation", "Statecast", "SyncProtocol", "StateCore", "StateCoding", "Journal"],
         swiftSettings: settings
     ),
     .testTarget(

@@ -4,11 +4,12 @@ import Journal
 import SQLiteJournal
 import StateCore
 import SyncProtocol
+import Threading
 
 /// A primary, senders and replicas, each a process.
 final class CrashCluster {
     private let plan: CrashPlan
-    private var random: SeededGenerator
+    private var random: SplitMix64
     private var primary: Primary?
     private var disk: SmallDisk?
     private var senders: [Child] = []
@@ -39,7 +40,7 @@ final class CrashCluster {
 
     init(_ plan: CrashPlan, seed: UInt64) throws {
         self.plan = plan
-        random = SeededGenerator(state: seed)
+        random = SplitMix64(seed: seed)
         disk = try plan.disk.map { try SmallDisk($0) }
         let line = #"{"action":"CounterIncreaseRequested"}"# + "\n"
         let input = Data(String(repeating: line, count: plan.actions).utf8)
@@ -52,25 +53,25 @@ final class CrashCluster {
         replicas = try (0..<plan.replicas).map(startReplica)
         for cycle in 1...plan.cycles {
             // Sometimes so short that the primary is not ready yet.
-            let seconds = random.next(below: 8) == 0 ? 0.02 : 0.5
+            let seconds = random.below(8) == 0 ? 0.02 : 0.5
             pause(seconds / 2)
             try changeDisk()
             pause(seconds / 2)
             try endPrimary { $0.primaryKills += 1 }
-            for sender in senders.indices where random.next(below: 3) == 0 && senders[sender].isRunning {
+            for sender in senders.indices where random.below(3) == 0 && senders[sender].isRunning {
                 senders[sender].kill()
                 senders[sender] = try startSender(sender)
                 counts.senderKills += 1
             }
             try changeDisk()
-            while random.next(below: 3) == 0 {
+            while random.below(3) == 0 {
                 primary = try spawnPrimary(.fast)
                 pause(0.1)
                 try endPrimary { $0.startingKills += 1 }
             }
             let isLast = cycle == plan.cycles
             if isLast { disk?.free() }
-            try startPrimary(isLast ? .fast : PrimaryDisk.allCases[Int(random.next(below: 3))])
+            try startPrimary(isLast ? .fast : PrimaryDisk.allCases[Int(random.below(3))])
             if cycle.isMultiple(of: 20) { print("\(cycle) cycles") }
         }
         for sender in senders { try sender.wait() }
@@ -90,7 +91,7 @@ final class CrashCluster {
 
     /// Sometimes fills the disk, or makes room again.
     private func changeDisk() throws {
-        guard disk != nil, random.next(below: 3) == 0 else { return }
+        guard disk != nil, random.below(3) == 0 else { return }
         if disk?.isFull == true {
             disk?.free()
         } else {
@@ -102,7 +103,7 @@ final class CrashCluster {
 
     /// Sleeps for a random time of at most this many seconds.
     private func pause(_ seconds: Double) {
-        Thread.sleep(forTimeInterval: seconds * Double(random.next(below: 1000)) / 1000)
+        Thread.sleep(forTimeInterval: seconds * Double(random.below(1000)) / 1000)
     }
 
     private func spawnPrimary(_ kind: PrimaryDisk) throws -> Primary {

@@ -5,6 +5,7 @@ import Journal
 import SQLiteJournal
 import Statecast
 import SyncProtocol
+import Threading
 
 /// The disk of a primary.
 enum PrimaryDisk: String, CaseIterable, ExpressibleByArgument {
@@ -55,15 +56,15 @@ struct DiskPrimary: AsyncParsableCommand {
 private final class FaultyDiskJournal: Journal, @unchecked Sendable {
     private let journal: SQLiteJournal
     private let log: String
-    private var random: SeededGenerator
+    private var random: SplitMix64
     /// The number of commits before the one that fails; `nil` if none fails.
-    private var commitsLeft: UInt64?
+    private var commitsLeft: Int?
 
     init(at path: String, _ durability: Durability, fails: Bool, seed: UInt64) {
         journal = SQLiteJournal(at: path, durability: durability)
         log = path + "/journal.sqlite-wal"
-        random = SeededGenerator(state: seed)
-        commitsLeft = fails ? random.next(below: 12) : nil
+        random = SplitMix64(seed: seed)
+        commitsLeft = fails ? random.below(12) : nil
     }
 
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
@@ -84,14 +85,14 @@ private final class FaultyDiskJournal: Journal, @unchecked Sendable {
         pause()
     }
 
-    private func pause() { Thread.sleep(forTimeInterval: 0.02 * Double(random.next(below: 1000)) / 1000) }
+    private func pause() { Thread.sleep(forTimeInterval: 0.02 * Double(random.below(1000)) / 1000) }
 
     /// From now on no file grows beyond a size at which this commit may be written in part.
     private func breakDisk() {
         signal(SIGXFSZ, SIG_IGN)
         var status = stat()
-        let bytes = stat(log, &status) == 0 ? UInt64(status.st_size) : 0
-        var limit = rlimit(rlim_cur: rlim_t(bytes + random.next(below: 16 << 10)), rlim_max: rlim_t.max)
+        let bytes = stat(log, &status) == 0 ? Int(status.st_size) : 0
+        var limit = rlimit(rlim_cur: rlim_t(bytes + random.below(16 << 10)), rlim_max: rlim_t.max)
         #if canImport(Glibc)
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
         #else

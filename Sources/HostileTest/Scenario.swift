@@ -1,5 +1,6 @@
 import Statecast
 import SyncProtocol
+import Threading
 
 /// An attack, and the memory that it may cost.
 struct Scenario: Sendable {
@@ -247,7 +248,7 @@ extension Scenario {
     )
 
     private static func compute(_ tally: AttackTally) throws {
-        var random = FastRandom()
+        var random = SplitMix64(seed: .random(in: .min ... .max))
         while true {
             for _ in 0..<1_000_000 where random.next() == 0 { throw TrialFailure("a number that SplitMix64 skips") }
             tally.send()

@@ -60,18 +60,3 @@ struct Subscriptions {
     mutating func remove(_ topic: Topic) { prefixes.removeAll { $0 == Address(store, topic).bytes } }
     func contains(_ message: [UInt8]) -> Bool { prefixes.contains { message.starts(with: $0) } }
 }
-
-/// The same numbers in each run: SplitMix64.
-struct FixedNumbers: RandomNumberGenerator {
-    private var last: UInt64
-
-    init(seed: UInt64 = 0) { last = seed }
-
-    mutating func next() -> UInt64 {
-        last &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = last
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}

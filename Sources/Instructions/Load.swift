@@ -1,6 +1,7 @@
 import Foundation
 import StateCoding
 import StateCore
+import Threading
 
 /// A state and the actions that change it.
 protocol Load {
@@ -76,7 +77,7 @@ enum CellLoad: Load {
     }
 
     static func action(_ number: Int) -> CellWritten {
-        var numbers = FixedNumbers(seed: UInt64(number))
+        var numbers = SplitMix64(seed: UInt64(number))
         let cell = Int(numbers.next() % UInt64(rowsCount))
         return CellWritten(cell: cell, bytes: Data((0..<100).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }))
     }

@@ -1,12 +1,13 @@
 import StateCoding
 import Statecast
 import SyncProtocol
+import Threading
 
 /// A replica without sockets and threads.
 struct MemoryReplica<State: Codable & Equatable & Sendable> {
     private var machine: ReplicaMachine
     private var document: Document<State>
-    private var generator = FixedNumbers()
+    private var generator = SplitMix64(seed: 0)
     private var subscriptions: Subscriptions
     /// The state that observers see.
     private(set) var state: State?

@@ -1,11 +1,12 @@
 import StateCoding
 import StateCore
 import SyncProtocol
+import Threading
 
 /// A sender without sockets and threads.
 struct MemorySender<Input: Action> {
     private var machine: SenderMachine
-    private var generator = FixedNumbers()
+    private var generator = SplitMix64(seed: 0)
     private var subscriptions: Subscriptions
     private let topic: [UInt8]
     private var writer = CBORWriter()

@@ -2,6 +2,7 @@ import Journal
 import StateCore
 import Statecast
 import SyncProtocol
+import Threading
 
 /// A primary with its stores, replicas and senders, in one thread and under a virtual clock; and what can go wrong.
 final class Cluster {

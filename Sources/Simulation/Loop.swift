@@ -1,4 +1,5 @@
 import SyncProtocol
+import Threading
 
 /// The loop of a node: polls when something is ready or due.
 ///

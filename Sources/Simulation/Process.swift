@@ -1,5 +1,6 @@
 import StateCore
 import SyncProtocol
+import Threading
 
 /// One run of a program: until it ends, it does something only while it is not paused, and its clocks need not agree
 /// with the true time.

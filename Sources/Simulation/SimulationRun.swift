@@ -2,6 +2,7 @@ import Journal
 import StateCore
 import Statecast
 package import SyncProtocol
+import Threading
 
 /// One randomized run of a cluster: random nodes, settings, actions and faults. A seed determines everything that
 /// happens.

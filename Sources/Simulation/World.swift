@@ -1,5 +1,6 @@
 import HeapModule
 import SyncProtocol
+import Threading
 
 /// What all parts of a simulation share: the virtual time, the random numbers, what happens next, and what went wrong.
 ///

@@ -1,6 +1,7 @@
 import Statecast
 import SyncProtocol
 import Testing
+import Threading
 
 @testable import Simulation
 

@@ -1,4 +1,5 @@
 import Foundation
+import Threading
 import ZeroMQ
 
 /// Attacks by connections, most of them without a key.
@@ -36,7 +37,7 @@ enum ConnectionAttacks {
     /// Begins the handshake of ZMTP, and stops or resets at a random byte. Some connections announce a command of 2^62
     /// bytes.
     @Sendable static func halfHandshakes(_ target: AttackTarget, _ tally: AttackTally) throws {
-        var random = FastRandom()
+        var random = SplitMix64(seed: .random(in: .min ... .max))
         let greeting =
             [0xFF] + [UInt8](repeating: 0, count: 8) + [0x7F, 3, 1] + Array("CURVE".utf8)
             + [UInt8](repeating: 0, count: 47)
@@ -152,7 +153,7 @@ private final class CuttingRelay: Sendable {
         guard isBound else { throw TrialFailure("no port for a relay") }
         endpoint = "tcp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
         Thread.detachNewThread {
-            var random = FastRandom()
+            var random = SplitMix64(seed: .random(in: .min ... .max))
             while true {
                 let client = accept(listener, nil, nil)
                 guard client >= 0, let server = RawConnection(to: target) else { continue }

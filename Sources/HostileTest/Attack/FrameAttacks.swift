@@ -1,5 +1,6 @@
 import Foundation
 import SyncProtocol
+import Threading
 import ZeroMQ
 
 /// Attacks by messages on the endpoint for actions.
@@ -7,7 +8,7 @@ enum FrameAttacks {
     /// 10,000 frames a second, a quarter of them each: random bytes, random bytes after a valid address, a valid frame
     /// with a random byte, and the beginning of a valid frame.
     @Sendable static func random(_ target: AttackTarget, _ tally: AttackTally) throws {
-        var random = FastRandom()
+        var random = SplitMix64(seed: .random(in: .min ... .max))
         let session = try RawSession(target)
         let valid = session.message(from: 1, count: 2)
         let start = ContinuousClock.now
@@ -45,7 +46,7 @@ enum FrameAttacks {
 
     /// Frames with one wrong part: lineage, number, session, time of opening, base, store and version.
     @Sendable static func forged(_ target: AttackTarget, _ tally: AttackTally) throws {
-        var random = FastRandom()
+        var random = SplitMix64(seed: .random(in: .min ... .max))
         let session = try RawSession(target)
         let (store, version) = (Array("sc2/other/actions\0".utf8), Array("sc9/fleet/actions\0".utf8))
         let opened = session.watermark.opened
@@ -73,7 +74,7 @@ enum FrameAttacks {
         at rate: Int? = nil
     ) -> @Sendable (AttackTarget, AttackTally) throws -> Void {
         { target, tally in
-            var random = FastRandom()
+            var random = SplitMix64(seed: .random(in: .min ... .max))
             while true {
                 // A new watermark from time to time: sessions that were opened before the forgotten ones are unknown.
                 let session = try RawSession(target)

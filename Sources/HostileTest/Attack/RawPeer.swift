@@ -3,6 +3,7 @@ import StateCoding
 import StateCore
 import Statecast
 import SyncProtocol
+import Threading
 import ZeroMQ
 
 /// The messages of an attack, by the encoding of the protocol.
@@ -91,17 +92,6 @@ struct RawSession: ~Copyable {
     }
 }
 
-/// SplitMix64: a frame of random bytes must cost little.
-struct FastRandom: RandomNumberGenerator {
-    private var state = UInt64.random(in: 0...UInt64.max)
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-
+extension SplitMix64 {
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SyncProtocol
+import Threading
 import ZeroMQ
 
 /// Attacks by subscriptions on the endpoints for states and for receipts.
@@ -9,7 +10,7 @@ enum SubscriptionAttacks {
         at endpoint: @escaping @Sendable (Endpoints) -> String
     ) -> @Sendable (AttackTarget, AttackTally) throws -> Void {
         { target, tally in
-            var random = FastRandom()
+            var random = SplitMix64(seed: .random(in: .min ... .max))
             while true {
                 // A SUB keeps its topics, and sends them again after a reconnect.
                 let socket = try target.socket(.sub, at: endpoint(target.endpoints))
@@ -30,7 +31,7 @@ enum SubscriptionAttacks {
         at endpoint: @escaping @Sendable (Endpoints) -> String
     ) -> @Sendable (AttackTarget, AttackTally) throws -> Void {
         { target, tally in
-            var random = FastRandom()
+            var random = SplitMix64(seed: .random(in: .min ... .max))
             while true {
                 let holder = try target.socket(.xsub, at: endpoint(target.endpoints))
                 let ender = try target.socket(.xsub, at: endpoint(target.endpoints))
@@ -48,7 +49,7 @@ enum SubscriptionAttacks {
 
     /// As many topics as a user may have, of those that cost libzmq most.
     @Sendable static func holdTopics(_ target: AttackTarget, _ tally: AttackTally) throws {
-        var random = FastRandom()
+        var random = SplitMix64(seed: .random(in: .min ... .max))
         let holder = try target.socket(.xsub, at: target.endpoints.publish)
         // A topic costs 10.6 KB.
         for _ in 0..<(Limits().subscribedBytesMax / 8 / 12_000) {
@@ -76,7 +77,7 @@ enum SubscriptionAttacks {
     /// Many connections, opened as slowly as permitted, that subscribe at the same time, each to fewer topics than are
     /// noticed of a single one.
     @Sendable static func crowd(_ target: AttackTarget, _ tally: AttackTally) throws {
-        var random = FastRandom()
+        var random = SplitMix64(seed: .random(in: .min ... .max))
         let crowd = try (0..<crowdSize).map { _ in
             // 62 KB as they are sent.
             let topics = (0..<200).map { _ in partingTopic(using: &random) }
@@ -108,7 +109,7 @@ enum SubscriptionAttacks {
     }
 
     /// A topic of the maximum length that parts from others at each of many bytes, for which libzmq needs most memory.
-    private static func partingTopic(using random: inout FastRandom) -> [UInt8] {
+    private static func partingTopic(using random: inout SplitMix64) -> [UInt8] {
         let head = Array("sc2/fleet/join/".utf8) + random.bytes(16).map { $0 < 128 ? 1 : 255 }
         return head + [UInt8](repeating: UInt8(ascii: "0"), count: Limits.topicBytesMax - 1 - head.count) + [0]
     }
@@ -132,7 +133,7 @@ enum SubscriptionAttacks {
 
     /// Joins without a state, and from an early revision.
     @Sendable static func joins(_ target: AttackTarget, _ tally: AttackTally) throws {
-        var random = FastRandom()
+        var random = SplitMix64(seed: .random(in: .min ... .max))
         let socket = try target.socket(.sub, at: target.endpoints.publish)
         let welcome = try welcome(socket)
         let early = Position(lineage: welcome.lineage, epoch: welcome.epoch, revision: 1)
@@ -148,7 +149,7 @@ enum SubscriptionAttacks {
     }
 
     private static func welcome(_ socket: borrowing Socket) throws -> Welcome {
-        var random = FastRandom()
+        var random = SplitMix64(seed: .random(in: .min ... .max))
         try socket.subscribe(Wire.address(.join(Nonce(using: &random), nil)))
         return try socket.await { topic, frame in if case .welcome(let welcome) = frame { welcome } else { nil } }
     }

@@ -1,5 +1,6 @@
 import Journal
 import SyncProtocol
+import Threading
 
 /// A peer that pushes and subscribes to what no node of ours would, also in the name of another sender's session.
 struct HostilePeer {

@@ -1,6 +1,7 @@
 import StateCoding
 import StateCore
 import SyncProtocol
+import Threading
 
 /// A process that takes the endpoint of a primary that has ended, and answers the nodes that connect to it: with
 /// messages that the primary published before, with frames of any kind on any topic, and with bytes that are no frame.

@@ -1,4 +1,5 @@
 import SyncProtocol
+import Threading
 
 /// Connections that behave like those of libzmq: ordered pipes with bounds, messages in flight that are lost with their
 /// connection, and reconnects without an announcement.

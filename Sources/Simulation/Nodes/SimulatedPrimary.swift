@@ -1,6 +1,7 @@
 import StateCore
 import Statecast
 import SyncProtocol
+import Threading
 
 /// A primary: one process after the other on one host, with the production code of its stores.
 final class SimulatedPrimary {

@@ -2,6 +2,7 @@ import StateCoding
 import StateCore
 import Statecast
 import SyncProtocol
+import Threading
 
 /// A replica, with the production code of its machine and its document.
 final class SimulatedReplica {

@@ -2,6 +2,7 @@ import Journal
 import StateCoding
 import StateCore
 import SyncProtocol
+import Threading
 
 /// A sender with its outbox and, if it has one, its session file.
 final class SimulatedSender {

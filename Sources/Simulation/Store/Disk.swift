@@ -1,5 +1,6 @@
 import Journal
 import SyncProtocol
+import Threading
 
 /// The disk of one store's journal. It keeps what was written, and of that, what a power cut leaves.
 final class Disk {

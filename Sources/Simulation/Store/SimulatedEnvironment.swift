@@ -2,6 +2,7 @@ import DequeModule
 import StateCore
 import Statecast
 import SyncProtocol
+import Threading
 
 /// The clocks, queues and executor of a simulated process: its work runs at virtual times, in the one thread.
 ///

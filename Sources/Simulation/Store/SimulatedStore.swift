@@ -3,6 +3,7 @@ import StateCoding
 import StateCore
 import Statecast
 import SyncProtocol
+import Threading
 
 /// A store of the simulation, across the processes that serve it.
 final class SimulatedStore {

@@ -1,5 +1,6 @@
 import StateCoding
 import Statecast
+import Threading
 
 /// A state type of the simulation.
 protocol SimulatedState: Codable, Equatable, Sendable {

@@ -19,7 +19,8 @@ actor SenderNode {
     private let metrics: SenderMetrics
     private let logger: Logger
     private let clock = NodeClock()
-    private var generator = SystemRandom()
+    /// For delays.
+    private var generator = SplitMix64(seed: .random(in: .min ... .max))
     private var machine: SenderMachine
     private var receipts: PendingReceipts
     private let writer: SessionWriter?
@@ -60,7 +61,8 @@ actor SenderNode {
         if let session {
             machine = SenderMachine(resuming: session.saved, limits: limits, now: now)
         } else {
-            machine = SenderMachine(SessionSecret(using: &generator), limits: limits, now: now)
+            var system = SystemRandom()
+            machine = SenderMachine(SessionSecret(using: &system), limits: limits, now: now)
         }
     }
 

@@ -1,22 +1,9 @@
-/// Random numbers that a seed reproduces: SplitMix64, by Sebastiano Vigna.
-package struct SplitMix64: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+import Threading
 
-    package init(seed: UInt64) { state = seed }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SplitMix64 {
     /// A generator for a part of the simulation, whose numbers do not depend on those that other parts draw.
     mutating func split() -> SplitMix64 { SplitMix64(seed: next()) }
 
-    mutating func below(_ bound: Int) -> Int { Int(next(upperBound: UInt64(bound))) }
-    mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
     mutating func from(_ choices: ClosedRange<Int>) -> Int { choices.lowerBound + below(choices.count) }
     mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[below(choices.count)] }
 
