@@ -90,7 +90,7 @@ let layers: [Target] = [
     ),
     .target(
         name: "ZeroMQ",
-        dependencies: ["CPlatform", "Threading", "DurableFiles", "Cryptography", "CZeroMQ"],
+        dependencies: ["Threading", "DurableFiles", "Cryptography", "CZeroMQ"],
         swiftSettings: settings
     ),
     .target(name: "CChecksum"),

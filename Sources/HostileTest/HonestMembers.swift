@@ -112,10 +112,8 @@ struct Members {
 
     static let honest = ["honest-1", "honest-2"]
     static let board = "board"
-    /// Have the rights to follow and to send. One for each round: a user who is cut off does not come back in the next.
+    /// Have the rights to follow and to send. One for each round: a user who is banned does not come back in the next.
     static let attackers = (1...HostilePlan.roundsMax).map { "mallory-\($0)" }
-    /// In no line of the list.
-    static let stranger = "stranger"
 
     init(_ plan: HostilePlan) throws {
         self.plan = plan
@@ -125,7 +123,6 @@ struct Members {
             return keys.publicKey
         }
         primary = try make("primary")
-        _ = try make(Self.stranger)
         var list = ""
         for name in Self.honest { list += "\(try make(name)) \(name) send=*/*\n" }
         list += "\(try make(Self.board)) \(Self.board) follow=*\n"

@@ -13,7 +13,8 @@ struct Scenario: Sendable {
     var isByOneMember = false
     /// The parts of the bound beyond the memory without an attack.
     let memory: [MemoryTerm]
-    let attack: Attack
+    /// Each runs on a thread of its own, until the process is killed.
+    let attack: [@Sendable (AttackTarget, AttackTally) throws -> Void]
 
     init(
         _ name: String,
@@ -21,7 +22,7 @@ struct Scenario: Sendable {
         hosts: Int = 0,
         isByOneMember: Bool = false,
         costs: [MemoryTerm] = [],
-        _ attack: Attack
+        _ attack: [@Sendable (AttackTarget, AttackTally) throws -> Void]
     ) {
         self.name = name
         self.summary = summary
@@ -30,14 +31,6 @@ struct Scenario: Sendable {
         self.memory = MemoryTerm.queues + costs
         self.attack = attack
     }
-}
-
-/// How the process of an attack works.
-enum Attack: Sendable {
-    /// Each on a thread of its own, until the process is killed.
-    case threads([@Sendable (AttackTarget, AttackTally) throws -> Void])
-    /// This many senders of the library, at full speed.
-    case senders(Int)
 }
 
 /// A part of a bound of memory.
@@ -71,17 +64,11 @@ struct MemoryTerm: Sendable {
         MemoryTerm(name: "\(count) connections * 64 KiB", bytes: count << 16)
     }
 
+    /// libzmq needs up to 10 KiB for a topic of the maximum length.
     static func subscriptions(sockets: Int) -> MemoryTerm {
-        MemoryTerm(name: "\(sockets) * subscribedBytesMax", bytes: sockets * limits.subscribedBytesMax)
-    }
-
-    /// What is subscribed to before the system drops it: 2 MiB of many connections, or, if that is more, what libzmq's
-    /// I/O thread decrypts within 40 ms, here 1 MiB. libzmq needs up to 42 bytes for each byte of topics that part at
-    /// many bytes. While it releases those of two closed sockets of an endpoint, the next one is flooded.
-    static func flood(endpoints: Int, mebibytes: Int) -> MemoryTerm {
         MemoryTerm(
-            name: "\(endpoints * 3) sockets * 42 * \(mebibytes) MiB",
-            bytes: endpoints * 3 * 42 * mebibytes << 20
+            name: "\(sockets) * subscriptionsMax * 10 KiB",
+            bytes: sockets * limits.subscriptionsMax * 10 << 10
         )
     }
 
@@ -109,132 +96,83 @@ extension Scenario {
     static let all: [Scenario] = [
         Scenario(
             "connections",
-            "connections without a handshake: held up to the limit of open files, and opened and reset",
+            "connections without a handshake, held up to the limit of open files",
             costs: [.connections(1024)],
-            .threads([ConnectionAttacks.hold, ConnectionAttacks.churn])
-        ),
-        Scenario(
-            "handshakes",
-            "complete handshakes of a member, and those of a key that is not listed, from four threads",
-            costs: [.connections(1024)],
-            .threads([
-                ConnectionAttacks.handshakes, ConnectionAttacks.handshakes, ConnectionAttacks.strangersHandshakes,
-                ConnectionAttacks.strangersHandshakes,
-            ])
+            [ConnectionAttacks.hold]
         ),
         Scenario(
             "half-frames",
             "handshakes and encrypted frames that end or stop at a random byte",
             costs: [.connections(1024), .windows(connections: 1)],
-            .threads([ConnectionAttacks.halfHandshakes, ConnectionAttacks.cutFrames])
+            [ConnectionAttacks.halfHandshakes, ConnectionAttacks.cutFrames]
         ),
         Scenario(
             "oversize",
             "frames above the limit, and messages of 1,024 frames",
             costs: [.windows(connections: 1)],
-            .threads([FrameAttacks.oversize])
+            [FrameAttacks.oversize]
         ),
         Scenario(
             "topics",
             "subscriptions to distinct topics of 245 bytes, at both endpoints",
-            costs: [.flood(endpoints: 2, mebibytes: 1)],
-            .threads([SubscriptionAttacks.topics(at: \.publish), SubscriptionAttacks.topics(at: \.receipts)])
-        ),
-        Scenario(
-            "hidden-topics",
-            "such subscriptions, whose ends are reported for another connection",
-            costs: [.flood(endpoints: 2, mebibytes: 1)],
-            .threads([
-                SubscriptionAttacks.hiddenTopics(at: \.publish), SubscriptionAttacks.hiddenTopics(at: \.receipts),
-            ])
-        ),
-        Scenario(
-            "reconnect",
-            "many topics, and connections that end again and again",
-            costs: [.connections(1024), .subscriptions(sockets: 1)],
-            .threads([SubscriptionAttacks.holdTopics] + Array(repeating: SubscriptionAttacks.reconnect, count: 8))
-        ),
-        Scenario(
-            "crowd",
-            "\(SubscriptionAttacks.crowdSize) connections that each subscribe to 200 topics at the same time",
-            costs: [.connections(SubscriptionAttacks.crowdSize), .flood(endpoints: 1, mebibytes: 2)],
-            .threads([SubscriptionAttacks.crowd])
-        ),
-        Scenario(
-            "resubscribe",
-            "subscriptions to the same topic, at both endpoints",
-            .threads([
-                SubscriptionAttacks.resubscribe(to: .schema, at: \.publish),
-                SubscriptionAttacks.resubscribe(to: .receipts(SessionID(high: 1, low: 2)), at: \.receipts),
-            ])
+            costs: [.subscriptions(sockets: 4)],
+            [SubscriptionAttacks.topics(at: \.publish), SubscriptionAttacks.topics(at: \.receipts)]
         ),
         Scenario(
             "stolen-topics",
             "subscriptions to the receipts of other users, whose topics it has read",
-            .threads([SubscriptionAttacks.stolenTopics])
+            [SubscriptionAttacks.stolenTopics]
         ),
         Scenario(
             "joins",
             "joins of a large store, without a state and from an early revision",
             hosts: 4000,
             costs: [.joins, .snapshots, .subscriptions(sockets: 1)],
-            .threads([SubscriptionAttacks.joins])
+            [SubscriptionAttacks.joins]
         ),
         Scenario(
             "slow-reader",
             "\(SubscriptionAttacks.slowReaders) connections that request the chunks of a large store and hardly read",
             hosts: 4000,
             costs: [.snapshots, .unreadChunks(connections: SubscriptionAttacks.slowReaders)],
-            .threads(Array(repeating: SubscriptionAttacks.slowReader, count: SubscriptionAttacks.slowReaders))
+            Array(repeating: SubscriptionAttacks.slowReader, count: SubscriptionAttacks.slowReaders)
         ),
         Scenario(
             "replayed",
             "a member's own frames again and again",
             costs: [.windows(connections: 1)],
-            .threads([FrameAttacks.replayed])
+            [FrameAttacks.replayed]
         ),
         Scenario(
             "forged",
             "frames with a wrong lineage, number, session, base, store or version",
             costs: [.windows(connections: 1)],
-            .threads([FrameAttacks.forged])
+            [FrameAttacks.forged]
         ),
         Scenario(
             "sessions",
             "sessions at almost the permitted rate, all of one member",
             isByOneMember: true,
             costs: MemoryTerm.sessions + [.windows(connections: 1)],
-            .threads([FrameAttacks.sessions(at: Limits().userSessionsPerSecondMax * 9 / 10)])
+            [FrameAttacks.sessions(at: Limits().userSessionsPerSecondMax * 9 / 10)]
         ),
         Scenario(
             "session-flood",
             "sessions without end, one for each action",
             costs: MemoryTerm.sessions + [.windows(connections: 1)],
-            .threads([FrameAttacks.sessions()])
+            [FrameAttacks.sessions()]
         ),
         Scenario(
             "random",
             "10,000 random frames a second, half of them with a valid beginning",
             costs: [.windows(connections: 1)],
-            .threads([FrameAttacks.random])
+            [FrameAttacks.random]
         ),
         Scenario(
             "overrun",
             "permitted actions in frames of the standard size, regardless of the window",
             costs: [.windows(connections: 1)],
-            .threads([FrameAttacks.overrun])
-        ),
-        Scenario(
-            "actions-1",
-            "permitted actions at full speed from one sender of the library",
-            costs: [.windows(connections: 1)],
-            .senders(1)
-        ),
-        Scenario(
-            "actions-16",
-            "permitted actions at full speed from 16 senders of the library",
-            costs: [.windows(connections: 16)],
-            .senders(16)
+            [FrameAttacks.overrun]
         ),
     ]
 }
@@ -244,7 +182,7 @@ extension Scenario {
     static let none = Scenario(
         "none",
         "two threads that compute",
-        .threads([{ _, tally in try compute(tally) }, { _, tally in try compute(tally) }])
+        [{ _, tally in try compute(tally) }, { _, tally in try compute(tally) }]
     )
 
     private static func compute(_ tally: AttackTally) throws {

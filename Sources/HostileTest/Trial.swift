@@ -126,8 +126,6 @@ struct Trial: Sendable {
                 "attack", scenario.name, "--publish", endpoints.publish, "--actions", endpoints.actions,
                 "--receipts", endpoints.receipts, "--primary-key", "\(members.primary)",
                 "--keys", plan.path(Members.attackers[scenario.isByOneMember ? 0 : round - 1] + ".key"),
-                "--stranger-keys",
-                plan.path(Members.stranger + ".key"),
             ],
             openFiles: nil,
             isIdle: true,

@@ -36,22 +36,6 @@ public struct Limits: Hashable, Sendable {
     public var userBytesPerSecondMax = 16 << 20
     /// The maximum number of sessions that one user begins at a store of a primary with keys, per second; 0: no limit.
     public var userSessionsPerSecondMax = 100
-    /// The maximum number of joins of one user at a primary with keys, per second; 0: no limit. Beyond it, the primary
-    /// answers `busy`.
-    public var userJoinsPerSecondMax = 100
-    /// The maximum number of subscriptions of one user at a primary with keys, and of their ends, per second; 0: no
-    /// limit. Beyond it, subscriptions are not answered. With more than two seconds' excess, the primary refuses the
-    /// user's connections for some time.
-    public var userSubscriptionsPerSecondMax = 5000
-    /// The maximum number of connections of one user that each publishing socket of a primary with keys accepts, per
-    /// second; 0: no limit. A connection counts as one, and as one more for each 256 KiB that the subscriptions of the
-    /// socket have occupied at most: when it ends, libzmq walks through all of them. Beyond as many as in five seconds,
-    /// connections are refused; peers try again.
-    public var userConnectionsPerSecondMax = 100
-    /// The maximum rate of one user's frames that a primary with keys refuses or drops on arrival, for a reason that
-    /// the user is responsible for, per second; 0: no limit. A frame counts as one, and as one more for each 4 KiB.
-    /// Beyond as many as in a second and a half, the primary refuses the user's connections for some time.
-    public var userRefusedFramesPerSecondMax = 10_000
     /// The time for which a user who was idle may exceed its rates, as a multiple of them: with 2 seconds, twice as
     /// many actions as in a second may come at once.
     public var userBurstMax = Duration.seconds(1)
@@ -69,12 +53,11 @@ public struct Limits: Hashable, Sendable {
     /// it, and is answered `overloaded` beyond. If the memory is full, the primary leaves further frames in its socket.
     /// If the store waits for its journal, and another store takes frames, it answers `overloaded`.
     public var heldBytesMax = 32 << 20
-    /// The maximum memory of the subscriptions at a publishing socket, over all of its stores. Beyond it, the primary
-    /// closes its connections, and the subscribers reconnect. A topic counts 2,304 bytes and 32 for each byte of its
-    /// text, each of its subscribers 192 bytes and the length of its text: what is allocated at most. Without keys,
-    /// only one subscriber of a topic counts. A primary with keys refuses the connections of a user for some time, if
-    /// the subscriptions of one of its keys occupy more than an eighth, twice within ten minutes.
-    public var subscribedBytesMax = 16 << 20
+    /// The maximum number of subscriptions at a publishing socket, over all of its stores. Without keys, a topic counts
+    /// once, with any number of subscribers. Beyond it, the primary closes the connections of the socket, and the
+    /// subscribers connect again; a primary with keys refuses those of the user with most subscriptions for a minute. A
+    /// topic of the maximum length occupies up to 10 KB in libzmq.
+    public var subscriptionsMax = 16_384
     /// The maximum number of subscriptions that the loop answers in one turn, at each publishing socket.
     public var subscriptionsPerTurnMax = 256
     /// The maximum number of updates that a store keeps for replicas that missed some.

@@ -105,7 +105,7 @@ import enum CoreMetrics.MetricsSystem
             let cluster = try SecuredCounter([
                 "\(member.publicKey) member follow=* send=counter/CounterIncreaseRequested",
                 "\(pair.publicKey) other follow=* send=counter/*",
-            ]) { $0.limits.subscribedBytesMax = 150_000 }
+            ]) { $0.limits.subscriptionsMax = 50 }
             try await cluster.node.start()
             let sender = try await cluster.sender(cluster.security(member))
             let session = try await sender.send(CounterIncreaseRequested()).session
@@ -119,43 +119,12 @@ import enum CoreMetrics.MetricsSystem
             let stranger = try await cluster.peer(.generate(), sends: true)
             for socket in ["receipts", "actions"] { try await reaches("peers_refused", [("socket", socket)]) }
             for number in 0..<60 { try await other.subscribe("sc2/nowhere\(number)/feed") }
-            try await reaches("users_cut_off")
+            try await reaches("users_banned")
             try await reaches("sockets_renewed", [("socket", "receipts")])
             await cluster.node.stop()
             withExtendedLifetime(stranger) {}
         }
     }
-
-    #if os(Linux)
-        /// In a process of its own: the limit of open files is the process's.
-        @Test func `a limit of connections is counted and logged when it begins to apply`() async {
-            await #expect(processExitsWith: .success) {
-                let metrics = TestMetrics()
-                MetricsSystem.bootstrap(metrics)
-                var files = rlimit(rlim_cur: 300, rlim_max: 300)
-                #if canImport(Glibc)
-                    try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0)
-                #else
-                    try #require(setrlimit(RLIMIT_NOFILE, &files) == 0)
-                #endif
-                let log = EventLog()
-                let node = try PrimaryNode(configuration: .anyPorts, logger: LogBook.logger(log))
-                _ = try SecuredCounter.counter("counter", on: node)
-                let publish = try Endpoint(try await node.start().publish)
-                // As many as are permitted with few open files. A SUB connects once.
-                let peer = try Socket(.xsub)
-                for _ in 0..<OpenConnections.min { try peer.connect(publish) }
-                let label = "statecast_primary_connections_limited_total"
-                while metrics.counterTotal(label: label, dimensions: [("socket", "publish")]) == 0 {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
-                let line = "warning: the system drops requests for connections: too many are open, or new"
-                while !log.events.contains(where: { $0.hasPrefix(line) }) { await Task.yield() }
-                await node.stop()
-            }
-        }
-    #endif
 
     @Test func `an action that has to be reduced again is counted once`() async throws {
         var configuration = PrimaryConfiguration.anyPorts

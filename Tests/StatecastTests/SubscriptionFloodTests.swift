@@ -6,20 +6,17 @@ import ZeroMQ
 
 /// libzmq cannot refuse a subscription: too many topics close all connections of subscribers, and nothing is lost.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A flood of subscriptions` {
-    private static let cutOff =
-        "warning: closing all connections, since the subscriptions occupy more than \(bytesMax) bytes "
-        + "(subscribedBytesMax); peers connect again endpoint="
+    private static let closing =
+        "warning: closing all connections, since there are more than 50 subscriptions (subscriptionsMax); peers connect "
+        + "again endpoint="
 
-    /// 50 topics of the form `sc2/nowhere10/feed`.
-    private static let bytesMax = 50 * (2304 + 32 * 19 + 192 + 19)
-
-    private static func cutOffs(_ log: EventLog) -> Int { log.events.count { $0.hasPrefix(cutOff) } }
+    private static func closings(_ log: EventLog) -> Int { log.events.count { $0.hasPrefix(closing) } }
 
     private func primary(publish: String, log: EventLog) throws -> Primary<Counter> {
         var configuration = PrimaryConfiguration.anyPorts
         configuration.publish = publish
         configuration.limits = .quick
-        configuration.limits.subscribedBytesMax = Self.bytesMax
+        configuration.limits.subscriptionsMax = 50
         return try Primary(
             store: Counter.storeName,
             state: Counter(),
@@ -49,7 +46,7 @@ import ZeroMQ
         for number in 0..<60 { try await peer?.subscribe("sc2/nowhere\(number)/feed") }
         var last: Receipt?
         for _ in 0..<200 { last = try await sender.send(CounterIncreaseRequested()) }
-        while Self.cutOffs(log) < 3 {
+        while Self.closings(log) < 3 {
             try Task.checkCancellation()
             await Task.yield()
         }
@@ -86,9 +83,9 @@ import ZeroMQ
             Issue.record("not refused")
             return
         }
-        #expect(Self.cutOffs(log) == 0)
+        #expect(Self.closings(log) == 0)
         try await flood(other, 85..<86)
-        while Self.cutOffs(log) == 0 {
+        while Self.closings(log) == 0 {
             try Task.checkCancellation()
             await Task.yield()
         }

@@ -16,7 +16,6 @@ struct AttackCommand: AsyncParsableCommand {
     @Option var receipts: String
     @Option(parsing: .unconditional) var primaryKey: String
     @Option var keys: String
-    @Option var strangerKeys: String
 
     func run() async throws {
         guard let scenario = (Scenario.all + [.none]).first(where: { $0.name == scenario }) else {
@@ -25,23 +24,15 @@ struct AttackCommand: AsyncParsableCommand {
         let target = try AttackTarget(
             Endpoints(publish: publish, actions: actions, receipts: receipts),
             primaryKey: primaryKey,
-            keyFile: keys,
-            strangerKeyFile: strangerKeys
+            keyFile: keys
         )
         let tally = AttackTally()
         Thread.detachNewThread {
             while !FileHandle.standardInput.availableData.isEmpty {}
             Foundation.exit(0)
         }
-        switch scenario.attack {
-        case .threads(let bodies):
-            for body in bodies {
-                Thread.detachNewThread { Self.ending { try body(target, tally) } }
-            }
-        case .senders(let count):
-            for index in 0..<count {
-                Task { await Self.ending { try await target.sendActions(asHosts: "mallory-\(index)", tally) } }
-            }
+        for body in scenario.attack {
+            Thread.detachNewThread { Self.ending { try body(target, tally) } }
         }
         while true {
             print(tally.sent.load(ordering: .relaxed), tally.answered.load(ordering: .relaxed))
@@ -51,11 +42,6 @@ struct AttackCommand: AsyncParsableCommand {
     }
 
     /// An attack ends only by an error.
-    private static func ending(_ body: () async throws -> Void) async {
-        do { try await body() } catch { return fail(error) }
-        fail("it ended")
-    }
-
     private static func ending(_ body: () throws -> Void) {
         do { try body() } catch { return fail(error) }
         fail("it ended")
@@ -94,11 +80,9 @@ struct AttackCounts {
 struct AttackTarget: Sendable {
     let endpoints: Endpoints
     private let member: CurveKeyPair
-    private let stranger: CurveKeyPair
     private let primary: CurvePublicKey
-    private let security: ClientSecurity
 
-    init(_ endpoints: Endpoints, primaryKey: String, keyFile: String, strangerKeyFile: String) throws {
+    init(_ endpoints: Endpoints, primaryKey: String, keyFile: String) throws {
         func pair(_ path: String) throws -> CurveKeyPair {
             let text = try String(contentsOfFile: path, encoding: .utf8)
             guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("secret ") }),
@@ -108,27 +92,24 @@ struct AttackTarget: Sendable {
             }
             return pair
         }
-        guard let key = CurvePublicKey(primaryKey), let node = NodePublicKey(primaryKey) else {
+        guard let key = CurvePublicKey(primaryKey) else {
             throw TrialFailure("\(primaryKey) is no key")
         }
         self.endpoints = endpoints
         member = try pair(keyFile)
-        stranger = try pair(strangerKeyFile)
         primary = key
-        security = ClientSecurity(keys: try NodeKeys(readingFileAt: keyFile), primary: node)
     }
 
     /// A connected socket that keeps no rule of a sender or replica.
     func socket(
         _ kind: SocketKind,
         at endpoint: String,
-        asStranger: Bool = false,
         _ change: (inout SocketOptions) -> Void = { _ in }
     ) throws -> Socket {
         let socket = try Socket(
             kind,
             options: .with {
-                $0.security = .client(asStranger ? stranger : member, server: primary)
+                $0.security = .client(member, server: primary)
                 $0.immediate = true
                 $0.reconnectInterval = .milliseconds(10)
                 // A SUB drops subscriptions beyond it, a PUSH keeps frames in memory.
@@ -138,31 +119,5 @@ struct AttackTarget: Sendable {
         )
         try socket.connect(Endpoint(endpoint))
         return socket
-    }
-
-    /// Sends as many actions as a sender of the library can.
-    func sendActions(asHosts name: String, _ tally: AttackTally) async throws {
-        var configuration = SenderConfiguration()
-        configuration.security = security
-        let window = configuration.limits.windowActionsMax
-        configuration.pendingMax = 2 * window
-        let sender = try ActionSender(
-            store: Fleet.storeName,
-            from: endpoints.receipts,
-            configuration: configuration
-        )
-        try await withSender(sender) { sender in
-            let action = HostSampled(host: name, sample: .example)
-            var waiting: [PendingReceipt] = []
-            while true {
-                for _ in 0..<256 { waiting.append(try await sender.submit(action)) }
-                tally.send(256)
-                guard waiting.count > window else { continue }
-                for pending in waiting.prefix(256) {
-                    if case .success = try await pending.outcome().result { tally.answer() }
-                }
-                waiting.removeFirst(256)
-            }
-        }
     }
 }

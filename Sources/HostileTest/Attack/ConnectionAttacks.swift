@@ -23,17 +23,6 @@ enum ConnectionAttacks {
         }
     }
 
-    /// Opens connections and resets them.
-    @Sendable static func churn(_ target: AttackTarget, _ tally: AttackTally) throws {
-        for endpoint in sequence(first: 0, next: { $0 + 1 }).lazy.map({ index in
-            [target.endpoints.actions, target.endpoints.receipts, target.endpoints.publish][index % 3]
-        }) {
-            guard let connection = RawConnection(to: endpoint) else { continue }
-            connection.reset()
-            tally.send()
-        }
-    }
-
     /// Begins the handshake of ZMTP, and stops or resets at a random byte. Some connections announce a command of 2^62
     /// bytes.
     @Sendable static func halfHandshakes(_ target: AttackTarget, _ tally: AttackTally) throws {
@@ -49,24 +38,6 @@ enum ConnectionAttacks {
             tally.send()
             held.append(connection)
             if held.count > 200 { held.removeFirst().reset() }
-        }
-    }
-
-    /// Completes handshakes of CURVE, and closes the connections.
-    @Sendable static func handshakes(_ target: AttackTarget, _ tally: AttackTally) throws {
-        while true {
-            let socket = try target.socket(.push, at: target.endpoints.actions)
-            tally.send()
-            if try socket.wait(for: .writable, timeout: .seconds(1)) { tally.answer() }
-        }
-    }
-
-    /// Handshakes with a key that is not in the access list.
-    @Sendable static func strangersHandshakes(_ target: AttackTarget, _ tally: AttackTally) throws {
-        while true {
-            let socket = try target.socket(.push, at: target.endpoints.actions, asStranger: true)
-            tally.send()
-            _ = try socket.wait(for: .writable, timeout: .milliseconds(5))
         }
     }
 

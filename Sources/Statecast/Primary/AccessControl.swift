@@ -21,7 +21,8 @@ final class AccessControl: Sendable {
     private let feeds: [Set<StoreName>]
     private let rights: Locked<Rights>
     private let clock: NodeClock
-    private let cutOff = Locked(CutOffUsers())
+    /// The users whose connections are refused, each until this time.
+    private let banned = Locked<[String: Instant]>([:])
     private let logger: Logger
     private let refused: RefusedPeers
     /// Why the file cannot be used at present; `nil` if it is used.
@@ -85,23 +86,13 @@ final class AccessControl: Sendable {
 
     /// The security of a socket: authenticates its peers as long as the value exists.
     ///
-    /// - Parameters:
-    ///   - floodGuard: refuses all peers while the socket is flooded.
-    ///   - rates: refuses users who connect too often.
     /// - Throws: as `AuthenticationHandler.add`.
-    func security(
-        of role: SocketRole,
-        guardedBy floodGuard: FloodGuard? = nil,
-        limitedBy rates: ConnectionRates? = nil
-    ) throws(ZeroMQError) -> CurveSecurity {
+    func security(of role: SocketRole) throws(ZeroMQError) -> CurveSecurity {
         let number = Self.domains.add(1, ordering: .relaxed).newValue
         let domain = try AuthenticationHandler.add("statecast-\(number)-\(role.name)") { [self] key in
-            if floodGuard?.isFlooded == true { return nil }
             let key = NodePublicKey(key)
             let rights = rights.withLock(\.self)
-            if let reason = rights.refusal(of: key, at: role)
-                ?? rights.list.user(of: key).flatMap({ cutOffReason($0) ?? rates?.admit($0, at: clock.now) })
-            {
+            if let reason = rights.refusal(of: key, at: role) ?? rights.list.user(of: key).flatMap(banReason) {
                 refused.record(key, role, because: reason)
                 return nil
             }
@@ -111,36 +102,33 @@ final class AccessControl: Sendable {
         return .server(keys.curve, domain)
     }
 
-    private func cutOffReason(_ user: String) -> String? {
-        guard cutOff.withLock({ $0.contains(user, at: clock.now) }) else { return nil }
-        return "its user is cut off"
+    private func banReason(_ user: String) -> String? {
+        guard let end = banned.withLock({ $0[user] }), clock.now < end else { return nil }
+        return "its user had the most subscriptions when there were too many (subscriptionsMax)"
+    }
+
+    /// For how long the connections of a user are refused.
+    private static let banDuration = Duration.seconds(60)
+
+    /// Refuses the connections of a user for a minute: of the one with most subscriptions, with all of its keys. Those
+    /// that exist are closed with their socket.
+    ///
+    /// - Parameter counts: the number of subscriptions of each key.
+    func banUser(withMostOf counts: [String: Int]) {
+        let users = counts.reduce(into: [:]) { $0[user(ofPeer: $1.key), default: 0] += $1.value }
+        guard let (user, count) = users.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else { return }
+        banned.withLock { $0[user] = clock.now.advanced(by: Self.banDuration) }
+        Counter(label: "statecast_primary_users_banned_total").increment()
+        logger.warning(
+            "refusing the connections of a user for \(Self.banDuration): it has the most subscriptions (subscriptionsMax)",
+            metadata: ["user": "\(user)", "subscriptions": "\(count)"]
+        )
     }
 
     // MARK: Messages
 
     /// The user of a peer, which is a key; the peer itself if the list does not have its key any more.
-    func user(ofPeer peer: String) -> String { rights.withLock { $0.users[peer] } ?? peer }
-
-    /// Cuts off the users whose subscriptions at a socket occupy more than a number of bytes, with all of these keys,
-    /// for the second time within ten minutes.
-    func cutOffUsers(_ bytesByPeer: [String: Int], above bytesMax: Int, at role: SocketRole) {
-        let users = Dictionary(grouping: bytesByPeer, by: { user(ofPeer: $0.key) })
-        for (user, peers) in users where peers.reduce(0, { $0 + $1.value }) > bytesMax {
-            guard cutOff.withLock({ $0.exceeds(user, at: role, at: clock.now) }) else { continue }
-            cutOff(peers[0].key, because: "its subscriptions occupy too much (an eighth of subscribedBytesMax)")
-        }
-    }
-
-    /// Refuses the connections of a peer's user for some time. Those that exist are closed with their socket.
-    func cutOff(_ peer: String, because reason: String) {
-        let user = user(ofPeer: peer)
-        let duration = cutOff.withLock { $0.add(user, at: clock.now) }
-        Counter(label: "statecast_primary_users_cut_off_total").increment()
-        logger.warning(
-            "refusing the connections of a user for \(duration), since \(reason)",
-            metadata: ["user": "\(user)"]
-        )
-    }
+    private func user(ofPeer peer: String) -> String { rights.withLock { $0.users[peer] } ?? peer }
 
     /// A peer as a sender to a store.
     ///

@@ -71,27 +71,19 @@ package struct HostedStores {
     ///
     /// - Parameter sender: returns who sent the message to a store, `nil` on a node without keys; throws if the sender
     ///   has no right to the store.
-    /// - Returns: `false` if it was refused or dropped for a reason that its user is responsible for.
-    @discardableResult
     package func receivedActions(
         _ message: [UInt8],
         from sender: (StoreName) throws(Rejection) -> FrameSender?
-    ) -> Bool {
-        guard message.count <= node.limits.frameBytesMax else {
-            onDrop(.tooLarge)
-            return false
-        }
+    ) {
+        guard message.count <= node.limits.frameBytesMax else { return onDrop(.tooLarge) }
         switch router.actions(message) {
         case .store(let name, let frame):
-            do throws(Rejection) { return store(name)?.received(frame, from: try sender(name)) ?? false } catch {
-                onDrop(error.code)
-            }
+            do throws(Rejection) { store(name)?.received(frame, from: try sender(name)) } catch { onDrop(error.code) }
         case .answer(let refusal, let address):
             onDrop(refusal.reason.code)
             node.publish(nil, Message.encode(.refusal(refusal), to: address))
         case .drop(let code): onDrop(code)
         }
-        return false
     }
 
     // MARK: Turns

@@ -294,10 +294,9 @@ public actor PrimaryNode: Service {
         for _ in 0..<Self.framesPerTurnMax where stores.takesFrames {
             guard bytes < Self.bytesPerTurnMax, let next = sockets.nextActions() else { break }
             bytes += next.message.count
-            let isTaken = stores.receivedActions(next.message) { store throws(Rejection) in
+            stores.receivedActions(next.message) { store throws(Rejection) in
                 try sockets.sender(next.peer, to: store)
             }
-            if !isTaken, let peer = next.peer { sockets.refusedActions(of: peer, bytes: next.message.count) }
         }
         turn()
     }

@@ -15,8 +15,6 @@ final class PrimarySockets {
     private let receipts: Publisher?
     private let puller: RenewableSocket
     private let access: AccessControl?
-    private var rates: PeerRates
-    private let clock: NodeClock
     private let router: FrameRouter
     private let logger: Logger
     /// Called with the code of each message that is not passed on.
@@ -52,32 +50,16 @@ final class PrimarySockets {
             of stores: Set<StoreName>,
             at endpoint: Endpoint
         ) throws(ZeroMQError) -> Publisher {
-            weak var flooded: Publisher?
-            let floodGuard = access.map { _ in
-                FloodGuard(on: loop) { count in
-                    flooded?.closesWhenDrained(
-                        because: "the subscriptions of \(count) connections occupied the primary"
-                    )
-                    handlers.onSubscriptions()
-                }
-            }
-            let connectionRates = access.map { _ in ConnectionRates(configuration.limits) }
             let socket = try RenewableSocket(
                 .xpub,
                 role,
                 at: endpoint,
-                .publisher(
-                    configuration,
-                    try access?.security(of: role, guardedBy: floodGuard, limitedBy: connectionRates)
-                ),
-                guardedBy: floodGuard,
+                .publisher(configuration, try access?.security(of: role)),
                 on: services,
                 bind: bind,
                 onReadable: handlers.onSubscriptions
             )
-            let publisher = Publisher(socket, of: stores, configuration.limits, connectionRates)
-            flooded = publisher
-            return publisher
+            return Publisher(socket, of: stores, configuration.limits)
         }
         let stores = feedsOfStores.reduce(into: Set()) { $0.formUnion($1.stores) }
         let actions = try configuration.endpoint(configuration.actions)
@@ -118,8 +100,6 @@ final class PrimarySockets {
             throw StatecastError(error)
         }
         self.access = access
-        rates = PeerRates(configuration.limits)
-        self.clock = clock
         router = FrameRouter(stores: stores)
         self.logger = logger
         onDrop = handlers.onDrop
@@ -150,49 +130,10 @@ final class PrimarySockets {
     /// Passes the subscriptions and unsubscriptions that have arrived to the stores.
     func receiveSubscriptions(_ hosted: HostedStores) {
         for socket in feeds + [receipts].compactMap(\.self) {
-            var count = 0
-            repeat {
-                let messages = socket.receiveSubscriptions { [access] in
-                    access?.cutOffUsers($0, above: $1, at: socket.role)
-                }
-                count = messages.count
-                process(messages, from: socket, hosted)
-            } while socket.closeIfDrained(received: count)
-        }
-    }
-
-    private func process(_ messages: [Publisher.Received], from socket: Publisher, _ hosted: HostedStores) {
-        for received in messages {
-            switch access.map({ verdict(on: received, inFlood: socket.isClosing, by: $0) }) ?? .pass {
-            case .pass: pass(received, from: socket, hosted)
-            case .refuse(let delay):
-                onDrop(.busy)
-                let refusal = Refusal(.tooManyJoins, retryAfter: delay)
-                socket.send(Message.encode(.refusal(refusal), to: received.topic))
-            case .drop: onDrop(.busy)
-            case .cutOff:
-                let reason = "it subscribes without end (userSubscriptionsPerSecondMax)"
-                if let peer = received.peer { access?.cutOff(peer, because: reason) }
-                // The other messages are of connections that are closed now.
-                return socket.closeConnections(because: "a user subscribes without end")
+            for received in socket.receiveSubscriptions(onExcess: { access?.banUser(withMostOf: $0) }) {
+                pass(received, from: socket, hosted)
             }
         }
-    }
-
-    /// Charges a message to its user. The end of a subscription is passed on until the user is cut off.
-    private func verdict(
-        on received: Publisher.Received,
-        inFlood: Bool,
-        by access: AccessControl
-    ) -> PeerRates.Verdict {
-        // The end of a broken connection's subscription has no user.
-        guard let user = received.peer.map(access.user(ofPeer:)) else { return .pass }
-        guard received.event == .subscribed else {
-            let verdict = rates.subscribed(user, isJoin: false, inFlood: inFlood, at: clock.now)
-            return verdict == .cutOff ? verdict : .pass
-        }
-        let isJoin = if case .store(_, .join) = router.subscription(received.topic) { true } else { false }
-        return rates.subscribed(user, isJoin: isJoin, inFlood: inFlood, at: clock.now)
     }
 
     /// Answers on the socket that received the subscription: on the other, the answer could reach another user.
@@ -260,24 +201,10 @@ final class PrimarySockets {
         access == nil ? puller.next().map { ($0, nil) } : puller.nextFromUser().map { ($0.message, $0.user) }
     }
 
-    /// A message of a peer was refused or dropped. Its user is cut off if it goes on with such messages.
-    func refusedActions(of peer: String, bytes: Int) {
-        guard let access, rates.refused(access.user(ofPeer: peer), bytes: bytes, at: clock.now) else { return }
-        access.cutOff(peer, because: "it sends frames without end that are refused (userRefusedFramesPerSecondMax)")
-        puller.closeConnections(because: "a user sends frames without end that are refused")
-    }
-
     /// Who sent a message to a store; `nil` on a node without keys.
     ///
     /// - Throws: as ``AccessControl/sender(_:to:)``.
     func sender(_ peer: String?, to store: StoreName) throws(Rejection) -> FrameSender? {
         try access?.sender(peer, to: store)
     }
-}
-
-extension Rejection {
-    fileprivate static let tooManyJoins = Rejection(
-        .busy,
-        "the replicas of this user joined too often (userJoinsPerSecondMax); join again"
-    )
 }

@@ -9,28 +9,17 @@ final class Publisher {
     private let socket: RenewableSocket
     /// The stores whose messages it publishes.
     let stores: Set<StoreName>
-    private let bytesMax: Int
-    /// With keys, what the subscriptions of one may occupy.
-    private let keyBytesMax: Int
-    private let connectionRates: ConnectionRates?
+    private let subscriptionsMax: Int
     private let messagesPerTurnMax: Int
     private var subscriptions = SubscribedTopics()
     /// The topics of receipts that have a permitted subscriber. A refusal on such a topic would also reach that
     /// subscriber.
     var permittedTopics: Set<[UInt8]> = []
-    /// Why all connections are closed when what they have sent was received.
-    private var closingReason: String?
 
-    /// Whether all connections are closed when what they have sent was received.
-    var isClosing: Bool { closingReason != nil }
-
-    /// - Parameter connectionRates: with keys.
-    init(_ socket: RenewableSocket, of stores: Set<StoreName>, _ limits: Limits, _ connectionRates: ConnectionRates?) {
+    init(_ socket: RenewableSocket, of stores: Set<StoreName>, _ limits: Limits) {
         self.socket = socket
         self.stores = stores
-        self.connectionRates = connectionRates
-        bytesMax = limits.subscribedBytesMax
-        keyBytesMax = bytesMax / 8
+        subscriptionsMax = limits.subscriptionsMax
         messagesPerTurnMax = limits.subscriptionsPerTurnMax
     }
 
@@ -64,12 +53,9 @@ final class Publisher {
     ///
     /// libzmq has processed all of them when this returns, so that one answer reaches all subscribers of its topic.
     ///
-    /// - Parameter onExcess: called before all connections are closed because the subscriptions occupy too much: with
-    ///   what those of each key occupy, of all keys or of those with more than is permitted to one, and with that
-    ///   limit.
-    func receiveSubscriptions(
-        onExcess: (_ bytesByPeer: [String: Int], _ keyBytesMax: Int) -> Void
-    ) -> [Received] {
+    /// - Parameter onExcess: called with the number of subscriptions of each key before all connections are closed,
+    ///   because there are too many.
+    func receiveSubscriptions(onExcess: (_ countsByPeer: [String: Int]) -> Void) -> [Received] {
         var received: [Received] = []
         while received.count < messagesPerTurnMax, let (message, user) = socket.nextFromUser() {
             let (topic, subscriber) = (message.dropFirst(), user.flatMap(Subscriber.init))
@@ -83,39 +69,16 @@ final class Publisher {
             }
             received.append(Received(event: event, topic: topic, peer: subscriber?.peer))
         }
-        connectionRates?.noteSubscribed(subscriptions.bytes)
-        let isFull = subscriptions.bytes > bytesMax
-        let floods = Set(received.compactMap(\.peer)).filter { subscriptions.bytesByPeer[$0, default: 0] > keyBytesMax }
-        guard isFull || !floods.isEmpty else { return received }
-        onExcess(subscriptions.bytesByPeer.filter { isFull || floods.contains($0.key) }, keyBytesMax)
-        let excess =
-            floods.isEmpty
-            ? "occupy more than \(bytesMax) bytes (subscribedBytesMax)"
-            : "of one key occupy more than an eighth of subscribedBytesMax"
-        closeConnections(because: "the subscriptions \(excess)")
+        guard subscriptions.count > subscriptionsMax else { return received }
+        onExcess(subscriptions.countsByPeer)
+        closeConnections(because: "there are more than \(subscriptionsMax) subscriptions (subscriptionsMax)")
         return []
-    }
-
-    /// Closes all connections after the subscriptions that have arrived were received: users who have too many are cut
-    /// off before.
-    func closesWhenDrained(because reason: String) { closingReason = reason }
-
-    /// Call it after messages were received and processed.
-    ///
-    /// - Returns: whether to receive more now, since all connections are closed when none is left.
-    func closeIfDrained(received count: Int) -> Bool {
-        guard let closingReason else { return false }
-        guard count < messagesPerTurnMax else { return true }
-        closeConnections(because: closingReason)
-        return false
     }
 
     /// Closes all connections. Subscribers connect again, if they may.
     func closeConnections(because reason: String) {
-        closingReason = nil
         subscriptions = SubscribedTopics()
         permittedTopics = []
-        connectionRates?.reset()
         socket.closeConnections(because: reason)
     }
 }

@@ -7,9 +7,6 @@ internal import ZeroMQ
 ///
 /// libzmq has no call that closes a connection. So the node closes the socket and binds another one at the same
 /// endpoint: peers connect again automatically, if they may, and go on as after any other broken connection.
-///
-/// libzmq releases one closed socket after the other, in the background, and needs seconds for one after a flood of
-/// subscriptions. So at `tcp` endpoints, the node unbinds the socket and ends its connections itself. It does not wait.
 final class RenewableSocket {
     /// Where it is bound, the port filled in.
     let endpoint: Endpoint
@@ -17,15 +14,12 @@ final class RenewableSocket {
     let role: AccessControl.SocketRole
     private let options: SocketOptions
     private let services: Services
-    private let floodGuard: FloodGuard?
     private let onReadable: () -> Void
     private var timer: DeadlineTimer?
     /// Bound, or to be bound again; `nil` if there is none yet, for lack of a resource.
     private(set) var current: OpenSocket?
     /// When the last socket was closed; `nil` while one is bound.
     private var closed: Instant?
-    /// The closed sockets that libzmq had not released yet when they were last looked at.
-    private var closing: [ConnectionMonitor] = []
     private var isDelayReported = false
     /// The folder of an `ipc://*` endpoint, which outlives each socket.
     private let folder: AnyObject?
@@ -39,32 +33,24 @@ final class RenewableSocket {
 
     final class OpenSocket {
         let socket: Socket
-        let connections: ConnectionMonitor
         /// `nil` until it is bound.
         var watch: Watch?
 
-        init(_ socket: consuming Socket, _ connections: ConnectionMonitor) {
-            self.socket = socket
-            self.connections = connections
-        }
+        init(_ socket: consuming Socket) { self.socket = socket }
     }
 
     /// `nil` while the endpoint is being bound again: no peer is connected.
     private var bound: OpenSocket? { closed == nil ? current : nil }
 
     /// The interval between attempts to bind an endpoint that libzmq has not released yet; a release usually takes
-    /// milliseconds.
+    /// milliseconds, and seconds if the closed socket had thousands of subscriptions and hundreds of connections.
     private static let bindInterval = Duration.milliseconds(5)
     /// The time after which a missing release is reported.
     private static let bindTimeUsualMax = Duration.seconds(1)
-    /// The number of closed sockets that libzmq may still have to release when the next one is bound. Each has the
-    /// memory of its subscriptions.
-    private static let closingMax = 2
 
     /// Binds the socket. Its connections are measured.
     ///
     /// - Parameters:
-    ///   - floodGuard: stops connections that occupy the loop.
     ///   - bind: binds, and returns the endpoint with its port.
     ///   - onReadable: called on the loop when a message has arrived.
     init(
@@ -72,18 +58,16 @@ final class RenewableSocket {
         _ role: AccessControl.SocketRole,
         at endpoint: Endpoint,
         _ options: SocketOptions,
-        guardedBy floodGuard: FloodGuard? = nil,
         on services: Services,
         bind: (borrowing Socket, Endpoint) throws(ZeroMQError) -> Endpoint,
         onReadable: @escaping () -> Void
     ) throws(ZeroMQError) {
-        let current = try Self.socket(kind, role, options, floodGuard, services.logger)
+        let current = try Self.socket(kind, role, options)
         self.endpoint = try bind(current.socket, endpoint)
         self.kind = kind
         self.role = role
         self.options = options
         self.services = services
-        self.floodGuard = floodGuard
         self.onReadable = onReadable
         folder = current.socket.folder
         self.current = current
@@ -93,13 +77,11 @@ final class RenewableSocket {
     private static func socket(
         _ kind: SocketKind,
         _ role: AccessControl.SocketRole,
-        _ options: SocketOptions,
-        _ floodGuard: FloodGuard?,
-        _ logger: Logger
+        _ options: SocketOptions
     ) throws(ZeroMQError) -> OpenSocket {
         let socket = try Socket(kind, options: options)
-        let connections = try socket.measureConnections(of: role, guardedBy: floodGuard, logger)
-        return OpenSocket(socket, connections)
+        try socket.measureConnections(of: role)
+        return OpenSocket(socket)
     }
 
     private func watch(_ bound: OpenSocket) {
@@ -127,27 +109,15 @@ final class RenewableSocket {
 
     /// Closes all connections. Peers connect again, if they may.
     func closeConnections(because reason: String) {
-        guard let bound else { return }
+        guard closed == nil else { return }
         services.logger.warning(
             "closing all connections, since \(reason); peers connect again",
             metadata: ["endpoint": "\(endpoint)"]
         )
         Counter(label: "statecast_primary_sockets_renewed_total", dimensions: [("socket", role.name)]).increment()
-        if endpoint.transport == .tcp { release(bound) }
-        floodGuard?.forgetStopped()
-        closing.append(bound.connections)
         current = nil
         closed = services.clock.now
         bind()
-    }
-
-    /// Releases the endpoint, and then ends the connections: unbinding processes the ends of connections that libzmq
-    /// knows of, with a walk through all subscriptions at each.
-    private func release(_ bound: OpenSocket) {
-        do throws(ZeroMQError) { try bound.socket.unbind() } catch {
-            services.logger.error("cannot release an endpoint", metadata: ["error": "\(error)"])
-        }
-        bound.connections.endConnections()
     }
 
     /// Binds again, now or later: libzmq releases the endpoint in the background.
@@ -157,11 +127,7 @@ final class RenewableSocket {
     private func bind() {
         guard let closed else { return }
         do throws(ZeroMQError) {
-            closing.removeAll(where: \.isStopped)
-            guard closing.count <= Self.closingMax else {
-                throw ZeroMQError(.addressInUse, "libzmq has not released \(closing.count) closed sockets yet")
-            }
-            if current == nil { current = try Self.socket(kind, role, options, floodGuard, services.logger) }
+            if current == nil { current = try Self.socket(kind, role, options) }
             guard let next = current else { return }
             _ = try next.socket.bind(endpoint)
             watch(next)

@@ -43,8 +43,7 @@ package protocol RunningStore: AnyObject {
     /// A frame of actions, which waits for a turn.
     ///
     /// - Parameter sender: `nil` on a node without keys.
-    /// - Returns: `false` if it was refused or dropped for a reason that its user is responsible for.
-    func received(_ frame: ActionsFrame, from sender: FrameSender?) -> Bool
+    func received(_ frame: ActionsFrame, from sender: FrameSender?)
     /// Processes what waits: results of other threads, requests of this process, one batch of actions, joins.
     func turn()
     func tick()

@@ -1,4 +1,3 @@
-internal import Logging
 internal import Metrics
 internal import Threading
 internal import ZeroMQ
@@ -23,42 +22,20 @@ struct SharedGauge: Hashable {
 }
 
 extension Socket {
-    /// Reports the connections of a primary's socket to the metrics, and to the log that their limit begins to apply,
-    /// until the socket is closed. Call it before the socket is bound.
+    /// Reports the connections of a primary's socket to the metrics, until the socket is closed. Call it before the
+    /// socket is bound.
     ///
-    /// - Returns: the monitor of the connections.
     /// - Throws: as `reportConnections(to:)`.
-    func measureConnections(
-        of role: AccessControl.SocketRole,
-        guardedBy floodGuard: FloodGuard?,
-        _ logger: Logger
-    ) throws(ZeroMQError) -> ConnectionMonitor {
+    func measureConnections(of role: AccessControl.SocketRole) throws(ZeroMQError) {
         let gauge = SharedGauge(label: "statecast_primary_connections", socket: role.name)
         let counter = Counter(
             label: "statecast_primary_connections_accepted_total",
             dimensions: [("socket", role.name)]
         )
         gauge.add(0)
-        let limits = Counter(label: "statecast_primary_connections_limited_total", dimensions: [("socket", role.name)])
-        let limited = Locked(0)
-        return try reportConnections(guardedBy: floodGuard) { accepted, ended, isLimited in
+        try reportConnections { accepted, ended in
             counter.increment(by: accepted)
             gauge.add(accepted - ended)
-            guard isLimited else { return }
-            limits.increment()
-            let count = limited.withLock { count in
-                count += 1
-                return count
-            }
-            // The first time, and then each time that the number has doubled.
-            guard count & (count - 1) == 0 else { return }
-            // Elsewhere: all handshakes of the process wait for the caller.
-            BlockingWork.startInBackground {
-                logger.warning(
-                    "the system drops requests for connections: too many are open, or new",
-                    metadata: ["socket": "\(role.name)", "times": "\(count)"]
-                )
-            }
         }
     }
 }

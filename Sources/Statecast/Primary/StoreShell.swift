@@ -67,7 +67,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         report { $0.subscribed(to: topic, from: sender, into: &$1) }
     }
     func unsubscribed(from topic: Topic) { report { $0.unsubscribed(from: topic, into: &$1) } }
-    func received(_ frame: ActionsFrame, from sender: FrameSender?) -> Bool {
+    func received(_ frame: ActionsFrame, from sender: FrameSender?) {
         report { $0.received(frame, from: sender, at: node.environment.now, into: &$1) }
     }
 

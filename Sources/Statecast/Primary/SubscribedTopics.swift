@@ -25,7 +25,7 @@ struct Subscriber: Hashable, Sendable {
     var name: String { "\(peer) \(connection)" }
 }
 
-/// The topics that are subscribed to at a publishing socket, and what they occupy at most.
+/// The topics that are subscribed to at a publishing socket, each with its connections.
 ///
 /// With keys, libzmq reports each subscription, each end of one, and also the end of one that the connection does not
 /// have. When a connection breaks, it reports the ends without a User-Id, so any subscriber is taken for it. If that
@@ -38,10 +38,8 @@ struct SubscribedTopics {
     /// The connections that have subscribed; 0 without keys.
     private var topics: [Int: [Int]] = [:]
     private var connections: [Int: Connection] = [:]
-    /// What the subscriptions of each peer occupy.
-    private(set) var bytesByPeer: [String: Int] = [:]
-    /// What all subscriptions occupy.
-    private(set) var bytes = 0
+    /// The number of subscriptions.
+    private(set) var count = 0
 
     private struct Connection {
         let peer: String
@@ -50,15 +48,12 @@ struct SubscribedTopics {
 
     private static let withoutKeys = 0
 
-    /// libzmq stores topics in a tree with a node of 32 bytes for each byte. Where topics part, a node has a table of
-    /// up to 256 pointers.
-    private static func bytes(ofTopicWithBytes count: Int) -> Int { 2304 + 32 * count }
+    /// The number of subscriptions of each peer; none without keys.
+    var countsByPeer: [String: Int] {
+        connections.values.reduce(into: [:]) { $0[$1.peer, default: 0] += $1.subscriptions }
+    }
 
-    /// An entry in libzmq's set of a topic's connections and one here; and libzmq's report of the end, if the
-    /// connection breaks.
-    private static func bytes(ofSubscriberOfTopicWithBytes count: Int) -> Int { 192 + count }
-
-    /// Adds a subscription. The first subscriber of a topic is charged for it.
+    /// Adds a subscription.
     ///
     /// - Parameter subscriber: `nil` without keys.
     mutating func begin(_ topic: ArraySlice<UInt8>, by subscriber: Subscriber?) {
@@ -66,8 +61,7 @@ struct SubscribedTopics {
         guard topics[hash]?.contains(connection) != true else { return }
         topics[hash, default: []].append(connection)
         if let subscriber { connections[connection, default: Connection(peer: subscriber.peer)].subscriptions += 1 }
-        charge(Self.bytes(ofSubscriberOfTopicWithBytes: topic.count), to: connection)
-        if topics[hash]?.count == 1 { charge(Self.bytes(ofTopicWithBytes: topic.count), to: connection) }
+        count += 1
     }
 
     /// Removes a subscription.
@@ -82,22 +76,11 @@ struct SubscribedTopics {
         }
         topics.values[slot].swapAt(place, last)
         let connection = topics.values[slot].removeLast()
-        let (isCharged, next) = (place == 0, topics.values[slot].first)
-        if next == nil { topics.remove(at: slot) }
-        charge(-Self.bytes(ofSubscriberOfTopicWithBytes: topic.count), to: connection)
-        if isCharged {
-            charge(-Self.bytes(ofTopicWithBytes: topic.count), to: connection)
-            if let next { charge(Self.bytes(ofTopicWithBytes: topic.count), to: next) }
-        }
+        let isLast = topics.values[slot].isEmpty
+        if isLast { topics.remove(at: slot) }
+        count -= 1
         connections[connection]?.subscriptions -= 1
         if connections[connection]?.subscriptions == 0 { connections[connection] = nil }
-        return next == nil
-    }
-
-    private mutating func charge(_ count: Int, to connection: Int) {
-        bytes += count
-        guard let peer = connections[connection]?.peer else { return }
-        bytesByPeer[peer, default: 0] += count
-        if bytesByPeer[peer] == 0 { bytesByPeer[peer] = nil }
+        return isLast
     }
 }

@@ -77,41 +77,34 @@ struct Admission: Hashable, Sendable {
     /// - Parameters:
     ///   - sender: `nil` without keys.
     ///   - isFull: whether the journal has no room.
-    /// - Returns: `false` if it was refused or dropped for a reason that its user is responsible for.
     mutating func received(
         _ frame: ActionsFrame,
         from sender: FrameSender?,
         at now: Instant,
         isFull: Bool,
         into directives: inout [StoreDirective]
-    ) -> Bool {
+    ) {
         let session = frame.header.session
         func refuse(_ reason: Rejection, retryAfter delay: Duration = .zero) {
             self.refuse(frame.identity, of: session, reason, retryAfter: delay, into: &directives)
         }
-        guard isOwner(sender, of: session, into: &directives) else { return false }
-        if isFull {
-            refuse(.storageFull)
-            return true
-        }
+        guard isOwner(sender, of: session, into: &directives) else { return }
+        if isFull { return refuse(.storageFull) }
         guard frame.header.lineage == incarnation.lineage else {
             directives.append(.count(.otherLineage))
             requested.append(session)
-            return false
+            return
         }
         if let user = sender?.user, let delay = delay(of: frame, from: user, at: now) {
-            refuse(.tooFast(limits), retryAfter: delay)
-            return false
+            return refuse(.tooFast(limits), retryAfter: delay)
         }
         // Also when it is opened: others of the user may be opened before.
         if let user = sender?.user, sessions[session] == nil, let delay = rates.delay(ofSessionsOf: user, at: now) {
-            refuse(.tooManyNewSessions(limits), retryAfter: delay)
-            return false
+            return refuse(.tooManyNewSessions(limits), retryAfter: delay)
         }
         if !isFinishing, !inbox.append(PendingFrame(frame, from: sender), bytesMax: limits.heldBytesMax) {
             refuse(.overloaded)
         }
-        return true
     }
 
     /// The time after which a user may send a frame again that is not held for it; `nil` if it is held.

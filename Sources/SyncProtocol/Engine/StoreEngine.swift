@@ -145,14 +145,12 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// A frame of actions, which waits for a turn.
     ///
     /// - Parameter sender: `nil` without keys; every action is then permitted.
-    /// - Returns: `false` if it was refused or dropped for a reason that its user is responsible for.
-    @discardableResult
     package mutating func received(
         _ frame: ActionsFrame,
         from sender: FrameSender?,
         at now: Instant,
         into directives: inout Directives
-    ) -> Bool {
+    ) {
         admission.received(frame, from: sender, at: now, isFull: isFull(at: now), into: &directives)
     }
 

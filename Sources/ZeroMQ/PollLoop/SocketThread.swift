@@ -16,12 +16,8 @@ final class SocketThread: @unchecked Sendable {
     private let pollSet: PollSet
     private let added = Locked<[Added]>([])
 
-    /// The usual interval between two checks of a socket.
-    static let checkInterval = Duration.milliseconds(100)
-
     private struct Added {
         let socket: SocketHandle
-        let check: (@Sendable () -> Duration?)?
         let receive: @Sendable () -> Bool
     }
 
@@ -49,19 +45,12 @@ final class SocketThread: @unchecked Sendable {
 
     /// Reads a socket from now on. The caller uses it no more.
     ///
-    /// - Parameters:
-    ///   - check: called on the thread ``checkInterval`` after messages, and again after the time that it returns;
-    ///     `nil`: after further messages.
-    ///   - receive: called on the thread while messages are available. It receives at most
-    ///     ``messagesPerTurnMax``, must not wait, and returns `false` to end the reading. The thread retains it and the
-    ///     socket until then.
-    func read(
-        _ socket: borrowing Socket,
-        checking check: (@Sendable () -> Duration?)? = nil,
-        _ receive: @escaping @Sendable () -> Bool
-    ) {
+    /// - Parameter receive: called on the thread while messages are available. It receives at most
+    ///   ``messagesPerTurnMax``, must not wait, and returns `false` to end the reading. The thread retains it and the
+    ///   socket until then.
+    func read(_ socket: borrowing Socket, _ receive: @escaping @Sendable () -> Bool) {
         let socket = socket.handle
-        added.withLock { $0.append(Added(socket: socket, check: check, receive: receive)) }
+        added.withLock { $0.append(Added(socket: socket, receive: receive)) }
         wakeUp.signal()
     }
 
@@ -79,28 +68,12 @@ final class SocketThread: @unchecked Sendable {
 
     private func add(_ added: Added) {
         let id = pollSet.makeID()
-        let timer = added.check.map(timer(of:))
         let watched = WatchedSocket(
             id: id,
             added.socket,
-            onReadable: { [pollSet] in
-                guard added.receive() else {
-                    pollSet.remove(id)
-                    if let timer { pollSet.remove(timer.id) }
-                    return
-                }
-                if let timer, timer.deadline == nil { timer.set(.now + Self.checkInterval) }
-            },
+            onReadable: { [pollSet] in if !added.receive() { pollSet.remove(id) } },
             onWritable: {}
         )
         pollSet.add(watched)
-    }
-
-    private func timer(of check: @escaping () -> Duration?) -> Timer {
-        weak var timer: Timer?
-        let made = Timer(id: pollSet.makeID()) { if let delay = check() { timer?.set(.now + delay) } }
-        timer = made
-        pollSet.add(made)
-        return made
     }
 }

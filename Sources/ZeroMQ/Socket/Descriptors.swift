@@ -1,5 +1,3 @@
-internal import CPlatform
-
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)

@@ -93,17 +93,6 @@ package struct Socket: ~Copyable {
         return endpoint.isConnectable ? endpoint : try handle.lastEndpoint()
     }
 
-    /// Releases the endpoint of the last ``bind(_:)`` a moment later, since libzmq closes in the background. It also
-    /// ends the connections that the socket has accepted there, see ``ConnectionMonitor/endConnections()``.
-    ///
-    /// - Throws: `terminated`; `invalidEndpoint` if the socket is not bound.
-    package func unbind() throws(ZeroMQError) {
-        let endpoint = try handle.lastEndpoint()
-        guard zmq_unbind(handle.used(), endpoint.wireText) == 0 else {
-            throw .failed("cannot unbind from \(endpoint)", errno: zmq_errno())
-        }
-    }
-
     /// Connects to `endpoint`, and reconnects whenever the connection breaks.
     ///
     /// - Throws: `invalidEndpoint` if host, port or path are unspecified; `terminated`.
