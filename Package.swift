@@ -107,8 +107,8 @@ let layers: [Target] = [
     .target(
         name: "Statecast",
         dependencies: [
-            "Threading", "DurableFiles", "Cryptography", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ",
-            "Journal", deque, logging, metrics, lifecycle, signals,
+            "CPlatform", "Threading", "DurableFiles", "Cryptography", "StateCore", "StateCoding", "SyncProtocol",
+            "ZeroMQ", "Journal", deque, logging, metrics, lifecycle, signals,
         ],
         swiftSettings: settings
     ),

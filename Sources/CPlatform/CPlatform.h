@@ -5,8 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 #ifdef __linux__
+#include <malloc.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
+#elif defined(__APPLE__)
+#include <mach/mach.h>
+#include <malloc/malloc.h>
 #endif
 
 /// The calling thread's `pthread_self`, read at each call.
@@ -36,6 +44,57 @@ static inline bool statecast_disable_core_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
 #else
     return true;
+#endif
+}
+
+/// The bytes of this process that are in memory; 0 if that is unknown.
+///
+/// Linux: keeps a descriptor from the first call on, since none may be free later.
+static inline uint64_t statecast_resident_bytes(void) {
+#ifdef __linux__
+    static int file = -2;
+    int opened = __atomic_load_n(&file, __ATOMIC_RELAXED);
+    if (opened == -2) {
+        int new_file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+        if (__atomic_compare_exchange_n(&file, &opened, new_file, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            opened = new_file;
+        } else if (new_file >= 0) {
+            close(new_file);
+        }
+    }
+    // The second number, in pages.
+    char text[128] = {0};
+    if (opened < 0 || pread(opened, text, sizeof text - 1, 0) <= 0) return 0;
+    char *second = NULL;
+    strtoull(text, &second, 10);
+    return strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+#elif defined(__APPLE__)
+    struct mach_task_basic_info info;
+    mach_msg_type_number_t count = MACH_TASK_BASIC_INFO_COUNT;
+    if (task_info(mach_task_self(), MACH_TASK_BASIC_INFO, (task_info_t)&info, &count) != KERN_SUCCESS) return 0;
+    return info.resident_size;
+#else
+    return 0;
+#endif
+}
+
+/// Whether the process can open one more descriptor.
+static inline bool statecast_has_free_descriptor(void) {
+    int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return errno != EMFILE && errno != ENFILE;
+    close(descriptor);
+    return true;
+}
+
+/// The bytes that the allocator has handed out; `UINT64_MAX` if it does not count them.
+static inline uint64_t statecast_allocated_bytes(void) {
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || (__GLIBC__ == 2 && __GLIBC_MINOR__ >= 33))
+    struct mallinfo2 info = mallinfo2();
+    return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
+#elif defined(__APPLE__)
+    return mstats().bytes_used;
+#else
+    return UINT64_MAX;
 #endif
 }
 

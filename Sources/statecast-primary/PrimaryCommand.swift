@@ -159,17 +159,18 @@ struct PrimaryCommand: AsyncParsableCommand {
     func run() async throws {
         Hangup.ignore()
         try await reportingFailures {
-            let settings = try await common.settings([
-                .app: .text(app), .store: .text(store),
-                .publish: .text(publish), .actions: .text(actions), .receipts: .text(receipts),
-                .keys: .text(keys), .access: .text(access),
-                .advertiseActions: .text(advertiseActions),
-                .journal: .text(journal), .durability: .text(durability),
-                .snapshotBytes: .count(snapshotBytes), .snapshotRecords: .count(snapshotRecords),
-                .historyBytes: .count(historyBytes),
-                .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
-                .busyPollingMax: .text(node.busyPollingMax),
-            ])
+            let settings = try await common.settings(
+                [
+                    .app: .text(app), .store: .text(store),
+                    .publish: .text(publish), .actions: .text(actions), .receipts: .text(receipts),
+                    .keys: .text(keys), .access: .text(access),
+                    .advertiseActions: .text(advertiseActions),
+                    .journal: .text(journal), .durability: .text(durability),
+                    .snapshotBytes: .count(snapshotBytes), .snapshotRecords: .count(snapshotRecords),
+                    .historyBytes: .count(historyBytes),
+                    .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
+                ].merging(node.flags) { $1 }
+            )
             let logger = Logger(label: "statecast.primary")
             let primary = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)
             let app = try await settings.choice(.app, default: ServedApp.fleet)

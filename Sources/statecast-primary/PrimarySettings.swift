@@ -21,6 +21,7 @@ extension PrimaryConfiguration {
         let accessList = try await settings.text(.access, with: keys)
         security = keys.flatMap { keys in accessList.map { PrimarySecurity(keys: keys, accessList: $0) } }
         busyPollingMax = try await settings.busyPollingMax() ?? busyPollingMax
+        maxMemory = try await settings.maxMemory()
     }
 }
 

@@ -81,6 +81,21 @@ package struct NodeOptions: ParsableArguments {
     )
     package var busyPollingMax: String?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Close the connections if the process uses more memory than this; 0: no limit. "
+                + "(STATECAST_MAX_MEMORY, default: 1073741824)",
+            valueName: "bytes"
+        )
+    )
+    package var maxMemory: Int?
+
+    /// The options as flags for ``Settings``.
+    package var flags: [SettingKey: SettingFlag] {
+        [.busyPollingMax: .text(busyPollingMax), .maxMemory: .count(maxMemory)]
+    }
+
     package init() {}
 }
 

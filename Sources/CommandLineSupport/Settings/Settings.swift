@@ -9,7 +9,7 @@ package import Statecast
 package enum SettingKey: String, CaseIterable, Sendable {
     case app, publish, actions, receipts, advertiseActions, highWaterMark
     case journal, durability, snapshotBytes, snapshotRecords, historyBytes
-    case from, store, insecure, busyPollingMax, timeout, interval
+    case from, store, insecure, busyPollingMax, maxMemory, timeout, interval
     case keys, access, primaryKey
     case logLevel
 
@@ -155,6 +155,12 @@ package struct Settings: Sendable {
 
     /// The busy polling of a node; `nil` for the default.
     package func busyPollingMax() async throws -> Duration? { try await duration(.busyPollingMax, min: "0") }
+
+    /// The memory that the process of a node may use; `nil`: no limit.
+    package func maxMemory() async throws -> Int? {
+        let bytes = try await bytes(.maxMemory, min: 0) ?? 1 << 30
+        return bytes == 0 ? nil : bytes
+    }
 
     /// The config file may give a duration as a number.
     private func durationText(_ key: SettingKey) async throws -> String? {

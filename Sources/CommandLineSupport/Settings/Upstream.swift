@@ -52,8 +52,7 @@ package struct UpstreamOptions: ParsableArguments {
         [
             .from: .text(from), .store: .text(store), .insecure: .isOn(insecure),
             .keys: .text(keys), .primaryKey: .text(primaryKey),
-            .busyPollingMax: .text(node.busyPollingMax),
-        ]
+        ].merging(node.flags) { $1 }
     }
 }
 
@@ -68,6 +67,7 @@ package struct Upstream: Sendable {
     private let sends: Bool
     /// Of replicas and senders; `nil` for the default.
     let busyPollingMax: Duration?
+    private let maxMemory: Int?
 
     fileprivate static let standardEndpoint = "tcp://127.0.0.1:7100"
     fileprivate static let standardReceipts = "tcp://127.0.0.1:7102"
@@ -91,6 +91,7 @@ package struct Upstream: Sendable {
         store = try await settings.text(.store) ?? "fleet"
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
         busyPollingMax = try await settings.busyPollingMax()
+        maxMemory = try await settings.maxMemory()
     }
 
     /// Makes a replica of the store, as an untyped tree.
@@ -98,6 +99,7 @@ package struct Upstream: Sendable {
         var configuration = ReplicaConfiguration()
         (configuration.plaintext, configuration.security) = (plaintext, security)
         if let busyPollingMax { configuration.busyPollingMax = busyPollingMax }
+        configuration.maxMemory = maxMemory
         return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
     }
 
@@ -106,6 +108,7 @@ package struct Upstream: Sendable {
         var configuration = SenderConfiguration()
         (configuration.plaintext, configuration.security) = (plaintext, security)
         if let busyPollingMax { configuration.busyPollingMax = busyPollingMax }
+        configuration.maxMemory = maxMemory
         return try usage {
             try ActionSender(
                 store: store,

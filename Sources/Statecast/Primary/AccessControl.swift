@@ -25,6 +25,8 @@ final class AccessControl: Sendable {
     private let banned = Locked<[String: Instant]>([:])
     private let logger: Logger
     private let refused: RefusedPeers
+    /// The number of connections that were accepted from each user.
+    private let accepted = Locked<[String: Int]>([:])
     /// Why the file cannot be used at present; `nil` if it is used.
     private let failure = Locked<String?>(nil)
     private static let invalidLists = SharedGauge(label: "statecast_primary_access_lists_invalid")
@@ -96,10 +98,17 @@ final class AccessControl: Sendable {
                 refused.record(key, role, because: reason)
                 return nil
             }
+            if let user = rights.list.user(of: key) { accepted.withLock { $0[user, default: 0] += 1 } }
             // The connections of subscribers are told apart.
             return role == .actions ? key.description : Subscriber(key).name
         }
         return .server(keys.curve, domain)
+    }
+
+    /// The users with the most accepted connections since the start, for a log line.
+    var connectionCounts: Logger.Metadata {
+        let counts = accepted.withLock(\.self).sorted { ($0.value, $0.key) > ($1.value, $1.key) }
+        return ["connections": "\(counts.prefix(3).map { "\($0.key) \($0.value)" }.joined(separator: ", "))"]
     }
 
     private func banReason(_ user: String) -> String? {

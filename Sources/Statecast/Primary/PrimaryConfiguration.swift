@@ -46,6 +46,12 @@ public struct PrimaryConfiguration: Sendable {
     /// halves the latency of a single action. It costs CPU time: after each short wait up to this time, and up to a
     /// whole core if messages arrive at shorter intervals. Turn it off under a CPU quota.
     public var busyPollingMax = NodeDefaults.busyPollingMax
+    /// The most memory that the process may use before the node closes its connections, in bytes; `nil`: no limit.
+    ///
+    /// A second line against peers whose messages libzmq collects without a bound, see docs/SECURING.md: peers connect
+    /// again and lose nothing. Each node compares the memory of the whole process, so set it above what the program and
+    /// its states need, and below the limit of the service manager.
+    public var maxMemory: Int?
     /// The snapshots and the history of its stores' journals.
     public var journal = JournalPolicy()
     /// The bounds of the protocol.

@@ -32,6 +32,8 @@ public actor PrimaryNode: Service {
     private var timer: DeadlineTimer?
     /// Of a node with keys, while it serves.
     private var access: (control: AccessControl, timer: DeadlineTimer)?
+    /// While the node serves.
+    private var resources: ResourceWatch?
     private var isRefreshingAccess = false
     /// Whether the list has to be read again after the present refresh.
     private var isAccessReloadDue = false
@@ -213,6 +215,16 @@ public actor PrimaryNode: Service {
             access = (control, loop.timer { [weak self] in self?.assumeIsolated { $0.refreshAccess() } })
             setAccessTimer()
         }
+        resources = ResourceWatch(
+            maxMemory: configuration.maxMemory,
+            on: loop,
+            clock: clock,
+            logger,
+            peers: { control?.connectionCounts ?? [:] },
+            closeConnections: { [weak self] reason in
+                self?.assumeIsolated { $0.sockets?.closeConnections(because: reason) }
+            }
+        )
         stores?.begin()
         tick()
         bound.change { $0 = .success(sockets.address) }
@@ -241,6 +253,7 @@ public actor PrimaryNode: Service {
         sockets = nil
         timer = nil
         access = nil
+        resources = nil
         stores?.end()
         stores = nil
         for definition in definitions.withLock({ $0.stores }) { definition.end() }

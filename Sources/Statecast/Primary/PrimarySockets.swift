@@ -125,6 +125,13 @@ final class PrimarySockets {
         }
     }
 
+    /// Closes all connections of all sockets.
+    func closeConnections(because reason: String) {
+        for socket in feeds { socket.closeConnections(because: reason) }
+        receipts?.closeConnections(because: reason)
+        puller.closeConnections(because: reason)
+    }
+
     // MARK: Subscriptions
 
     /// Passes the subscriptions and unsubscriptions that have arrived to the stores.

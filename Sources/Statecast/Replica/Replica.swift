@@ -315,6 +315,9 @@ public struct ReplicaConfiguration: Sendable {
     /// The maximum time for which the replica's thread polls its sockets instead of sleeping, in each wait; see
     /// ``PrimaryConfiguration/busyPollingMax``.
     public var busyPollingMax = NodeDefaults.busyPollingMax
+    /// The most memory that the process may use before the node replaces its connection, in bytes; `nil`: no limit. See
+    /// ``PrimaryConfiguration/maxMemory``.
+    public var maxMemory: Int?
     /// The bounds of the protocol.
     public var limits = Limits()
 

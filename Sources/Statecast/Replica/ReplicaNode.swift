@@ -21,6 +21,7 @@ actor ReplicaNode {
 
     private var machine: ReplicaMachine
     private var downlink: Downlink?
+    private var resources: ResourceWatch?
     private var isStopped = false
     private var unreadable = UnreadableMessageLog()
     private var presence: PresenceLog
@@ -70,13 +71,21 @@ actor ReplicaNode {
             onReadable: { [weak self] in self?.assumeIsolated { $0.drain() } },
             onDeadline: { [weak self] in self?.assumeIsolated { $0.tick() } }
         )
+        resources = ResourceWatch(
+            maxMemory: configuration.maxMemory,
+            on: loop,
+            clock: clock,
+            logger,
+            peers: { [store, endpoint] in ["store": "\(store)", "from": "\(endpoint)"] },
+            closeConnections: { [weak self] _ in self?.assumeIsolated { $0.reconnect() } }
+        )
         perform(machine.start(at: clock.now, using: &generator))
         setTimer()
     }
 
     func stop() {
         isStopped = true
-        downlink = nil
+        (downlink, resources) = (nil, nil)
     }
 
     // MARK: Events
@@ -115,6 +124,11 @@ actor ReplicaNode {
         drain()
         perform(machine.tick(at: clock.now, using: &generator))
         presence.tick(at: clock.now)
+        setTimer()
+    }
+
+    private func reconnect() {
+        perform(machine.reconnect(at: clock.now, using: &generator))
         setTimer()
     }
 

@@ -267,6 +267,9 @@ public struct SenderConfiguration: Sendable {
     /// The maximum time for which the sender's thread polls its sockets instead of sleeping, in each wait; see
     /// ``PrimaryConfiguration/busyPollingMax``.
     public var busyPollingMax = NodeDefaults.busyPollingMax
+    /// The most memory that the process may use before the node replaces its connection, in bytes; `nil`: no limit. See
+    /// ``PrimaryConfiguration/maxMemory``.
+    public var maxMemory: Int?
     /// The bounds of the protocol.
     public var limits = Limits()
 

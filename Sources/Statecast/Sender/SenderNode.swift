@@ -26,6 +26,7 @@ actor SenderNode {
     private let writer: SessionWriter?
     private var downlink: Downlink?
     private var socket: ActionSocket?
+    private var resources: ResourceWatch?
     /// The answer to the next request.
     private var schema = SchemaAnswer(nil)
     private var unreadable = UnreadableMessageLog()
@@ -93,6 +94,15 @@ actor SenderNode {
             onReadable: onLoop { $0.receiveAndPush() },
             onDeadline: onLoop { $0.turn() }
         )
+        let reconnect = onLoop { $0.reconnect() }
+        resources = ResourceWatch(
+            maxMemory: configuration.maxMemory,
+            on: loop,
+            clock: clock,
+            logger,
+            peers: { [store, endpoint] in ["store": "\(store)", "from": "\(endpoint)"] },
+            closeConnections: { _ in reconnect() }
+        )
         intake.open(loop.doorbell(onLoop { $0.dequeueAndPush() }))
         let bell = loop.doorbell(onLoop { $0.sessionSaved() })
         writer?.onProgress { bell.ring() }
@@ -157,6 +167,11 @@ actor SenderNode {
         receiveAndPush()
         perform(machine.tick(at: clock.now, using: &generator))
         presence.tick(at: clock.now)
+        endTurn()
+    }
+
+    private func reconnect() {
+        perform(machine.reconnect(at: clock.now, using: &generator))
         endTurn()
     }
 
@@ -254,7 +269,7 @@ actor SenderNode {
                 stop(because: cause)
                 termination.end(StatecastError(.session, cause))
             case .close(let cause):
-                (downlink, socket) = (nil, nil)
+                (downlink, socket, resources) = (nil, nil, nil)
                 answerSchemaRequests(.failure(StatecastError(.closed, cause)))
             }
         }

@@ -141,7 +141,7 @@ package struct ReplicaMachine: Hashable, Sendable {
     package mutating func heard(at now: Instant) { connection.heard(at: now) }
 
     /// Joins on a new connection, without changing the status: nothing is known of the primary.
-    private mutating func reconnect(
+    package mutating func reconnect(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {

@@ -363,7 +363,7 @@ package struct SenderMachine: Hashable, Sendable {
     package mutating func heard() { (isAnswered, unansweredCount, replacements) = (true, 0, 0) }
 
     /// Requests the watermark on a new connection. Its answer leads to a new connection for actions, too.
-    private mutating func reconnect(
+    package mutating func reconnect(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {

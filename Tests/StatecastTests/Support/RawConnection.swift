@@ -14,11 +14,22 @@ struct RawConnection: ~Copyable {
 
     /// - Parameter type: the socket type that the peer announces, for example `PUSH`.
     init(to endpoint: Endpoint, as type: String) throws {
+        guard let descriptor = Self.open(to: endpoint) else { throw Broken() }
+        self.descriptor = descriptor
+        // Otherwise sent bytes may wait for an acknowledgement, and be lost when the connection is reset.
+        var isOn: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        try shakeHands(type)
+    }
+
+    /// A connection without a handshake; `nil` if there can be none.
+    static func open(to endpoint: Endpoint) -> Int32? {
         #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
+        guard descriptor >= 0 else { return nil }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = (UInt16(endpoint.description.split(separator: ":").last ?? "") ?? 0).bigEndian
@@ -28,10 +39,14 @@ struct RawConnection: ~Copyable {
                 connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else { throw Broken() }
-        // Otherwise sent bytes may wait for an acknowledgement, and be lost when the connection is reset.
-        var isOn: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        if result == 0 { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
+    /// - Parameter descriptor: of a connection that was accepted.
+    fileprivate init(accepted descriptor: Int32, as type: String) throws {
+        self.descriptor = descriptor
         try shakeHands(type)
     }
 
@@ -70,6 +85,14 @@ struct RawConnection: ~Copyable {
     /// Sends a message of one frame.
     func send(message: [UInt8]) throws { try send(Self.frame(message)) }
 
+    /// Sends the beginning of a message.
+    func send(bytes count: Int, ofMessageWith length: Int) throws {
+        try send(Array(Self.frame([UInt8](repeating: 0, count: length)).prefix(count)))
+    }
+
+    /// Sends parts of one byte, of a message that does not end.
+    func send(parts count: Int) throws { try send(Array(repeatElement([1, 1, 0], count: count).joined())) }
+
     /// Sends messages and a PING of ZMTP 3.1 in one call.
     func send(messagesAndPing messages: [[UInt8]]) throws {
         try send(messages.flatMap(Self.frame) + [4, 7, 4] + Array("PING".utf8) + [0, 0])
@@ -94,5 +117,44 @@ struct RawConnection: ~Copyable {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
         close(descriptor)
+    }
+}
+
+/// Accepts connections on a free port of this machine.
+struct RawListener: Sendable {
+    let endpoint: Endpoint
+    private let descriptor: Int32
+
+    init() throws {
+        #if canImport(Glibc)
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let isListening = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && listen(descriptor, 16) == 0
+                    && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        guard isListening else { throw RawConnection.Broken() }
+        endpoint = try Endpoint("tcp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+    }
+
+    /// The next connection, after its handshake.
+    func accept(as type: String) throws -> RawConnection {
+        #if canImport(Darwin)
+            let accepted = Darwin.accept(descriptor, nil, nil)
+        #elseif canImport(Musl)
+            let accepted = Musl.accept(descriptor, nil, nil)
+        #else
+            let accepted = Glibc.accept(descriptor, nil, nil)
+        #endif
+        return try RawConnection(accepted: accepted, as: type)
     }
 }

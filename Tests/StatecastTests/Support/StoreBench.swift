@@ -93,7 +93,7 @@ final class StoreBench<State: Codable & Equatable & Sendable> {
     /// Delivers a frame of a sender, with its next numbers.
     func push<A: Action>(_ actions: A..., session: SessionID = StoreBench.session) throws {
         let bytes = try actions.map { try ActionTable.encode($0) }
-        _ = store.received(
+        store.received(
             ActionsFrame(
                 lineage: store.position.lineage,
                 session: session,

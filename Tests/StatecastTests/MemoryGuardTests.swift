@@ -1,0 +1,257 @@
+import CounterApp
+import Foundation
+import Logging
+import StateCoding
+import SyncProtocol
+import Testing
+import ZeroMQ
+
+@testable import Statecast
+
+@Suite(.timeLimit(.minutes(10))) struct `A limit of memory` {
+    // MARK: Decisions
+
+    private static let mebibyte = 1 << 20
+
+    /// A guard of 100 MiB, and a process whose allocator has handed out nearly all of its memory.
+    private struct Bench {
+        private var memory = MemoryGuard(maxBytes: 100 << 20)
+        private var now = Instant.origin
+
+        /// Checks after some seconds.
+        mutating func check(_ mebibytes: Int, allocated: Int? = nil, after seconds: Int = 1) -> MemoryGuard.Verdict {
+            now = now.advanced(by: .seconds(seconds))
+            return memory.check(resident: mebibytes << 20, allocated: { (allocated ?? mebibytes) << 20 }, at: now)
+        }
+    }
+
+    @Test func `is exceeded by one byte, and asks the allocator only then`() {
+        var memory = MemoryGuard(maxBytes: 1000)
+        let below = memory.check(
+            resident: 1000,
+            allocated: {
+                Issue.record("asked")
+                return 0
+            },
+            at: .origin
+        )
+        #expect(below == .fine)
+        #expect(memory.check(resident: 1001, allocated: { 1000 }, at: .origin) == .fine, "one byte is free")
+        #expect(memory.check(resident: 1001, allocated: { .max }, at: .origin) == .close(1001), "it does not say")
+    }
+
+    @Test func `closes the connections again after 30 seconds, and then after twice as long each time`() {
+        var bench = Bench()
+        #expect(bench.check(200) == .close(200 * Self.mebibyte))
+        for pause in [30, 60, 120, 240, 480, 600, 600] {
+            #expect(bench.check(50) == .fine)
+            #expect(bench.check(200, after: pause - 2) == .fine)
+            #expect(bench.check(200) == .close(200 * Self.mebibyte))
+        }
+        // After a longer quiet time, it begins anew.
+        _ = bench.check(50)
+        #expect(bench.check(200, after: 600) == .close(200 * Self.mebibyte))
+        _ = bench.check(50)
+        #expect(bench.check(200, after: 29) == .close(200 * Self.mebibyte))
+    }
+
+    @Test func `closes no connections that are not the cause, until the memory has fallen by a quarter`() {
+        var bench = Bench()
+        #expect(bench.check(200) == .close(200 * Self.mebibyte))
+        #expect(bench.check(151) == .fine)
+        #expect(bench.check(190, after: 29) == .notOfPeers(190 * Self.mebibyte))
+        for _ in 0..<100 { #expect(bench.check(400, after: 60) == .fine) }
+        #expect(bench.check(150) == .close(150 * Self.mebibyte))
+    }
+
+    // MARK: Nodes, each in a process of its own
+
+    private static func primary(_ log: EventLog, maxMemory: Int) throws -> Primary<Counter> {
+        var configuration = PrimaryConfiguration.anyPorts
+        configuration.limits = .quick
+        configuration.maxMemory = maxMemory
+        return try Primary(
+            store: Counter.storeName,
+            state: Counter(),
+            actions: Counter.actions,
+            configuration: configuration,
+            logger: LogBook.logger(log),
+            reducer: Counter.reducer
+        )
+    }
+
+    private static let isExceeded = "bytes of memory, more than maxMemory"
+
+    private static func closings(_ log: EventLog) -> Int {
+        log.events.count { $0.hasPrefix("warning: the process uses") && $0.contains(isExceeded) }
+    }
+
+    /// The connections are closed once for each node, and then not again. The last line comes after 30 seconds.
+    @Test func `of a program that has much memory of its own disturbs its nodes once`() async {
+        await #expect(processExitsWith: .success) {
+            let own = UnsafeMutableRawPointer.allocate(byteCount: 1 << 30, alignment: 16)
+            memset(own, 1, 1 << 30)
+            let (log, replicaLog) = (EventLog(), EventLog())
+            let primary = try Self.primary(log, maxMemory: 256 << 20)
+            let address = try await primary.start()
+            var configuration = ReplicaConfiguration.quick
+            configuration.maxMemory = 256 << 20
+            let replica = try Replica<Counter>(
+                store: "counter",
+                from: address.publish,
+                configuration: configuration,
+                logger: LogBook.logger(replicaLog)
+            ).started()
+            var senderConfiguration = SenderConfiguration.quick
+            senderConfiguration.maxMemory = 256 << 20
+            let sender = try ActionSender(
+                store: "counter",
+                from: address.publish,
+                configuration: senderConfiguration,
+                logger: LogBook.logger(replicaLog)
+            ).started()
+            var last = try await sender.send(CounterIncreaseRequested())
+            let text = "its peers are not the cause"
+            while !log.events.contains(where: { $0.contains(text) })
+                || replicaLog.events.count(where: { $0.contains(text) }) < 2
+            {
+                last = try await sender.send(CounterIncreaseRequested())
+                await Task.yield()
+            }
+            #expect(last.number.rawValue == last.revision.rawValue)
+            try await replica.reached(last)
+            #expect(Self.closings(log) == 1)
+            #expect(Self.closings(replicaLog) == 2)
+            await sender.close()
+            await replica.close()
+            await primary.stop()
+            own.deallocate()
+        }
+    }
+
+    /// libzmq collects the parts of a message, each with 64 bytes, before it shows the first one.
+    @Test func `ends a message without an end, and the others go on`() async {
+        await #expect(processExitsWith: .success) {
+            let log = EventLog()
+            let primary = try Self.primary(log, maxMemory: 256 << 20)
+            let address = try await primary.start()
+            let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick).started()
+            let endpoint = try Endpoint(address.actions)
+            let flood = Thread {
+                do {
+                    let peer = try RawConnection(to: endpoint, as: "PUSH")
+                    while true { try peer.send(parts: 1 << 16) }
+                } catch { return }
+            }
+            flood.start()
+            while Self.closings(log) == 0 { try await sender.send(CounterIncreaseRequested()) }
+            let last = try await sender.send(CounterIncreaseRequested())
+            #expect(last.number.rawValue == last.revision.rawValue)
+            await sender.close()
+            await primary.stop()
+        }
+    }
+
+    /// libzmq allocates a message when its length has arrived.
+    @Test func `ends messages that stop in the middle, and the others go on`() async {
+        await #expect(processExitsWith: .success) {
+            let log = EventLog()
+            let primary = try Self.primary(log, maxMemory: 256 << 20)
+            let address = try await primary.start()
+            let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick).started()
+            let endpoint = try Endpoint(address.actions)
+            let flood = Thread {
+                do {
+                    while true {
+                        let peer = try RawConnection(to: endpoint, as: "PUSH")
+                        try peer.send(bytes: 900_000, ofMessageWith: 1 << 20)
+                    }
+                } catch { Issue.record(error) }
+            }
+            flood.start()
+            while Self.closings(log) == 0 { try await sender.send(CounterIncreaseRequested()) }
+            let last = try await sender.send(CounterIncreaseRequested())
+            #expect(last.number.rawValue == last.revision.rawValue)
+            flood.cancel()
+            await sender.close()
+            await primary.stop()
+        }
+    }
+
+    /// libzmq keeps what a peer does not read: up to `publishHighWaterMark` chunks for each.
+    @Test func `ends subscribers that request chunks and do not read, and the others go on`() async {
+        await #expect(processExitsWith: .success) {
+            let log = EventLog()
+            var configuration = PrimaryConfiguration.anyPorts
+            configuration.maxMemory = 256 << 20
+            let primary = try Primary(
+                store: "blob",
+                state: Blob(text: String(repeating: "x", count: 1_500_000)),
+                actions: Blob.actions,
+                configuration: configuration,
+                logger: LogBook.logger(log),
+                reducer: Blob.reducer
+            )
+            let address = try await primary.start()
+            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
+            let joiner = try await RawPeer(address)
+            let join = Address(try StoreName("blob"), .join(Nonce(bits: 1), nil))
+            try await joiner.subscribe(bytes: join.bytes)
+            guard
+                case .welcome(let welcome) = try await joiner.next(
+                    on: String(decoding: join.bytes.dropLast(), as: UTF8.self)
+                ),
+                let offer = welcome.offer
+            else { throw RawConnection.Broken() }
+            let topics = try (0...(offer.bytes / offer.chunkBytes)).map { index in
+                let topic = Topic.snapshot(welcome.lineage, offer.revision, index: UInt32(index))
+                return Address(try StoreName("blob"), topic).bytes
+            }
+            let endpoint = try Endpoint(address.publish)
+            for _ in 0..<60 {
+                Thread.detachNewThread {
+                    do {
+                        let peer = try RawConnection(to: endpoint, as: "SUB")
+                        while true {
+                            for topic in topics {
+                                for kind in [1, 0] { try peer.send(message: [UInt8(kind)] + topic) }
+                            }
+                        }
+                    } catch { return }
+                }
+            }
+            while Self.closings(log) == 0 { try await sender.send(PartAdded(name: "a", letters: 1)) }
+            let last = try await sender.send(PartAdded(name: "a", letters: 1))
+            #expect(last.number.rawValue >= last.revision.rawValue)
+            await sender.close()
+            await primary.stop()
+        }
+    }
+
+    /// The publisher is hostile: the replica gets parts of a message that never ends.
+    @Test func `of a replica ends such a message, too`() async {
+        await #expect(processExitsWith: .success) {
+            let log = EventLog()
+            let listener = try RawListener()
+            let flood = Thread {
+                do {
+                    while true {
+                        let peer = try listener.accept(as: "XPUB")
+                        do { while true { try peer.send(parts: 1 << 16) } } catch { continue }
+                    }
+                } catch { return }
+            }
+            flood.start()
+            var configuration = ReplicaConfiguration.quick
+            configuration.maxMemory = 256 << 20
+            let replica = try Replica<Counter>(
+                store: "counter",
+                from: listener.endpoint.description,
+                configuration: configuration,
+                logger: LogBook.logger(log)
+            ).started()
+            while Self.closings(log) == 0 { await Task.yield() }
+            await replica.close()
+        }
+    }
+}
